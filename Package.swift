@@ -1,0 +1,75 @@
+// swift-tools-version: 6.0
+import PackageDescription
+
+/// A C library that Debian ships, found by pkg-config and installed by `deploy/dependencies`.
+func debian(_ name: String, pkgConfig: String, package: String) -> Target {
+    .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
+}
+
+let package = Package(
+    name: "darkroom",
+    products: [
+        .executable(name: "darkroom", targets: ["DarkroomCommand"]),
+        .library(name: "Darkroom", targets: ["Darkroom"]),
+    ],
+    targets: [
+        // C libraries: module maps and shims, nothing else.
+        debian("CHiredis", pkgConfig: "hiredis", package: "libhiredis-dev"),
+        debian("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
+        debian("CVips", pkgConfig: "vips", package: "libvips-dev"),
+        debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
+        debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
+        debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
+        debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
+        .target(name: "CSystem"),
+        .target(name: "CImaging", dependencies: ["CVips", "CJPEG"]),
+
+        // Wrappers: each knows its C library and nothing of photos lists or queues.
+        .target(name: "DarkroomConcurrency"),
+        .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
+        .target(name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CSystem", "DarkroomConcurrency"]),
+        .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency"]),
+        .target(name: "DarkroomImaging", dependencies: ["CImaging"]),
+        .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
+
+        // Darkroom itself.
+        .target(name: "DarkroomModel"),
+        .target(
+            name: "DarkroomStore",
+            dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding"],
+            resources: [.embedInCode("Scripts")]),
+        .target(
+            name: "DarkroomCoordinator",
+            dependencies: ["DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency"]),
+        .target(
+            name: "DarkroomWorker",
+            dependencies: [
+                "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
+                "CSystem",
+            ]),
+        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker"]),
+        .target(name: "ArgumentParsing"),
+        .executableTarget(
+            name: "DarkroomCommand", dependencies: ["Darkroom", "DarkroomPhotoServer", "ArgumentParsing"]),
+
+        // Tests.
+        .target(
+            name: "DarkroomTestSupport",
+            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency"],
+            path: "Tests/DarkroomTestSupport"),
+        .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
+        .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
+        .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomTransferTests",
+            dependencies: ["DarkroomTransfer", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+        .testTarget(name: "DarkroomImagingTests", dependencies: ["DarkroomImaging", "DarkroomTestSupport"]),
+        .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel"]),
+        .testTarget(name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "DarkroomTestSupport"]),
+        .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
+        .testTarget(name: "DarkroomWorkerTests", dependencies: ["DarkroomWorker", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
+    ],
+    swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,3 @@
+#ifndef CIMAGING_H
+#define CIMAGING_H
+#endif

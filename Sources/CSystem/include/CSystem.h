@@ -1,0 +1,17 @@
+#ifndef CSYSTEM_H
+#define CSYSTEM_H
+
+#include <sys/types.h>
+
+/// Starts `arguments[0]` (searched in PATH) as a child that gets SIGTERM when the calling *thread* ends, with an empty
+/// signal mask and standard input from /dev/null; standard output and error go to `log_descriptor` (or are kept when -1).
+/// Returns the process id, or -1 with errno.
+pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor);
+
+/// syncfs(2): makes everything written to the file system of `descriptor` durable. 0, or -1 with errno.
+int csystem_syncfs(int descriptor);
+
+/// Keeps the C heap small in a process of many threads: two arenas, large blocks returned at once.
+void csystem_bound_heap(void);
+
+#endif

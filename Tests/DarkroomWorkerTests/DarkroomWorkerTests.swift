@@ -1,0 +1,1 @@
+// DarkroomWorker tests
