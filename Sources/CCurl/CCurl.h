@@ -1,1 +1,86 @@
+#ifndef DARKROOM_CCURL_H
+#define DARKROOM_CCURL_H
+
 #include <curl/curl.h>
+
+// Swift does not import variadic C functions: here they are by the type of their argument.
+// https://curl.se/libcurl/c/curl_easy_setopt.html says which type an option takes; nothing checks it here.
+
+static inline CURLcode darkroom_curl_easy_setopt_long(CURL *handle, CURLoption option, long value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode darkroom_curl_easy_setopt_offset(CURL *handle, CURLoption option, curl_off_t value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/// libcurl copies the string (all options but CURLOPT_POSTFIELDS).
+static inline CURLcode darkroom_curl_easy_setopt_string(CURL *handle, CURLoption option, const char *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/// Callback contexts (`...DATA`, CURLOPT_PRIVATE) and buffers: not copied, must outlive the use.
+static inline CURLcode darkroom_curl_easy_setopt_pointer(CURL *handle, CURLoption option, void *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/// Lists (CURLOPT_HTTPHEADER, CURLOPT_CONNECT_TO, CURLOPT_RESOLVE): not copied, must outlive the use.
+static inline CURLcode darkroom_curl_easy_setopt_list(CURL *handle, CURLoption option, struct curl_slist *value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/// CURLOPT_WRITEFUNCTION, CURLOPT_HEADERFUNCTION.
+static inline CURLcode darkroom_curl_easy_setopt_write_callback(
+    CURL *handle, CURLoption option, curl_write_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/// CURLOPT_XFERINFOFUNCTION.
+static inline CURLcode darkroom_curl_easy_setopt_progress_callback(
+    CURL *handle, CURLoption option, curl_xferinfo_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/// CURLOPT_OPENSOCKETFUNCTION.
+static inline CURLcode darkroom_curl_easy_setopt_opensocket_callback(
+    CURL *handle, CURLoption option, curl_opensocket_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+/// CURLOPT_PREREQFUNCTION.
+static inline CURLcode darkroom_curl_easy_setopt_prereq_callback(
+    CURL *handle, CURLoption option, curl_prereq_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
+static inline CURLcode darkroom_curl_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode darkroom_curl_easy_getinfo_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode darkroom_curl_easy_getinfo_double(CURL *handle, CURLINFO info, double *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+/// The string is libcurl's and lives until the next transfer of `handle`.
+static inline CURLcode darkroom_curl_easy_getinfo_string(CURL *handle, CURLINFO info, const char **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLcode darkroom_curl_easy_getinfo_socket(CURL *handle, CURLINFO info, curl_socket_t *value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+/// CURLINFO_PRIVATE.
+static inline CURLcode darkroom_curl_easy_getinfo_pointer(CURL *handle, CURLINFO info, void **value) {
+    return curl_easy_getinfo(handle, info, value);
+}
+
+static inline CURLMcode darkroom_curl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
+    return curl_multi_setopt(handle, option, value);
+}
+
+#endif
