@@ -1,0 +1,39 @@
+/// What a batch is named by in Redis: the time of its submission (UTC, to the millisecond) and four random hexadecimal
+/// digits, such as `20261121-090501123-7f3a`, so that ids sort by submission.
+public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
+    /// The id as text.
+    public let description: String
+
+    /// An id that Redis or a user gave.
+    public init(_ text: String) { description = text }
+
+    /// A new id for a batch submitted at `milliseconds` since 1970 (of the Redis clock).
+    public init(submittedAt milliseconds: Int) {
+        let (year, month, day) = Self.civilDate(daysSince1970: milliseconds / 86_400_000)
+        let inDay = milliseconds % 86_400_000
+        let random = String(UInt16.random(in: 0...UInt16.max), radix: 16)
+        func padded(_ value: Int, _ width: Int) -> String {
+            let digits = String(value)
+            return String(repeating: "0", count: max(0, width - digits.count)) + digits
+        }
+        let date = padded(year, 4) + padded(month, 2) + padded(day, 2)
+        let time = padded(inDay / 3_600_000, 2) + padded(inDay / 60_000 % 60, 2) + padded(inDay % 60_000, 5)
+        description = "\(date)-\(time)-" + String(repeating: "0", count: 4 - random.count) + random
+    }
+
+    /// Earlier submissions are smaller.
+    public static func < (left: BatchID, right: BatchID) -> Bool { left.description < right.description }
+
+    /// Days since 1970 to year, month, day of the Gregorian calendar (Howard Hinnant, "chrono-Compatible Low-Level Date
+    /// Algorithms", civil_from_days), which keeps Foundation out of the model.
+    private static func civilDate(daysSince1970 days: Int) -> (Int, Int, Int) {
+        let shifted = days + 719_468
+        let era = shifted / 146_097
+        let dayOfEra = shifted % 146_097
+        let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+        let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+        let shiftedMonth = (5 * dayOfYear + 2) / 153
+        let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
+        return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}

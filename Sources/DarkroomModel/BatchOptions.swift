@@ -1,0 +1,72 @@
+/// What a user asks of a batch besides its photos: every worker reads these from the batch's hash.
+public struct BatchOptions: Sendable, Equatable {
+    /// What users may call the batch; empty for none.
+    public var name = ""
+    /// The filters in order, each in its canonical form, such as `sepia=0.8` or `tilt-shift=radius:3`.
+    public var filters = ["sepia=0.8"]
+    /// The folder that the photos are written to, an absolute path on the workers' machines; empty when nothing is written.
+    public var output = ""
+    /// The format written (`jpeg`, `png`, ...), or `same` for the format that was read.
+    public var format = "same"
+    /// The quality of lossy formats, 1 to 100.
+    public var quality = 85
+    /// True when metadata and profile are left out.
+    public var strip = false
+    /// The template of file names, such as `{name}` or `{index}-{name}`.
+    public var fileName = "{index}-{name}"
+    /// True when workers make the output folder, because the coordinator does not see it.
+    public var remoteOutput = false
+    /// The most photos an operation has, 1 to 1,000.
+    public var operationSize = 50
+    /// How urgent the batch is.
+    public var priority = Priority.normal
+    /// How long a worker may be silent before others take what it holds; at least 6 s.
+    public var lease = Duration.seconds(15)
+    /// The most operations that are fed and have not ended.
+    public var window = 10_000
+    /// How long the batch is remembered after it has finished; nil for ever.
+    public var retain: Duration? = .seconds(24 * 3600)
+
+    /// The options that hold unless told.
+    public init() {}
+}
+
+extension BatchOptions {
+    /// The fields and values of the batch's hash that hold these options.
+    public var fields: [(field: String, value: String)] {
+        [
+            ("name", name), ("filters", filters.joined(separator: " ")), ("output", output), ("format", format),
+            ("quality", String(quality)), ("strip", strip ? "1" : "0"), ("file.name", fileName),
+            ("remote.output", remoteOutput ? "1" : "0"), ("size", String(operationSize)),
+            ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)), ("window", String(window)),
+            ("retain", retain.map { String($0.wholeMilliseconds) } ?? "-1"),
+        ]
+    }
+
+    /// The options that a batch's hash holds; a field that is missing or unreadable has its default.
+    public init(fields: [String: String]) {
+        self.init()
+        name = fields["name"] ?? name
+        filters = fields["filters"].map { $0.split(separator: " ").map(String.init) } ?? filters
+        output = fields["output"] ?? output
+        format = fields["format"] ?? format
+        quality = fields["quality"].flatMap { Int($0) } ?? quality
+        strip = fields["strip"] == "1"
+        fileName = fields["file.name"] ?? fileName
+        remoteOutput = fields["remote.output"] == "1"
+        operationSize = fields["size"].flatMap { Int($0) } ?? operationSize
+        priority = fields["priority"].flatMap(Priority.init(rawValue:)) ?? priority
+        lease = fields["lease"].flatMap { Int($0) }.map { .milliseconds($0) } ?? lease
+        window = fields["window"].flatMap { Int($0) } ?? window
+        if let milliseconds = fields["retain"].flatMap({ Int($0) }) {
+            retain = milliseconds < 0 ? nil : .milliseconds(milliseconds)
+        }
+    }
+}
+
+extension Duration {
+    /// This duration in milliseconds, what is finer cut off.
+    public var wholeMilliseconds: Int {
+        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
+    }
+}

@@ -1,0 +1,63 @@
+/// The names of everything in Redis, all with one hash tag, `{<namespace>}`, so that every script works on one slot.
+///
+/// These names are a public interface: people monitor through them.
+public struct Keys: Sendable, Hashable {
+    /// What every key begins with: `{<namespace>}:`.
+    public let prefix: String
+
+    /// The keys of a namespace.
+    /// - Throws: ``InvalidNamespace`` when the name has characters other than `A-Z a-z 0-9 _ . -`, or none.
+    public init(namespace: String = "darkroom") throws(InvalidNamespace) {
+        let allowed = namespace.utf8.allSatisfy {
+            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || [45, 46, 95].contains($0)
+        }
+        guard allowed, !namespace.isEmpty else { throw InvalidNamespace(namespace: namespace) }
+        prefix = "{\(namespace)}:"
+    }
+
+    /// Cluster-wide flags, limits and counters: a hash.
+    public var control: String { prefix + "control" }
+    /// Batch ids by time of submission: a sorted set.
+    public var batches: String { prefix + "batches" }
+    /// The ring of a priority: batch ids that have operations to hand out, by turn: a sorted set.
+    public func ready(_ priority: Priority) -> String { prefix + "ready:\(priority.rawValue)" }
+    /// `<batch>/<operation>` by deadline in attended time: a sorted set.
+    public var leases: String { prefix + "leases" }
+    /// Worker ids by last heartbeat: a sorted set.
+    public var workers: String { prefix + "workers" }
+    /// What a worker says of itself, and its last claim: a hash.
+    public func worker(_ id: String) -> String { prefix + "worker:\(id)" }
+    /// The facts and counters of a batch: a hash.
+    public func batch(_ id: BatchID) -> String { prefix + "batch:\(id)" }
+    /// One letter a photo: a string.
+    public func states(_ id: BatchID) -> String { batch(id) + ":states" }
+    /// Operation number to its deflated photos: a hash.
+    public func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
+    /// Numbers of the operations not handed out: a sorted set.
+    public func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
+    /// Operation number to worker, fence and bytes: a hash.
+    public func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
+    /// Operation number to expired leases: a hash.
+    public func deaths(_ id: BatchID) -> String { batch(id) + ":deaths" }
+    /// Photo index to what failed, the first 10,000: a hash.
+    public func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
+    /// Reason to the number of photos that failed for it, exact: a hash.
+    public func reasons(_ id: BatchID) -> String { batch(id) + ":reasons" }
+    /// Output folder to the batch that writes there: a hash.
+    public var outputs: String { prefix + "outputs" }
+    /// Finished batches by the time at which they are forgotten: a sorted set.
+    public var expiring: String { prefix + "expiring" }
+    /// The channel of hints that something changed.
+    public var controlChannel: String { prefix + "control" }
+}
+
+/// A namespace with characters that no namespace may have.
+public struct InvalidNamespace: Error, CustomStringConvertible {
+    /// What was given.
+    public let namespace: String
+
+    /// What is wrong and what is allowed.
+    public var description: String {
+        "namespace \"\(namespace)\": letters, digits, \"_\", \".\" and \"-\" are allowed, and at least one of them"
+    }
+}

@@ -1,0 +1,100 @@
+/// The photos of one operation as text: a line a photo, name, tab, URL, with backslash, tab, LF and CR escaped in both.
+///
+/// The store keeps it deflated behind a version byte.
+public enum OperationEntry {
+    /// An entry is at most this long before deflating, 1 MiB.
+    public static let maxBytes = 1 << 20
+
+    /// Appends one photo's line to an entry.
+    ///
+    /// A photo that takes more than `maxBytes` of the entry is stored with its name cut and, in place of the URL, a text
+    /// that is none, so that it fails in a worker like any other entry that is no URL.
+    public static func append(
+        name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer, operationSize: Int, to entry: inout [UInt8]
+    ) {
+        let start = entry.count
+        appendEscaped(name, to: &entry)
+        entry.append(tab)
+        appendEscaped(url, to: &entry)
+        entry.append(lineFeed)
+        guard entry.count - start > maxBytes / operationSize else { return }
+        entry.removeLast(entry.count - start)
+        // Escaping may double the bytes, so a quarter of what is allowed leaves room for the text below.
+        let cut = UnsafeRawBufferPointer(rebasing: name.prefix(maxBytes / operationSize / 4))
+        appendEscaped(cut, to: &entry)
+        entry.append(tab)
+        entry.append(contentsOf: "URL of \(url.count) bytes, too long for operations of \(operationSize)".utf8)
+        entry.append(lineFeed)
+    }
+
+    /// The records of an entry whose first photo has the index `firstIndex`.
+    ///
+    /// Bytes that are not UTF-8 are replaced; the store never cuts an entry, so a line without a tab has an empty URL.
+    public static func records(of entry: [UInt8], firstIndex: Int) -> [PhotoRecord] {
+        var records: [PhotoRecord] = []
+        entry.withUnsafeBufferPointer { bytes in
+            var position = 0
+            while position < bytes.count {
+                let end = bytes[position...].firstIndex(of: lineFeed) ?? bytes.count
+                let line = UnsafeBufferPointer(rebasing: bytes[position..<end])
+                let separator = line.firstIndex(of: tab) ?? line.count
+                let name = unescaped(UnsafeBufferPointer(rebasing: line[..<separator]))
+                let url = unescaped(UnsafeBufferPointer(rebasing: line[min(separator + 1, line.count)...]))
+                records.append(PhotoRecord(index: firstIndex + records.count, name: name, url: url))
+                position = end + 1
+            }
+        }
+        return records
+    }
+
+    private static let tab = UInt8(ascii: "\t")
+    private static let lineFeed = UInt8(ascii: "\n")
+    private static let backslash = UInt8(ascii: "\\")
+
+    private static func escape(of byte: UInt8) -> UInt8? {
+        switch byte {
+        case backslash: backslash
+        case tab: UInt8(ascii: "t")
+        case lineFeed: UInt8(ascii: "n")
+        case 13: UInt8(ascii: "r")
+        default: nil
+        }
+    }
+
+    private static func appendEscaped(_ bytes: UnsafeRawBufferPointer, to entry: inout [UInt8]) {
+        guard bytes.contains(where: { $0 <= 13 || $0 == backslash }) else {
+            entry.append(contentsOf: bytes)
+            return
+        }
+        for byte in bytes {
+            if let escape = escape(of: byte) {
+                entry.append(backslash)
+                entry.append(escape)
+            } else {
+                entry.append(byte)
+            }
+        }
+    }
+
+    private static func unescaped(_ bytes: UnsafeBufferPointer<UInt8>) -> String {
+        guard bytes.contains(backslash) else { return String(decoding: bytes, as: UTF8.self) }
+        var plain: [UInt8] = []
+        plain.reserveCapacity(bytes.count)
+        var position = 0
+        while position < bytes.count {
+            if bytes[position] == backslash, position + 1 < bytes.count {
+                position += 1
+                switch bytes[position] {
+                case UInt8(ascii: "t"): plain.append(tab)
+                case UInt8(ascii: "n"): plain.append(lineFeed)
+                case UInt8(ascii: "r"): plain.append(13)
+                default: plain.append(bytes[position])
+                }
+            } else {
+                plain.append(bytes[position])
+            }
+            position += 1
+        }
+        return String(decoding: plain, as: UTF8.self)
+    }
+}

@@ -1,0 +1,46 @@
+/// What became of a photo. Filtered, failed and cancelled are final.
+public enum PhotoRecordState: Sendable, Hashable {
+    case new
+    case downloaded
+    case filtered
+    case cancelled
+    case failed(FailureReason)
+
+    /// The letter that stands for this state in a batch's `states` string: `N`, `D`, `F`, `C` or the reason's small letter.
+    public var letter: UInt8 {
+        switch self {
+        case .new: 78
+        case .downloaded: 68
+        case .filtered: 70
+        case .cancelled: 67
+        case .failed(let reason): reason.letter
+        }
+    }
+
+    /// The state of a letter, nil when the letter is none of a state.
+    public init?(letter: UInt8) {
+        switch letter {
+        case 78: self = .new
+        case 68: self = .downloaded
+        case 70: self = .filtered
+        case 67: self = .cancelled
+        default:
+            guard let reason = FailureReason(letter: letter) else { return nil }
+            self = .failed(reason)
+        }
+    }
+
+    /// True when nothing but a retry moves the photo any more.
+    public var isFinal: Bool { self != .new && self != .downloaded }
+
+    /// The word for this state in the command line, in JSON and in manifests; the reason is a word of its own.
+    public var word: String {
+        switch self {
+        case .new: "new"
+        case .downloaded: "downloaded"
+        case .filtered: "filtered"
+        case .cancelled: "cancelled"
+        case .failed: "failed"
+        }
+    }
+}
