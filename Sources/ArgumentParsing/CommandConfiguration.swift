@@ -1,0 +1,39 @@
+/// What a command is called and what its help says.
+public struct CommandConfiguration: Sendable {
+    /// The word that names the command.
+    public var name: String
+    /// What the command does, in one sentence.
+    public var abstract: String
+    /// What else a user should know; paragraphs are separated by an empty line.
+    public var discussion: String
+    /// The heading under which the parent's help lists the command.
+    public var group: String
+    /// Command lines that work, shown at the end of the help.
+    public var examples: [String]
+    /// The program's version, printed by `--version`; only the root has one.
+    public var version: String?
+    /// Whether the parent's help lists the command; `false` for helper processes.
+    public var shouldDisplay: Bool
+    /// The commands below this one. A command with subcommands has no arguments of its own.
+    public var subcommands: [any ParsableCommand.Type]
+
+    /// Creates a configuration.
+    public init(
+        name: String, abstract: String, discussion: String = "", group: String = "Commands", examples: [String] = [],
+        version: String? = nil, shouldDisplay: Bool = true, subcommands: [any ParsableCommand.Type] = []
+    ) {
+        self.name = name
+        self.abstract = abstract
+        self.discussion = discussion
+        self.group = group
+        self.examples = examples
+        self.version = version
+        self.shouldDisplay = shouldDisplay
+        self.subcommands = subcommands
+    }
+
+    /// The subcommands' configurations that help and suggestions show.
+    var displayedSubcommands: [CommandConfiguration] {
+        subcommands.map { $0.configuration }.filter(\.shouldDisplay)
+    }
+}

@@ -1,0 +1,68 @@
+/// A program's commands: finds the one that a command line means.
+struct CommandTree {
+    let root: any ParsableCommand.Type
+
+    /// The command with all its values.
+    ///
+    /// - Throws: what is to be printed instead: help, version or what is wrong.
+    func parse(_ arguments: [String], environment: [String: String]) throws(CommandExit) -> any ParsableCommand {
+        var rest = arguments[...]
+        var path = [root]
+        if rest.first == "help", !root.configuration.subcommands.isEmpty {
+            rest.removeFirst()
+            rest = rest.filter { !$0.hasPrefix("-") } + ["--help"]
+        }
+        while let type = path.last, !type.configuration.subcommands.isEmpty {
+            path.append(try subcommand(&rest, below: path))
+        }
+        return try parse(Array(rest), environment: environment, path: path)
+    }
+
+    /// Takes the name of a subcommand.
+    private func subcommand(
+        _ rest: inout ArraySlice<String>, below path: [any ParsableCommand.Type]
+    ) throws(CommandExit) -> any ParsableCommand.Type {
+        let help = HelpScreen(path: path)
+        let configuration = help.configuration
+        guard let word = rest.popFirst() else { throw CommandExit(missingCommand: help.text) }
+        if word == "--help" || word == "-h" { throw CommandExit(answer: help.text) }
+        if word == "--version", let version = configuration.version {
+            throw CommandExit(answer: "\(help.commandName) \(version)\n")
+        }
+        guard !word.hasPrefix("-") else {
+            throw help.usageError(["the command comes before its options (found \"\(word)\")"])
+        }
+        guard let found = configuration.subcommands.first(where: { $0.configuration.name == word }) else {
+            let names = configuration.displayedSubcommands.map(\.name)
+            let meant = NearMiss.find(word, in: names).map { "; did you mean \($0)?" } ?? ""
+            throw help.usageError(["unknown command \"\(word)\"\(meant)"])
+        }
+        return found
+    }
+
+    /// Parses the arguments of the command that was found.
+    private func parse(
+        _ arguments: [String], environment: [String: String], path: [any ParsableCommand.Type]
+    ) throws(CommandExit) -> any ParsableCommand {
+        let help = HelpScreen(path: path)
+        let command = help.type.init()
+        var parser = ArgumentParser(command.sections().flatMap(\.definitions))
+        var problems: [String]
+        do {
+            problems = try parser.parse(arguments, environment: environment)
+        } catch {
+            throw CommandExit(answer: help.text)
+        }
+        if problems.isEmpty {
+            for group in command.withGroups() {
+                do {
+                    try group.validate()
+                } catch {
+                    problems.append("\(error)")
+                }
+            }
+        }
+        guard problems.isEmpty else { throw help.usageError(problems) }
+        return command
+    }
+}

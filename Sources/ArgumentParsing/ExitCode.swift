@@ -1,0 +1,86 @@
+/// The status with which a program ends; thrown by a command to end so without a further message.
+public struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
+    /// The status, 0 to 255.
+    public let rawValue: Int32
+
+    /// Creates a status.
+    public init(rawValue: Int32) {
+        self.rawValue = rawValue
+    }
+
+    /// Creates a status.
+    public init(_ status: Int32) {
+        self.rawValue = status
+    }
+
+    /// It was done.
+    public static let success = ExitCode(0)
+    /// It could not be done.
+    public static let failure = ExitCode(1)
+    /// The command line was wrong.
+    public static let usage = ExitCode(2)
+}
+
+/// Values that are good each for itself but not together, or outside of what a command takes.
+public struct ValidationError: Error, CustomStringConvertible, Sendable {
+    /// Names the option, what was found and what to do.
+    public let message: String
+
+    /// Creates an error.
+    public init(_ message: String) {
+        self.message = message
+    }
+
+    /// The message.
+    public var description: String { message }
+}
+
+/// How a program ends before or instead of a command's regular end: a status and what is printed.
+public struct CommandExit: Error, Sendable {
+    /// The status.
+    public let code: ExitCode
+    /// Text for standard output: help, version.
+    public let standardOutput: String
+    /// Text for standard error: what is wrong.
+    public let standardError: String
+
+    /// A good end that answers on standard output.
+    init(answer: String) {
+        code = .success
+        standardOutput = answer
+        standardError = ""
+    }
+
+    /// A usage error: only a command's beginning was given; the help tells how it can go on.
+    init(missingCommand help: String) {
+        self.init(code: .usage, message: "error: missing a command\n\n" + help)
+    }
+
+    /// A usage error: every problem on a line, then how the command is used.
+    init(problems: [String], usage: String, helpCommand: String) {
+        code = .usage
+        standardOutput = ""
+        standardError =
+            problems.map { "error: \($0)\n" }.joined() + usage + "\nSee '\(helpCommand)' for more.\n"
+    }
+
+    /// The end that an error thrown by a command stands for.
+    public init(_ error: any Error) {
+        switch error {
+        case let end as CommandExit:
+            self = end
+        case let code as ExitCode:
+            self.init(code: code, message: "")
+        case let validation as ValidationError:
+            self.init(code: .usage, message: "error: \(validation.message)\n")
+        default:
+            self.init(code: .failure, message: "error: \(error)\n")
+        }
+    }
+
+    private init(code: ExitCode, message: String) {
+        self.code = code
+        standardOutput = ""
+        standardError = message
+    }
+}

@@ -1,0 +1,70 @@
+/// A type whose values can be written on the command line.
+public protocol ExpressibleByArgument: Sendable {
+    /// Reads a value.
+    ///
+    /// - Throws: ``InvalidValue``, or any error whose description reads well after the value: `--quality "x": <error>`.
+    init(argument: String) throws
+
+    /// The value as a user would write it; shown as default in the help.
+    var argumentText: String { get }
+
+    /// All values there are, if they can be listed.
+    static var allArgumentTexts: [String] { get }
+}
+
+extension ExpressibleByArgument {
+    /// The value's description.
+    public var argumentText: String { "\(self)" }
+    /// Nothing: most types have too many values to list.
+    public static var allArgumentTexts: [String] { [] }
+}
+
+/// Says why a text is no value of a type.
+public struct InvalidValue: Error, CustomStringConvertible, Sendable {
+    /// What was found and what would be good; follows the value in the message.
+    public let description: String
+
+    /// Creates an error.
+    public init(_ description: String) {
+        self.description = description
+    }
+}
+
+extension String: ExpressibleByArgument {
+    /// Takes the text as it is, an empty one too.
+    public init(argument: String) { self = argument }
+}
+
+extension Int: ExpressibleByArgument {
+    /// Reads decimal digits with an optional sign.
+    public init(argument: String) throws {
+        guard let value = Int(argument) else { throw InvalidValue("not a whole number") }
+        self = value
+    }
+}
+
+extension Double: ExpressibleByArgument {
+    /// Reads a finite number.
+    public init(argument: String) throws {
+        guard let value = Double(argument), value.isFinite else { throw InvalidValue("not a number") }
+        self = value
+    }
+}
+
+/// An enumeration of words needs only to declare its conformance.
+extension ExpressibleByArgument where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
+    /// Reads one of the words; the error lists them.
+    public init(argument: String) throws {
+        guard let value = Self(rawValue: argument) else {
+            let words = Self.allArgumentTexts
+            let meant = NearMiss.find(argument, in: words).map { "did you mean \"\($0)\"? " } ?? ""
+            throw InvalidValue(meant + "it can be " + words.joined(separator: ", "))
+        }
+        self = value
+    }
+
+    /// The word.
+    public var argumentText: String { rawValue }
+    /// All words, in the order of the cases.
+    public static var allArgumentTexts: [String] { allCases.map(\.rawValue) }
+}

@@ -1,0 +1,80 @@
+/// What an option or flag is called on the command line.
+public enum NameSpecification: Sendable {
+    /// The property's name: `operationSize` is `--operation-size`.
+    case long
+    /// The property's name, and its first letter: `output` is `--output` and `-o`.
+    case shortAndLong
+    /// A name of its own, without dashes.
+    case customLong(String, short: Character? = nil)
+
+    func names(ofProperty property: String) -> (long: String, short: Character?) {
+        switch self {
+        case .long: (optionName(ofProperty: property), nil)
+        case .shortAndLong: (optionName(ofProperty: property), property.first)
+        case .customLong(let long, let short): (long, short)
+        }
+    }
+}
+
+/// A value given by name: `--quality 85`, `--quality=85`, `-q 85`.
+///
+/// A property with an initial value or of optional type may be left out, one of array type be given again and again;
+/// all others must be given. The last of several values counts, except in arrays.
+@propertyWrapper
+public struct Option<Value: Sendable>: DeclaredArgument, Sendable {
+    private let declaration: Declaration<Value>
+    private let name: NameSpecification
+    private let environment: String?
+
+    /// The value.
+    public var wrappedValue: Value { declaration.parsed.current }
+
+    /// Declares an option that must be given.
+    ///
+    /// - Parameters:
+    ///   - name: what it is called.
+    ///   - help: what it does, a sentence.
+    ///   - valueName: what the help calls the value, unless `value`.
+    ///   - environment: the variable that is read where the option is not given.
+    public init(
+        name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil
+    ) where Value: ExpressibleByArgument {
+        self.init(name, environment, .required(help: help, valueName: valueName))
+    }
+
+    /// Declares an option with a default.
+    public init(
+        wrappedValue: Value, name: NameSpecification = .long, help: String, valueName: String = "value",
+        environment: String? = nil
+    ) where Value: ExpressibleByArgument {
+        self.init(name, environment, .defaulted(wrappedValue, help: help, valueName: valueName))
+    }
+
+    /// Declares an option that may be left out.
+    public init<T: ExpressibleByArgument>(
+        name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil
+    ) where Value == T? {
+        self.init(name, environment, .optional(help: help, valueName: valueName))
+    }
+
+    /// Declares an option that may be given any number of times.
+    public init<T: ExpressibleByArgument>(
+        name: NameSpecification = .long, help: String, valueName: String = "value"
+    ) where Value == [T] {
+        self.init(name, nil, .repeating(isRequired: false, help: help, valueName: valueName))
+    }
+
+    private init(_ name: NameSpecification, _ environment: String?, _ declaration: Declaration<Value>) {
+        self.name = name
+        self.environment = environment
+        self.declaration = declaration
+    }
+
+    func definition(property: String) -> ArgumentDefinition {
+        let (long, short) = name.names(ofProperty: property)
+        var definition = declaration.definition(.option, longName: long)
+        definition.shortName = short
+        definition.environment = environment
+        return definition
+    }
+}

@@ -1,0 +1,139 @@
+/// A number of bytes: `512`, `64KiB`, `10MB`, `1.5GiB`.
+public struct ByteSize: ExpressibleByArgument, Hashable {
+    /// The size in bytes.
+    public let bytes: Int
+
+    /// Creates a size.
+    public init(bytes: Int) {
+        self.bytes = bytes
+    }
+
+    /// A size in units of 1,048,576 bytes.
+    public static func mebibytes(_ count: Int) -> ByteSize {
+        ByteSize(bytes: count << 20)
+    }
+
+    /// Reads a number with its unit.
+    public init(argument: String) throws {
+        bytes = try ScaledNumber(argument).value(
+            in: Self.units, ignoringCase: true,
+            otherwise: "write a size in bytes with its unit, as 64MiB, 10MB or 512KiB")
+    }
+
+    /// The number in the largest unit that writes it exactly.
+    public var argumentText: String { ScaledNumber.text(bytes, in: Self.units) }
+
+    private static let units = [
+        Unit("GiB", 1 << 30), Unit("MiB", 1 << 20), Unit("KiB", 1 << 10), Unit("TiB", 1 << 40),
+        Unit("GB", 1_000_000_000), Unit("MB", 1_000_000), Unit("kB", 1000), Unit("TB", 1_000_000_000_000),
+        Unit("B", 1), Unit("", 1),
+    ]
+}
+
+/// A number of things, with the endings k, M and G for thousands, millions and thousands of millions: `100M`, `10k`.
+public struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLiteral {
+    /// The number.
+    public let value: Int
+
+    /// Creates a quantity.
+    public init(_ value: Int) {
+        self.value = value
+    }
+
+    /// Creates a quantity.
+    public init(integerLiteral value: Int) {
+        self.value = value
+    }
+
+    /// Reads a number with its unit.
+    public init(argument: String) throws {
+        value = try ScaledNumber(argument).value(
+            in: Self.units, ignoringCase: false, otherwise: "write a number, as 5000, 10k or 100M")
+    }
+
+    /// The number in the largest unit that writes it exactly.
+    public var argumentText: String { ScaledNumber.text(value, in: Self.units) }
+
+    private static let units = [Unit("G", 1_000_000_000), Unit("M", 1_000_000), Unit("k", 1000), Unit("", 1)]
+}
+
+/// Durations: `15s`, `5m`, `24h`, `7d`, `250ms`, `1m30s`, `1.5s`.
+extension Duration: ExpressibleByArgument {
+    /// Reads numbers with their units, added up.
+    public init(argument: String) throws {
+        let hint = "write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"
+        var rest = argument[...]
+        var nanoseconds = 0
+        repeat {
+            let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+            let unit = rest.dropFirst(number.count).prefix { $0.isLetter }
+            rest = rest.dropFirst(number.count + unit.count)
+            let scaled = ScaledNumber(String(number + unit))
+            let part = try scaled.value(in: Self.units, ignoringCase: false, otherwise: hint)
+            let (sum, overflow) = nanoseconds.addingReportingOverflow(part)
+            guard !overflow else { throw InvalidValue("longer than 292 years; " + hint) }
+            nanoseconds = sum
+        } while !rest.isEmpty
+        self = .nanoseconds(nanoseconds)
+    }
+
+    /// The duration in hours, minutes, seconds and smaller units.
+    public var argumentText: String {
+        var rest = Int(self / .nanoseconds(1))
+        var text = ""
+        for unit in Self.units where rest >= unit.size {
+            text += "\(rest / unit.size)\(unit.name)"
+            rest %= unit.size
+        }
+        return text.isEmpty ? "0s" : text
+    }
+
+    /// Largest first, so that a text has each at most once.
+    private static let units = [
+        Unit("h", 3_600_000_000_000), Unit("m", 60_000_000_000), Unit("s", 1_000_000_000), Unit("ms", 1_000_000),
+        Unit("us", 1000), Unit("ns", 1), Unit("d", 86_400_000_000_000),
+    ]
+}
+
+/// The name and size of a unit.
+private struct Unit {
+    let name: String
+    let size: Int
+
+    init(_ name: String, _ size: Int) {
+        self.name = name
+        self.size = size
+    }
+}
+
+/// A number, perhaps with decimals, directly followed by a unit.
+private struct ScaledNumber {
+    private let number: String
+    private let unit: String
+
+    init(_ text: String) {
+        number = String(text.prefix { $0.isASCII && ($0.isNumber || $0 == ".") })
+        unit = String(text.dropFirst(number.count))
+    }
+
+    /// The number times its unit, rounded to a whole number.
+    func value(in units: [Unit], ignoringCase: Bool, otherwise hint: String) throws -> Int {
+        let found = units.first { ignoringCase ? $0.name.lowercased() == unit.lowercased() : $0.name == unit }
+        guard let found, let decimal = Double(number) else { throw InvalidValue(hint) }
+        if let whole = Int(number) {
+            let (product, overflow) = whole.multipliedReportingOverflow(by: found.size)
+            guard !overflow else { throw InvalidValue("too large; " + hint) }
+            return product
+        }
+        guard let product = Int(exactly: (decimal * Double(found.size)).rounded()) else {
+            throw InvalidValue("too large; " + hint)
+        }
+        return product
+    }
+
+    /// The number in the first unit that divides it.
+    static func text(_ value: Int, in units: [Unit]) -> String {
+        guard value != 0, let unit = units.first(where: { value % $0.size == 0 }) else { return "\(value)" }
+        return "\(value / unit.size)\(unit.name)"
+    }
+}

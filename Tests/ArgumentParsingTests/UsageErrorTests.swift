@@ -1,0 +1,108 @@
+import ArgumentParsing
+import Testing
+
+@Suite struct UsageErrorTests {
+    /// The first lines of what a wrong command line prints, those that begin with `error: `, without it.
+    private func problems(_ words: String..., environment: [String: String] = [:]) throws -> [String] {
+        let end = try #require(outcome(of: words, environment: environment))
+        #expect(end.code == .usage)
+        #expect(end.standardOutput.isEmpty)
+        let lines = end.standardError.split(separator: "\n")
+        return lines.filter { $0.hasPrefix("error: ") }.map { String($0.dropFirst(7)) }
+    }
+
+    @Test func namesTheOptionThatWasMeant() throws {
+        #expect(
+            try problems("submit", "list", "-o", "x", "--opertion-size", "3").first
+                == "unknown option --opertion-size; did you mean --operation-size?")
+        #expect(
+            try problems("submit", "list", "-o", "x", "--priorty=high")
+                == ["unknown option --priorty; did you mean --priority?"])
+        #expect(try problems("submit", "list", "-o", "x", "--colour=red") == ["unknown option --colour"])
+        #expect(try problems("submit", "list", "-o", "x", "-x") == ["unknown option -x"])
+    }
+
+    @Test func namesTheCommandThatWasMeant() throws {
+        #expect(try problems("sumbit") == ["unknown command \"sumbit\"; did you mean submit?"])
+        #expect(try problems("frobnicate") == ["unknown command \"frobnicate\""])
+        #expect(try problems("helpr") == ["unknown command \"helpr\""])
+        #expect(try problems("bench", "develp") == ["unknown command \"develp\"; did you mean develop?"])
+    }
+
+    @Test func missingValues() throws {
+        #expect(try problems("submit", "list", "--output") == ["--output needs a value: --output <folder>"])
+        #expect(try problems("submit", "list", "-o", "--wait") == ["-o needs a value: -o <folder>"])
+        #expect(try problems("submit", "list") == ["missing --output <folder>"])
+        #expect(try problems("submit", "-o", "x") == ["missing <list>"])
+        #expect(try problems("bench", "develop") == ["missing <folder>"])
+    }
+
+    @Test func valuesOfFlags() throws {
+        #expect(try problems("submit", "list", "-o", "x", "--wait=no") == ["--wait takes no value (found \"no\")"])
+    }
+
+    @Test func extraArguments() throws {
+        #expect(try problems("submit", "list", "more", "-o", "x") == ["unexpected argument \"more\""])
+    }
+
+    @Test func wrongValuesSayWhatIsGood() throws {
+        #expect(
+            try problems("submit", "list", "-o", "x", "--priority", "hihg") == [
+                "--priority \"hihg\": did you mean \"high\"? it can be veryLow, low, normal, high, veryHigh"
+            ])
+        #expect(
+            try problems("submit", "list", "-o", "x", "--lease", "15")
+                == ["--lease \"15\": write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"])
+        #expect(
+            try problems("submit", "list", "-o", "x", "--operation-size", "1.5")
+                == ["--operation-size \"1.5\": not a whole number"])
+    }
+
+    @Test func allProblemsAreShownTogether() throws {
+        #expect(
+            try problems("submit", "--lease", "x", "--intensity=y", "--unknown") == [
+                "--lease \"x\": write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h",
+                "--intensity \"y\": not a number", "unknown option --unknown", "missing <list>",
+                "missing --output <folder>",
+            ])
+    }
+
+    @Test func validationsOfAllGroupsAreShownTogether() throws {
+        #expect(
+            try problems("submit", "list", "-o", "x", "--namespace", "a/b", "--operation-size", "0")
+                == ["--namespace \"a/b\": no slash, please", "--operation-size 0: at least 1"])
+    }
+
+    @Test func optionsBeforeTheCommand() throws {
+        #expect(try problems("--json", "submit") == ["the command comes before its options (found \"--json\")"])
+    }
+
+    @Test func noCommandShowsTheHelp() throws {
+        #expect(try problems() == ["missing a command"])
+        #expect(outcome(of: ["bench"])?.standardError.contains("Usage: darkroom bench <command>") == true)
+    }
+
+    @Test func aUsageErrorEndsWithHowItIsUsed() throws {
+        #expect(
+            outcome(of: ["submit"])?.standardError == """
+                error: missing <list>
+                error: missing --output <folder>
+                Usage: darkroom submit <list> --output <folder> [options]
+                See 'darkroom submit --help' for more.
+
+                """)
+    }
+
+    @Test func thrownErrorsBecomeExitCodes() throws {
+        struct Failure: Error, CustomStringConvertible {
+            let description = "it broke"
+        }
+        let command = try Root.parseAsRoot(["cancel", "a"])
+        let error = #expect(throws: ExitCode.self) { try command.run() }
+        #expect(CommandExit(try #require(error)).code == ExitCode(4))
+        #expect(CommandExit(ExitCode(3)).standardError.isEmpty)
+        #expect(CommandExit(Failure()).code == .failure)
+        #expect(CommandExit(Failure()).standardError == "error: it broke\n")
+        #expect(CommandExit(ValidationError("not so")).code == .usage)
+    }
+}
