@@ -1,1 +1,120 @@
--- placeholder
+#!lua flags=allow-oom
+-- Claims operations for a worker: most urgent first, within a priority in turns, spread over at most 100 ring entries.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] worker id  [2] number of this claim  [3] most operations (16)  [4] most photos (4,000; one operation at least)
+--     [5] rank of the lowest priority that is taken (0 veryLow ... 4 veryHigh)  [6] where to go on, '' at first
+--     [7] number of batches that are refused (100)  [8...] their ids, then what the worker holds (see renew.lua)
+-- {'OLD'} the number of an earlier claim; nothing was done
+-- {'OK', fence, lost, where, batch, ...}: `lost` as renew.lua says; `where` to go on, '' when all was looked at; each batch
+--     a list of its id and for each of its operations: number, letters, deaths, entry. The same claim number again gets
+--     the same answer, as far as it is still the worker's own.
+local prefix, worker, claim = KEYS[1], ARGV[1], tonumber(ARGV[2])
+local worker_key = prefix .. 'worker:' .. worker
+local last = redis.call('HMGET', worker_key, 'claim.number', 'claim.answer')
+if last[1] and claim < tonumber(last[1]) then return {'OLD'} end
+--#include time.lua
+local refused = {}
+local at = 8 + ARGV[7]
+for i = 8, at - 1 do refused[ARGV[i]] = true end
+--#include renew.lua
+--#include housekeeping.lua
+
+-- What is handed out: batch id, its hash's key, size, photos, operation numbers.
+local handed, fence, where = {}, 0, ''
+if last[1] and claim == tonumber(last[1]) then
+    local words = string.gmatch(last[2], '%S+')
+    fence = tonumber(words())
+    local mine = worker .. ' ' .. string.format('%.0f', fence) .. ' '
+    for id in words do
+        local key, number = prefix .. 'batch:' .. id, words()
+        local b = redis.call('HMGET', key, 'state', 'size', 'photos')
+        local holder = b[1] and redis.call('HGET', key .. ':executing', number)
+        if holder and string.sub(holder, 1, #mine) == mine then
+            handed[#handed + 1] = {id, key, tonumber(b[2]), tonumber(b[3]), {tonumber(number)}}
+        end
+    end
+else
+    fence = math.max(tonumber(redis.call('HGET', prefix .. 'control', 'claims') or 0) + 1, now)
+    redis.call('HSET', prefix .. 'control', 'claims', fence)
+    local fence_text = string.format('%.0f', fence)
+    local answer = {fence_text}
+    local operations_left, photos_left, looked = tonumber(ARGV[3]), tonumber(ARGV[4]), 0
+    local names = {'veryLow', 'low', 'normal', 'high', 'veryHigh'}
+    local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')
+    for rank = tonumber(from_rank or 4), tonumber(ARGV[5]), -1 do
+        if operations_left == 0 or photos_left <= 0 or looked == 100 then break end
+        local ring = prefix .. 'ready:' .. names[rank + 1]
+        local after = '-inf'
+        if from_turn and rank == tonumber(from_rank) then after = '(' .. from_turn end
+        local entries = redis.call('ZRANGEBYSCORE', ring, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 100 - looked)
+        for i = 1, #entries, 2 do
+            local id = entries[i]
+            looked = looked + 1
+            if not refused[id] then
+                local key = prefix .. 'batch:' .. id
+                local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease')
+                local size = tonumber(b[2])
+                local share = math.floor(photos_left / ((#entries - i + 1) / 2) / size)
+                if #answer == 1 then share = math.max(share, 1) elseif share == 0 and photos_left >= size then share = 1 end
+                local count = math.min(share, operations_left)
+                if count > 0 then
+                    local popped = redis.call('ZPOPMIN', key .. ':queue', count)
+                    local numbers, holders, leases = {}, {}, {}
+                    local holder, deadline = worker .. ' ' .. fence_text .. ' 0 0', attended + b[7]
+                    for j = 1, #popped, 2 do
+                        local number = popped[j]
+                        numbers[#numbers + 1] = tonumber(number)
+                        holders[#holders + 1] = number
+                        holders[#holders + 1] = holder
+                        leases[#leases + 1] = deadline
+                        leases[#leases + 1] = id .. '/' .. number
+                        answer[#answer + 1] = id
+                        answer[#answer + 1] = number
+                    end
+                    redis.call('HSET', key .. ':executing', unpack(holders))
+                    redis.call('ZADD', prefix .. 'leases', unpack(leases))
+                    local executing = b[6] + #numbers
+                    if b[1] == 'ready' then
+                        redis.call('HSET', key, 'executing', executing, 'state', 'executing', 'started', now)
+                    else
+                        redis.call('HSET', key, 'executing', executing)
+                    end
+                    if b[4] - b[5] - executing == 0 then
+                        redis.call('ZREM', ring, id)
+                    else
+                        redis.call('ZADD', ring, redis.call('HINCRBY', prefix .. 'control', 'turn', 1), id)
+                    end
+                    handed[#handed + 1] = {id, key, size, tonumber(b[3]), numbers}
+                    operations_left = operations_left - #numbers
+                    photos_left = photos_left - #numbers * size
+                end
+            end
+            if operations_left == 0 or photos_left <= 0 then break end
+            if looked == 100 then where = rank .. ':' .. entries[i + 1] end
+        end
+    end
+    redis.call('HSET', worker_key, 'claim.number', claim, 'claim.answer', table.concat(answer, ' '))
+end
+
+local reply = {'OK', fence, lost, where}
+for _, h in ipairs(handed) do
+    local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
+    local entries = redis.call('HMGET', key .. ':operations', unpack(numbers))
+    local deaths = redis.call('HMGET', key .. ':deaths', unpack(numbers))
+    local batch = {id}
+    local i = 1
+    while i <= #numbers do
+        local run = i  -- the last of a run of operations that follow one another: their letters are read at once
+        while numbers[run + 1] == numbers[run] + 1 do run = run + 1 end
+        local letters = redis.call('GETRANGE', key .. ':states', (numbers[i] - 1) * size, math.min(numbers[run] * size, photos) - 1)
+        for j = i, run do
+            batch[#batch + 1] = numbers[j]
+            batch[#batch + 1] = string.sub(letters, (j - i) * size + 1, (j - i + 1) * size)
+            batch[#batch + 1] = tonumber(deaths[j] or 0)
+            batch[#batch + 1] = entries[j]
+        end
+        i = run + 1
+    end
+    reply[#reply + 1] = batch
+end
+return reply

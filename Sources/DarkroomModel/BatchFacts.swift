@@ -1,0 +1,93 @@
+/// How many photos of a batch are in each state.
+public struct PhotoCounts: Sendable, Equatable {
+    /// Neither downloaded nor final.
+    public var new = 0
+    /// Downloaded, not yet filtered.
+    public var downloaded = 0
+    /// Done.
+    public var filtered = 0
+    /// Failed, each for a reason.
+    public var failed = 0
+    /// Cancelled.
+    public var cancelled = 0
+
+    /// No photos.
+    public init() {}
+
+    /// Those that nothing but a retry moves any more.
+    public var final: Int { filtered + failed + cancelled }
+}
+
+/// What stands in Redis about a batch.
+public struct BatchFacts: Sendable, Equatable {
+    /// The batch.
+    public let id: BatchID
+    /// What its user asked for.
+    public var options: BatchOptions
+    /// Where it stands.
+    public var state: BatchState
+    /// True while nothing of it may begin.
+    public var suspended = false
+    /// True when what is not final will never run.
+    public var cancelled = false
+    /// Photos fed so far; all, once it is sealed.
+    public var photos = 0
+    /// Operations fed so far.
+    public var operations = 0
+    /// Operations that have ended.
+    public var operationsEnded = 0
+    /// Operations that workers hold.
+    public var executing = 0
+    /// True when nothing more is fed.
+    public var sealed = false
+    /// Photos by state.
+    public var counts = PhotoCounts()
+    /// Failed photos by reason.
+    public var failures: [FailureReason: Int] = [:]
+    /// Bytes downloaded of photos that are final.
+    public var bytesIn = 0
+    /// Bytes written of photos that are final.
+    public var bytesOut = 0
+    /// When it was submitted, in ms since 1970 of the Redis clock.
+    public var submitted = 0
+    /// When the first operation of this round was claimed; nil before.
+    public var started: Int?
+    /// When it finished; nil before.
+    public var finished: Int?
+    /// When its feeder was last heard of.
+    public var feederSeen = 0
+    /// The chained digest of what was fed, hexadecimal.
+    public var feedDigest = ""
+
+    /// The facts of a batch's hash and of its `reasons`; nil when the hash has no state: the batch is gone.
+    public init?(id: BatchID, fields: [String: String], reasons: [String: String]) {
+        guard let state = fields["state"].flatMap(BatchState.init(rawValue:)) else { return nil }
+        func int(_ field: String) -> Int { fields[field].flatMap { Int($0) } ?? 0 }
+        self.id = id
+        self.state = state
+        options = BatchOptions(fields: fields)
+        suspended = fields["flag.suspended"] == "1"
+        cancelled = fields["flag.cancelled"] == "1"
+        photos = int("photos")
+        operations = int("operations")
+        operationsEnded = int("operations.ended")
+        executing = int("executing")
+        sealed = int("sealed") == 1
+        counts.downloaded = int("count.downloaded")
+        counts.filtered = int("count.filtered")
+        counts.failed = int("count.failed")
+        counts.cancelled = int("count.cancelled")
+        counts.new = photos - counts.downloaded - counts.final
+        for (letter, count) in reasons {
+            guard let reason = letter.utf8.first.flatMap(FailureReason.init(letter:)) else { continue }
+            failures[reason, default: 0] += Int(count) ?? 0
+        }
+        bytesIn = int("bytes.in")
+        bytesOut = int("bytes.out")
+        submitted = int("submitted")
+        started = fields["started"].flatMap { Int($0) }
+        finished = fields["finished"].flatMap { Int($0) }
+        feederSeen = int("feeder.seen")
+        feedDigest = fields["feed.digest"] ?? ""
+    }
+}

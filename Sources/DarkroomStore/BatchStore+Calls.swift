@@ -1,0 +1,200 @@
+import DarkroomModel
+import DarkroomRedis
+
+/// The calls of the scripts. Each is a value: perform it alone, or several in one pipeline.
+extension BatchStore {
+    /// Submits a batch without photos. Repeating it does no harm.
+    /// - Parameter overwrite: take the output folder also when another batch has it.
+    public func submit(_ id: BatchID, _ options: BatchOptions, overwrite: Bool = false) -> ScriptCall<SubmitReply> {
+        var arguments = [[UInt8](id.description), [UInt8](options.output), overwrite ? [49] : [48]]
+        for (field, value) in options.fields { arguments += [[UInt8](field), [UInt8](value)] }
+        return ScriptCall(StoreScripts.submit, scriptKeys, arguments) { reply throws(StoreError) in
+            switch reply.status {
+            case "OK": .submitted(at: try reply.int(1))
+            case "EXISTS": .exists
+            case "OUTPUT": .outputTaken(by: BatchID(try reply.string(1)))
+            default: throw reply.unexpected
+            }
+        }
+    }
+
+    /// Feeds operation `number`, accepted only as the next one. Repeating it does no harm.
+    /// - Parameters:
+    ///   - entry: the photos as ``EntryCoding`` packs them.
+    ///   - digest: the chained digest of the feed after this operation, hexadecimal.
+    public func feed(
+        _ id: BatchID, operation number: Int, photos: Int, entry: [UInt8], digest: String
+    ) -> ScriptCall<FeedReply> {
+        let arguments = [[UInt8](id.description), [UInt8](number), [UInt8](photos), entry, [UInt8](digest)]
+        return ScriptCall(StoreScripts.feed, scriptKeys, arguments) { reply throws(StoreError) in
+            switch reply.status {
+            case "OK": .fed
+            case "GONE": .gone
+            case "EXPECT": .expects(try reply.int(1))
+            case "SEALED": .sealed
+            case "SHORT": .short
+            case "FULL": .full
+            default: throw reply.unexpected
+            }
+        }
+    }
+
+    /// Seals a batch: what was fed is all. Refused when the totals differ. Repeating it does no harm.
+    public func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
+        let arguments = [[UInt8](id.description), [UInt8](operations), [UInt8](photos)]
+        return ScriptCall(StoreScripts.seal, scriptKeys, arguments) { reply throws(StoreError) in
+            switch reply.status {
+            case "OK": .sealed
+            case "GONE": .gone
+            case "DIFFERS": .differs(operations: try reply.int(1), photos: try reply.int(2))
+            default: throw reply.unexpected
+            }
+        }
+    }
+
+    /// Claims operations, after it renewed what the worker holds.
+    /// - Parameters:
+    ///   - number: grows with every claim of a worker; the same number again gets the same answer.
+    ///   - operations: at most 16.
+    ///   - photos: at most 4,000; one operation at least is handed out.
+    ///   - next: where an earlier claim said to go on, "" to begin.
+    ///   - refused: batches that this worker does not take, at most 100.
+    public func claim(
+        worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: Priority = .veryLow,
+        next: String = "", refused: [BatchID] = [], held: [HeldOperation] = []
+    ) -> ScriptCall<ClaimReply> {
+        var arguments: [[UInt8]] = [
+            [UInt8](worker), [UInt8](number), [UInt8](operations), [UInt8](photos), [UInt8](lowest.rank),
+            [UInt8](next), [UInt8](refused.count),
+        ]
+        arguments += refused.map { [UInt8]($0.description) }
+        arguments += Self.renewals(held)
+        return ScriptCall(StoreScripts.claim, scriptKeys, arguments) { reply throws(StoreError) in
+            switch reply.status {
+            case "OLD": .old
+            case "OK": try Self.claimed(reply)
+            default: throw reply.unexpected
+            }
+        }
+    }
+
+    /// Says that a worker lives, with its facts, and renews what it holds. With no worker it does only the
+    /// housekeeping that every heartbeat does: recover the operations of dead workers, forget batches whose time has come.
+    public func heartbeat(
+        worker: String?, facts: [(field: String, value: String)] = [], held: [HeldOperation] = []
+    ) -> ScriptCall<[LostOperation]> {
+        var arguments = [[UInt8](worker ?? ""), [UInt8](facts.count)]
+        for (field, value) in facts { arguments += [[UInt8](field), [UInt8](value)] }
+        arguments += Self.renewals(held)
+        return ScriptCall(StoreScripts.heartbeat, scriptKeys, arguments) { reply throws(StoreError) in
+            guard reply.status == "OK" else { throw reply.unexpected }
+            return try Self.lost(reply, 1)
+        }
+    }
+
+    /// Reports what became of an operation's photos. Repeating it does no harm.
+    /// - Parameters:
+    ///   - letters: one a photo: `.` no news, `N` downloaded bytes thrown away, `D`, or a final letter.
+    ///   - bytesIn: bytes downloaded of all photos that this claim has made final so far.
+    ///   - bytesOut: bytes written of them.
+    ///   - failures: photo index and JSON of those that failed.
+    public func report(
+        _ held: HeldOperation, worker: String, letters: [UInt8], bytesIn: Int, bytesOut: Int,
+        failures: [(index: Int, json: [UInt8])] = []
+    ) -> ScriptCall<ReportReply> {
+        var arguments = Self.identity(held, worker) + [letters, [UInt8](bytesIn), [UInt8](bytesOut)]
+        for (index, json) in failures { arguments += [[UInt8](index), json] }
+        return ScriptCall(StoreScripts.report, scriptKeys, arguments) { reply throws(StoreError) in
+            switch reply.status {
+            case "OK":
+                let letters = try reply.bytes(2)
+                return .accepted(ended: try reply.int(1) == 1, letters: letters.isEmpty ? nil : letters)
+            case "GONE": return .gone
+            case "LOST": return .lost
+            case "ENDED": return .ended(letters: try reply.bytes(1))
+            default: throw reply.unexpected
+            }
+        }
+    }
+
+    /// Hands an operation back: queued again at no cost. Repeating it does no harm.
+    public func handback(_ held: HeldOperation, worker: String) -> ScriptCall<HandbackReply> {
+        ScriptCall(StoreScripts.handback, scriptKeys, Self.identity(held, worker)) { reply throws(StoreError) in
+            switch reply.status {
+            case "OK": .queued
+            case "GONE": .gone
+            case "LOST": .lost
+            case "ENDED": .ended(letters: try reply.bytes(1))
+            default: throw reply.unexpected
+            }
+        }
+    }
+
+    /// Forgets a batch, one bounded step; call again while it answers `more`.
+    /// - Parameter unfinished: also one that is not finished; its workers drop what they hold.
+    public func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
+        let arguments: [[UInt8]] = [[UInt8](id.description), unfinished ? [49] : [48]]
+        return ScriptCall(StoreScripts.forget, scriptKeys, arguments) { reply throws(StoreError) in
+            switch reply.status {
+            case "OK": return .forgotten
+            case "MORE": return .more
+            case "GONE": return .gone
+            case "UNFINISHED":
+                guard let state = BatchState(rawValue: try reply.string(1)) else { throw reply.unexpected }
+                return .unfinished(state)
+            default: throw reply.unexpected
+            }
+        }
+    }
+
+    /// Makes every lease expired, for one who knows that no worker lives. Call again while it answers true.
+    public func expireLeases() -> ScriptCall<Bool> {
+        ScriptCall(StoreScripts.expire, scriptKeys, []) { reply throws(StoreError) in reply.status == "MORE" }
+    }
+
+    /// Takes a worker off the list of workers, once it has handed back everything.
+    public func leave(worker: String) -> ScriptCall<Void> {
+        ScriptCall(StoreScripts.leave, scriptKeys, [[UInt8](worker)]) { _ throws(StoreError) in }
+    }
+
+    private static func identity(_ held: HeldOperation, _ worker: String) -> [[UInt8]] {
+        [[UInt8](worker), [UInt8](held.fence), [UInt8](held.batch.description), [UInt8](held.number)]
+    }
+
+    /// What a worker holds as renew.lua reads it: batch by batch.
+    private static func renewals(_ held: [HeldOperation]) -> [[UInt8]] {
+        let byBatch = Dictionary(grouping: held, by: \.batch)
+        var arguments = [[UInt8](byBatch.count)]
+        for (batch, operations) in byBatch {
+            arguments += [[UInt8](batch.description), [UInt8](operations.count)]
+            for operation in operations { arguments += [[UInt8](operation.number), [UInt8](operation.fence)] }
+        }
+        return arguments
+    }
+
+    private static func lost(_ reply: ScriptReply, _ position: Int) throws(StoreError) -> [LostOperation] {
+        let list = try reply.array(position)
+        var lost: [LostOperation] = []
+        for pair in stride(from: 0, to: list.count - 1, by: 2) {
+            guard let batch = list[pair].string, let number = list[pair + 1].int else { throw reply.unexpected }
+            lost.append(LostOperation(batch: BatchID(batch), number: number))
+        }
+        return lost
+    }
+
+    private static func claimed(_ reply: ScriptReply) throws(StoreError) -> ClaimReply {
+        let fence = try reply.int(1)
+        var operations: [ClaimedOperation] = []
+        for element in reply.elements.dropFirst(4) {
+            guard let list = element.array, let batch = list.first?.string else { throw reply.unexpected }
+            for at in stride(from: 1, to: list.count - 3, by: 4) {
+                guard let number = list[at].int, let letters = list[at + 1].bytes, let deaths = list[at + 2].int,
+                    let entry = list[at + 3].bytes
+                else { throw reply.unexpected }
+                let held = HeldOperation(batch: BatchID(batch), number: number, fence: fence)
+                operations.append(ClaimedOperation(held: held, letters: letters, deaths: deaths, entry: entry))
+            }
+        }
+        return .claimed(operations, lost: try lost(reply, 2), next: try reply.string(3))
+    }
+}

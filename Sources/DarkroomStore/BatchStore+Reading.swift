@@ -1,0 +1,154 @@
+import DarkroomModel
+import DarkroomRedis
+
+/// A worker as it describes itself in Redis.
+public struct WorkerFacts: Sendable, Equatable {
+    /// The worker's id, new with every start.
+    public let id: String
+    /// When it was last heard of, in ms since 1970 of the Redis clock.
+    public let seen: Int
+    /// What it says of itself: host, pid, version, started, slots, what it runs, rates.
+    public let fields: [String: String]
+}
+
+/// An operation as `darkroom operations` shows it.
+public struct OperationFacts: Sendable, Equatable {
+    /// Where an operation stands.
+    public enum State: String, Sendable, Codable {
+        case queued, executing, ended
+    }
+
+    /// Its number in the batch, from 1.
+    public let number: Int
+    /// Where it stands.
+    public let state: State
+    /// Who holds it.
+    public let worker: String?
+    /// How many leases of it have expired.
+    public let deaths: Int
+    /// One letter a photo.
+    public let letters: [UInt8]
+}
+
+/// Reading what there is: plain commands, which change nothing.
+extension BatchStore {
+    /// The Redis clock in ms since 1970.
+    public func time() throws(StoreError) -> Int {
+        let value = try read(RedisCommand("TIME"))
+        guard let parts = value.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
+            throw .unexpectedReply(value, of: "TIME")
+        }
+        return seconds * 1000 + micros / 1000
+    }
+
+    /// The ids of all batches, earliest submission first.
+    public func batchIDs() throws(StoreError) -> [BatchID] {
+        try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.string).map(BatchID.init) ?? []
+    }
+
+    /// The facts of batches; those that are gone are left out.
+    public func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
+        var facts: [BatchFacts] = []
+        let values = try read(
+            ids.flatMap { [RedisCommand("HGETALL", keys.batch($0)), RedisCommand("HGETALL", keys.reasons($0))] })
+        for (position, id) in ids.enumerated() {
+            let fields = Self.fields(values[2 * position])
+            let reasons = Self.fields(values[2 * position + 1])
+            if let batch = BatchFacts(id: id, fields: fields, reasons: reasons) { facts.append(batch) }
+        }
+        return facts
+    }
+
+    /// The facts of a batch, nil when it is gone.
+    public func facts(of id: BatchID) throws(StoreError) -> BatchFacts? {
+        try facts(of: [id]).first
+    }
+
+    /// The batch that a user names by its id, a unique prefix of it, or its name.
+    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, which lists what there is.
+    public func batch(named name: String) throws(StoreError) -> BatchFacts {
+        let ids = try batchIDs()
+        if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }
+        let all = try facts(of: ids)
+        var found = all.filter { $0.options.name == name }
+        if found.isEmpty, !name.isEmpty { found = all.filter { $0.id.description.hasPrefix(name) } }
+        guard let first = found.first else {
+            let newest = all.suffix(3).map(\.id.description).joined(separator: ", ")
+            let hint = all.isEmpty ? "there is no batch at all" : "the newest are \(newest)"
+            throw StoreError(
+                .noSuchBatch, "no batch \"\(name)\": \(hint); \"darkroom batches\" lists them")
+        }
+        guard found.count == 1 else {
+            let matches = found.prefix(5).map(\.id.description).joined(separator: ", ")
+            throw StoreError(
+                .ambiguousBatch, "\"\(name)\" names \(found.count) batches (\(matches)); give more of the id")
+        }
+        return first
+    }
+
+    /// The letters of the photos in `range` (indexes from 0), fewer when the batch has fewer.
+    public func letters(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
+        guard !range.isEmpty else { return [] }
+        let command = RedisCommand("GETRANGE", keys.states(id), String(range.lowerBound), String(range.upperBound - 1))
+        return try read(command).bytes ?? []
+    }
+
+    /// The entry of an operation, nil when it is no longer kept.
+    public func entry(of id: BatchID, operation number: Int) throws(StoreError) -> [UInt8]? {
+        try read(RedisCommand("HGET", keys.operations(id), String(number))).bytes
+    }
+
+    /// What is kept of failed photos: index and JSON, at most 10,000, in order.
+    public func failures(of id: BatchID) throws(StoreError) -> [(index: Int, json: String)] {
+        Self.fields(try read(RedisCommand("HGETALL", keys.failures(id)))).compactMap { index, json in
+            Int(index).map { ($0, json) }
+        }.sorted { $0.index < $1.index }
+    }
+
+    /// The operations with the numbers in `range`, at most 1,000 at a time.
+    public func operations(of batch: BatchFacts, in range: ClosedRange<Int>) throws(StoreError) -> [OperationFacts] {
+        let numbers = Array(range.clamped(to: 1...max(1, batch.operations))).filter { $0 <= batch.operations }
+        guard let first = numbers.first, let last = numbers.last else { return [] }
+        let size = batch.options.operationSize
+        let texts = numbers.map(String.init)
+        func command(_ name: String, _ key: String) -> RedisCommand {
+            RedisCommand(arguments: ([name, key] + texts).map { [UInt8]($0) })
+        }
+        let values = try read([
+            command("ZMSCORE", keys.queue(batch.id)), command("HMGET", keys.executing(batch.id)),
+            command("HMGET", keys.deaths(batch.id)),
+            RedisCommand("GETRANGE", keys.states(batch.id), String((first - 1) * size), String(last * size - 1)),
+        ])
+        guard let queued = values[0].array, let holders = values[1].array, let deaths = values[2].array,
+            let letters = values[3].bytes
+        else { throw .unexpectedReply(.array(values), of: "operations") }
+        return numbers.enumerated().map { position, number in
+            let holder = holders[position].string
+            let start = min(position * size, letters.count)
+            return OperationFacts(
+                number: number, state: holder != nil ? .executing : queued[position] != .null ? .queued : .ended,
+                worker: holder?.split(separator: " ").first.map(String.init), deaths: deaths[position].int ?? 0,
+                letters: Array(letters[start..<min(start + size, letters.count)]))
+        }
+    }
+
+    /// The workers that were heard of within the last hour, the one heard of last first.
+    public func workers() throws(StoreError) -> [WorkerFacts] {
+        let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "-1", "WITHSCORES")).array ?? []
+        let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
+            list[at].string.map { (id: $0, seen: list[at + 1].int ?? 0) }
+        }
+        let hashes = try read(ids.map { RedisCommand("HGETALL", keys.worker($0.id)) })
+        return zip(ids, hashes).map { WorkerFacts(id: $0.id, seen: $0.seen, fields: Self.fields($1)) }
+    }
+
+    /// The fields of a hash as HGETALL gives them; values that are no text are left out.
+    private static func fields(_ value: RedisValue) -> [String: String] {
+        let list = value.array ?? []
+        var fields: [String: String] = [:]
+        for at in stride(from: 0, to: list.count - 1, by: 2) {
+            if let field = list[at].string, let text = list[at + 1].string { fields[field] = text }
+        }
+        return fields
+    }
+}

@@ -1,0 +1,66 @@
+public import DarkroomModel
+public import DarkroomRedis
+
+/// What stands in Redis, and the only way to change it: every change is one script, performed alone or in a pipeline.
+///
+/// Any thread may call it. The functions without `async` block until Redis has answered: call them on threads of your own.
+public final class BatchStore: Sendable {
+    /// The names of the keys.
+    public let keys: Keys
+    /// The connection for commands.
+    public let connection: RedisConnection
+    let scriptKeys: StoreKeys
+
+    /// A store in the namespace of `keys`. The connection is made by the first command, or by `connection.connect()`.
+    public init(_ configuration: RedisConfiguration, keys: Keys) {
+        self.keys = keys
+        connection = RedisConnection(configuration, scripts: StoreScripts.all)
+        scriptKeys = StoreKeys(prefix: Array(keys.prefix.utf8))
+    }
+
+    /// Performs one call and waits for its reply.
+    public func perform<Reply>(_ call: ScriptCall<Reply>) throws(StoreError) -> Reply {
+        try call.reply(of: connection.call([call.command])[0])
+    }
+
+    /// Performs several calls in one pipeline and waits for their replies; the first failure is thrown.
+    public func perform<Reply>(_ calls: [ScriptCall<Reply>]) throws(StoreError) -> [Reply] {
+        guard !calls.isEmpty else { return [] }
+        let results = connection.call(calls.map(\.command))
+        var replies: [Reply] = []
+        for (call, result) in zip(calls, results) { replies.append(try call.reply(of: result)) }
+        return replies
+    }
+
+    /// Sends several calls in one pipeline; `completion` gets their replies on the connection's thread and must not block.
+    public func send<Reply>(
+        _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
+    ) {
+        connection.send(calls.map(\.command)) { results in
+            completion(
+                zip(calls, results).map { call, result in
+                    Result { () throws(StoreError) in try call.reply(of: result) }
+                })
+        }
+    }
+
+    /// Performs a plain command that changes nothing and waits for its reply.
+    func read(_ command: RedisCommand) throws(StoreError) -> RedisValue {
+        try read([command])[0]
+    }
+
+    /// Performs plain commands that change nothing in one pipeline and waits for their replies.
+    func read(_ commands: [RedisCommand]) throws(StoreError) -> [RedisValue] {
+        guard !commands.isEmpty else { return [] }
+        var values: [RedisValue] = []
+        for (command, result) in zip(commands, connection.call(commands)) {
+            do {
+                values.append(try result.get())
+            } catch {
+                let words = command.arguments.prefix(2).map { String(decoding: $0, as: UTF8.self) }
+                throw StoreError(error, attempted: words.joined(separator: " "))
+            }
+        }
+        return values
+    }
+}

@@ -1,0 +1,29 @@
+import DarkroomCoding
+import DarkroomModel
+
+/// How an operation's entry is kept in Redis: a version byte, then its lines (see ``OperationEntry``) deflated.
+public enum EntryCoding {
+    /// What the first byte says of the rest: zlib format, lines of name, tab, URL.
+    public static let version: UInt8 = 1
+
+    /// The records of an entry whose first photo has the index `firstIndex`.
+    /// - Throws: ``StoreError`` with the code `damagedEntry` when a newer version wrote it or it is damaged.
+    public static func records(of entry: [UInt8], firstIndex: Int) throws(StoreError) -> [PhotoRecord] {
+        OperationEntry.records(of: try lines(of: entry), firstIndex: firstIndex)
+    }
+
+    /// The lines of an entry.
+    static func lines(of entry: [UInt8]) throws(StoreError) -> [UInt8] {
+        guard entry.first == version else {
+            throw StoreError(
+                .damagedEntry,
+                "operation entry: version \(entry.first.map(String.init) ?? "none"), this program reads \(version); "
+                    + "bring all machines to one version")
+        }
+        do {
+            return try Deflate.decompress(entry[1...], maxBytes: OperationEntry.maxBytes)
+        } catch {
+            throw StoreError(.damagedEntry, "operation entry of \(entry.count) bytes: \(error)")
+        }
+    }
+}

@@ -1,0 +1,12 @@
+#!lua flags=allow-oom
+-- Forgets a batch as a whole, one bounded step a call.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2] '1': also one that is not finished
+-- {'OK'} forgotten  {'MORE'} call again  {'GONE'}  {'UNFINISHED', state}
+local prefix, id = KEYS[1], ARGV[1]
+if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then return {'GONE'} end
+local state = redis.call('HGET', prefix .. 'batch:' .. id, 'state')
+if state and state ~= 'finished' and ARGV[2] ~= '1' then return {'UNFINISHED', state} end
+local forgotten
+--#include forgetting.lua
+return {forgotten and 'OK' or 'MORE'}

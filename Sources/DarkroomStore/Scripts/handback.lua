@@ -1,0 +1,23 @@
+#!lua flags=allow-oom
+-- A worker hands an operation back that it will not go on with: queued again, no death.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] worker id  [2] fence  [3] batch id  [4] operation number
+-- {'OK'}  {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} its letters were all final
+local prefix, worker, fence, id, operation = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local key = prefix .. 'batch:' .. id
+local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'retain', 'operations.kept', 'priority', 'state')
+if not b[11] then return {'GONE'} end
+local holder = redis.call('HGET', key .. ':executing', operation)
+local mine = worker .. ' ' .. fence .. ' '
+local ended = not holder and operation <= tonumber(b[5]) and not redis.call('ZSCORE', key .. ':queue', operation)
+if holder and string.sub(holder, 1, #mine) == mine then
+    local clock = redis.call('TIME')
+    local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+    local died = false
+    redis.call('ZREM', prefix .. 'leases', id .. '/' .. operation)
+--#include requeue.lua
+    if not ended then return {'OK'} end
+elseif not ended then
+    return {'LOST'}
+end
+return {'ENDED', redis.call('GETRANGE', key .. ':states', (operation - 1) * b[1], math.min(operation * b[1], tonumber(b[2])) - 1)}

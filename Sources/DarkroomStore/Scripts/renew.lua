@@ -1,0 +1,26 @@
+-- Included. Renews the operations that the caller names from ARGV[at]: the number of batches, then for each its id, the
+-- number of operations and for each operation its number and fence. Sets `lost`, a list of batch id, operation, ... of
+-- those that are no longer held by `worker` under that fence. Expects `prefix` and `attended`.
+local lost = {}
+local batches = tonumber(ARGV[at])
+at = at + 1
+for _ = 1, batches do
+    local id, count = ARGV[at], tonumber(ARGV[at + 1])
+    local key = prefix .. 'batch:' .. id
+    local facts = redis.call('HMGET', key, 'state', 'lease')
+    local numbers, renewals = {}, {}
+    for i = 1, count do numbers[i] = ARGV[at + 2 * i] end
+    local holders = facts[1] and redis.call('HMGET', key .. ':executing', unpack(numbers)) or {}
+    for i = 1, count do
+        local mine = worker .. ' ' .. ARGV[at + 1 + 2 * i] .. ' '
+        if holders[i] and string.sub(holders[i], 1, #mine) == mine then
+            renewals[#renewals + 1] = attended + facts[2]
+            renewals[#renewals + 1] = id .. '/' .. numbers[i]
+        else
+            lost[#lost + 1] = id
+            lost[#lost + 1] = tonumber(numbers[i])
+        end
+    end
+    if #renewals > 0 then redis.call('ZADD', prefix .. 'leases', 'XX', unpack(renewals)) end
+    at = at + 2 + 2 * count
+end

@@ -1,0 +1,44 @@
+import DarkroomRedis
+
+/// The Lua scripts, one for each change of state; their KEYS, ARGV and replies are documented at the head of each file.
+///
+/// A line `--#include NAME` stands for the text of another file, so that scripts share steps without the cost of closures.
+enum StoreScripts {
+    static let submit = script("submit.lua", PackageResources.submit_lua)
+    static let feed = script("feed.lua", PackageResources.feed_lua)
+    static let seal = script("seal.lua", PackageResources.seal_lua)
+    static let claim = script("claim.lua", PackageResources.claim_lua)
+    static let heartbeat = script("heartbeat.lua", PackageResources.heartbeat_lua)
+    static let report = script("report.lua", PackageResources.report_lua)
+    static let handback = script("handback.lua", PackageResources.handback_lua)
+    static let forget = script("forget.lua", PackageResources.forget_lua)
+    static let expire = script("expire.lua", PackageResources.expire_lua)
+    static let leave = script("leave.lua", PackageResources.leave_lua)
+
+    static let all = [submit, feed, seal, claim, heartbeat, report, handback, forget, expire, leave]
+
+    private static let includes: [String: [UInt8]] = [
+        "time.lua": PackageResources.time_lua,
+        "ring.lua": PackageResources.ring_lua,
+        "finish.lua": PackageResources.finish_lua,
+        "renew.lua": PackageResources.renew_lua,
+        "requeue.lua": PackageResources.requeue_lua,
+        "forgetting.lua": PackageResources.forgetting_lua,
+        "housekeeping.lua": PackageResources.housekeeping_lua,
+    ]
+
+    private static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
+        RedisScript(name: name, source: Array(expanded(source).utf8))
+    }
+
+    private static func expanded(_ source: [UInt8]) -> String {
+        let lines = String(decoding: source, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { line in
+            guard line.hasPrefix("--#include ") else { return String(line) }
+            guard let included = includes[String(line.dropFirst("--#include ".count))] else {
+                preconditionFailure("a script includes a file that is not there: \(line)")  // seen by every test
+            }
+            return expanded(included)
+        }.joined(separator: "\n")
+    }
+}
