@@ -1,0 +1,58 @@
+import DarkroomCoding
+import Testing
+
+@Suite struct DeflateTests {
+    static let entries: [[UInt8]] = [
+        [], [0], Array("photo.jpg\thttp://example.org/photo.jpg\n".utf8),
+        (0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 13) },
+        [UInt8](repeating: 7, count: 1 << 20),
+    ]
+
+    @Test(arguments: entries) func givesBackWhatWasCompressed(entry: [UInt8]) throws {
+        let compressed = Deflate.compress(entry, level: 1)
+        #expect(try Deflate.decompress(compressed, maxBytes: entry.count) == entry)
+        #expect(try Deflate.decompress([9] + compressed.dropLast(0), maxBytes: 1 << 20, dropping: 1) == entry)
+    }
+
+    @Test func keepsItsStateBetweenBlocks() throws {
+        let deflater = Deflater(), inflater = Inflater()
+        for entry in Self.entries + Self.entries {
+            let compressed = deflater.compress(entry)
+            #expect(compressed == Deflate.compress(entry))
+            #expect(try inflater.decompress(compressed, maxBytes: 1 << 20) == entry)
+        }
+    }
+
+    @Test func goesOnAfterABrokenBlock() throws {
+        let inflater = Inflater()
+        #expect(throws: CodingError.self) { try inflater.decompress([1, 2, 3], maxBytes: 100) }
+        #expect(try inflater.decompress(Deflate.compress([1, 2, 3]), maxBytes: 100) == [1, 2, 3])
+    }
+
+    @Test func refusesMoreThanTheCallerTakes() throws {
+        let bomb = Deflate.compress([UInt8](repeating: 0, count: 1 << 20), level: 9)
+        #expect { try Deflate.decompress(bomb, maxBytes: (1 << 20) - 1) } throws: {
+            ($0 as? CodingError)?.code == .tooLarge
+        }
+    }
+
+    @Test func saysWhatIsWrong() {
+        let good = Deflate.compress(Array("http://example.org/".utf8))
+        var damaged = good
+        damaged[good.count - 1] ^= 1  // the check sum
+        let cases: [([UInt8], CodingError.Code)] = [
+            ([], .truncated), (Array(good.dropLast()), .truncated), (damaged, .damaged), (good + [0], .damaged),
+            (Array("http://".utf8), .damaged),
+        ]
+        for (bytes, code) in cases {
+            #expect { try Deflate.decompress(bytes, maxBytes: 1000) } throws: { ($0 as? CodingError)?.code == code }
+        }
+    }
+}
+
+extension Deflate {
+    /// A slice that does not begin at 0.
+    fileprivate static func decompress(_ bytes: [UInt8], maxBytes: Int, dropping count: Int) throws -> [UInt8] {
+        try decompress(bytes.dropFirst(count), maxBytes: maxBytes)
+    }
+}
