@@ -1,0 +1,94 @@
+/// What became of one photo, as the manifest beside the photos keeps it: one line of JSON a final photo.
+public struct ManifestLine: Sendable, Equatable, Codable {
+    /// The batch's id.
+    public var batch: String
+    /// The position in the photo list, from 0.
+    public var index: Int
+    /// The name as the list has it.
+    public var name: String
+    /// The URL as the list has it.
+    public var url: String
+    /// `filtered`, `failed` or `cancelled`.
+    public var state: String
+    /// The file written, relative to the output folder.
+    public var file: String?
+    /// Why it failed, a word of ``FailureReason``.
+    public var reason: String?
+    /// What exactly was found.
+    public var detail: String?
+    /// Of the file written, in pixels.
+    public var width: Int?
+    /// Of the file written, in pixels.
+    public var height: Int?
+    /// Of the file written.
+    public var bytes: Int?
+    /// SHA-256 of the file written, hexadecimal.
+    public var sha256: String?
+    /// How long the download took.
+    public var downloadMilliseconds: Int?
+    /// How long decoding, filters and encoding took.
+    public var filterMilliseconds: Int?
+    /// How long writing the file took.
+    public var writeMilliseconds: Int?
+
+    /// The line of a photo; what is known of the file is filled in afterwards.
+    public init(batch: BatchID, record: PhotoRecord, state: PhotoRecordState) {
+        self.batch = batch.description
+        index = record.index
+        name = record.name
+        url = record.url
+        self.state = state.word
+        if case .failed(let reason) = state { self.reason = reason.word }
+    }
+
+    /// Appends this line as JSON and a line feed.
+    public func append(to text: inout [UInt8]) {
+        text.append(UInt8(ascii: "{"))
+        JSONText.append("batch", batch, to: &text)
+        JSONText.append("index", index, to: &text)
+        JSONText.append("name", name, to: &text)
+        JSONText.append("url", url, to: &text)
+        JSONText.append("state", state, to: &text)
+        JSONText.append("file", file, to: &text)
+        JSONText.append("reason", reason, to: &text)
+        JSONText.append("detail", detail, to: &text)
+        JSONText.append("width", width, to: &text)
+        JSONText.append("height", height, to: &text)
+        JSONText.append("bytes", bytes, to: &text)
+        JSONText.append("sha256", sha256, to: &text)
+        JSONText.append("downloadMilliseconds", downloadMilliseconds, to: &text)
+        JSONText.append("filterMilliseconds", filterMilliseconds, to: &text)
+        JSONText.append("writeMilliseconds", writeMilliseconds, to: &text)
+        text += [UInt8(ascii: "}"), UInt8(ascii: "\n")]
+    }
+}
+
+/// The manifest's files: `manifest/<batch id>/<operation number>.<fence>.jsonl` below an output folder.
+public enum ManifestPath {
+    /// The folder of a batch's manifest, relative to the output folder. Its presence tells workers that they see the folder.
+    public static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
+
+    /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
+    public static func subfolder(operation number: Int) -> String {
+        number < 1000 ? "" : padded(number / 1000, 5) + "/"
+    }
+
+    /// The name of an operation's file.
+    public static func fileName(operation number: Int, fence: Int) -> String {
+        "\(padded(number, 8)).\(fence).jsonl"
+    }
+
+    /// Operation number and fence of a file's name, nil when it is none of a manifest.
+    public static func parse(fileName: String) -> (operation: Int, fence: Int)? {
+        let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[2] == "jsonl", parts[0].utf8.count >= 8, let operation = Int(parts[0]),
+            let fence = Int(parts[1]), operation > 0
+        else { return nil }
+        return (operation, fence)
+    }
+
+    private static func padded(_ number: Int, _ width: Int) -> String {
+        let digits = String(number)
+        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
+    }
+}
