@@ -1,0 +1,62 @@
+internal import CCrypto
+
+/// A Lua script that a connection loads when it connects, and sends whole when the server has lost it.
+public struct RedisScript: Sendable, Equatable {
+    /// What errors call it.
+    public let name: String
+    /// The Lua text.
+    public let source: [UInt8]
+    /// SHA-1 of the source in 40 lower-case hexadecimal digits, by which EVALSHA knows it.
+    public let sha1: String
+
+    /// A script; its SHA-1 is computed here, without a server.
+    public init(name: String, source: [UInt8]) {
+        self.name = name
+        self.source = source
+        sha1 = Self.sha1(of: source)
+    }
+
+    /// EVALSHA of this script.
+    public func command(keys: [[UInt8]], arguments: [[UInt8]] = []) -> RedisCommand {
+        var all: [[UInt8]] = [Self.evalsha, Array(sha1.utf8), Array(String(keys.count).utf8)]
+        all.reserveCapacity(all.count + keys.count + arguments.count)
+        all += keys
+        all += arguments
+        return RedisCommand(arguments: all)
+    }
+
+    /// The same call with the source in place of its SHA-1; it loads the script, too.
+    func evaluation(of command: RedisCommand) -> RedisCommand {
+        var evaluation = command
+        evaluation.arguments[0] = Array("EVAL".utf8)
+        evaluation.arguments[1] = source
+        return evaluation
+    }
+
+    private static let evalsha = Array("EVALSHA".utf8)
+
+    private static func sha1(of bytes: [UInt8]) -> String {
+        var digest = [UInt8](repeating: 0, count: 20)
+        let done = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha1(), nil)
+        precondition(done == 1, "libcrypto refuses SHA-1, which EVALSHA needs")
+        let digits = Array("0123456789abcdef".utf8)
+        return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    }
+}
+
+/// The scripts of a connection, found by their SHA-1.
+struct RedisScripts {
+    let all: [RedisScript]
+    private let bySHA1: [[UInt8]: RedisScript]
+
+    init(_ scripts: [RedisScript]) {
+        all = scripts
+        bySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
+    }
+
+    /// The script that `command` calls by EVALSHA, if it is known.
+    func called(by command: RedisCommand) -> RedisScript? {
+        guard command.arguments.count >= 3, command.name.uppercased() == "EVALSHA" else { return nil }
+        return bySHA1[command.arguments[1]]
+    }
+}

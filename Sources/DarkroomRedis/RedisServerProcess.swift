@@ -1,0 +1,148 @@
+internal import CSystem
+import DarkroomConcurrency
+import Foundation
+
+/// A redis-server of our own, on a Unix-domain socket; it ends with the process that started it, at the latest.
+public final class RedisServerProcess: Sendable {
+    /// How to reach it: by its socket.
+    public let configuration: RedisConfiguration
+    /// What it has logged: `redis.log` in its folder.
+    public let logPath: String
+
+    private let child: ChildProcess
+
+    /// Starts a redis-server and waits until it serves; blocks.
+    ///
+    /// A server that loads a large data set is waited for as long as it says so.
+    /// - Parameters:
+    ///   - socketPath: Where its socket is to be; at most 107 bytes. Who may enter the folder may use the server.
+    ///   - folder: Its working directory: append-only file, snapshots, log. It must exist.
+    ///   - port: A TCP port of the loopback interface to listen to as well.
+    ///   - arguments: More options as on redis-server's command line: `["--appendonly", "yes"]`. Without, it keeps
+    ///     nothing on disk.
+    public init(socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []) throws(RedisError) {
+        configuration = RedisConfiguration(address: .unix(path: socketPath))
+        logPath = folder + "/redis.log"
+        let attempted = "start redis-server on \(socketPath)"
+        guard socketPath.utf8.count <= 107 else {  // sun_path of unix(7), with its NUL
+            throw RedisError(
+                .cannotStartServer, attempted,
+                "the path of a socket may have 107 bytes, this one has \(socketPath.utf8.count); use a shorter folder")
+        }
+        let log = open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard log >= 0 else {
+            throw RedisError(.cannotStartServer, attempted, "cannot write \(logPath): \(String(cString: strerror(errno)))")
+        }
+        defer { close(log) }
+        let command = [
+            "redis-server", "--port", "\(port ?? 0)", "--bind", "127.0.0.1", "--unixsocket", socketPath,
+            "--unixsocketperm", "700", "--dir", folder, "--daemonize", "no", "--save", "",
+        ]
+        child = try ChildProcess(command + arguments, log: log, attempted)
+        do {
+            try waitUntilItServes(attempted)
+        } catch {
+            child.terminate()
+            throw error
+        }
+    }
+
+    deinit { child.terminate() }
+
+    /// The id of its process.
+    public var processIdentifier: Int32 { child.identifier }
+
+    /// Ends it (SIGTERM, so it saves what it is configured to save) and waits for its end. Again: does nothing.
+    public func terminate() { child.terminate() }
+
+    private func waitUntilItServes(_ attempted: String) throws(RedisError) {
+        let patience = Duration.seconds(10)
+        var deadline = ContinuousClock.now + patience
+        while true {
+            do throws(RedisError) {
+                _ = try Session(configuration)
+                return
+            } catch where error.serverErrorName == "LOADING" {
+                deadline = .now + patience
+            } catch {
+                guard ContinuousClock.now < deadline else {
+                    throw RedisError(
+                        .cannotStartServer, attempted, "it does not answer: \(error.message); see \(logPath)")
+                }
+            }
+            if child.hasEnded(within: .milliseconds(5)) {
+                throw RedisError(.cannotStartServer, attempted, "it ended at once; its log says:\n\(endOfLog)")
+            }
+        }
+    }
+
+    private var endOfLog: String {
+        let log = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
+        return log.split(separator: "\n").suffix(5).joined(separator: "\n")
+    }
+}
+
+/// A child process, with the thread that started it and waits for its end (the kernel ends the child when that thread
+/// does, so it must be one that lives as long).
+private final class ChildProcess: Sendable {
+    private enum State {
+        case running
+        case ended
+    }
+
+    let identifier: pid_t
+
+    private let state: Locked<State>
+    private let end: DispatchGroup
+
+    init(_ arguments: [String], log: Int32, _ attempted: String) throws(RedisError) {
+        let state = Locked(State.running)
+        let end = DispatchGroup()
+        let started = DispatchSemaphore(value: 0)
+        let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
+        end.enter()
+        _ = OwnThread(name: "child") {
+            var pointers = arguments.map { strdup($0) } + [nil]
+            let identifier = csystem_spawn_bound(&pointers, log)
+            let error = errno
+            outcome.withLock { $0 = (identifier, error) }
+            pointers.forEach { free($0) }
+            started.signal()
+            guard identifier > 0 else { return end.leave() }
+
+            var information = siginfo_t()
+            while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
+            // Reaped under the lock: until then the id cannot belong to another process.
+            state.withLock {
+                waitpid(identifier, nil, 0)
+                $0 = .ended
+            }
+            end.leave()
+        }
+        started.wait()
+        let (identifier, error) = outcome.withLock { $0 }
+        guard identifier > 0 else {
+            let advice = error == ENOENT ? "; install it (Debian: apt install redis-server)" : ""
+            throw RedisError(.cannotStartServer, attempted, String(cString: strerror(error)) + advice)
+        }
+        self.identifier = identifier
+        self.state = state
+        self.end = end
+    }
+
+    func hasEnded(within duration: Duration) -> Bool {
+        end.wait(timeout: .now() + .milliseconds(duration.wholeMilliseconds)) == .success
+    }
+
+    func terminate() {
+        send(SIGTERM)
+        if !hasEnded(within: .seconds(30)) {
+            send(SIGKILL)
+            end.wait()
+        }
+    }
+
+    private func send(_ signal: Int32) {
+        state.withLock { if $0 == .running { kill(identifier, signal) } }
+    }
+}

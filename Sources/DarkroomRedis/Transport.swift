@@ -1,0 +1,137 @@
+internal import CCurl
+import Foundation
+
+/// Carries bytes to a server and back without blocking: TCP, TLS or a Unix-domain socket, all by libcurl's
+/// CURLOPT_CONNECT_ONLY. Used by one thread at a time.
+final class Transport {
+    /// For poll(2).
+    let socket: Int32
+
+    private let handle: UnsafeMutableRawPointer
+    private let errorText: ErrorText
+    private let displayName: String
+
+    private static let libcurlIsReady: Bool = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
+    /// Connects; blocks at most as long as the configuration allows.
+    init(_ configuration: RedisConfiguration) throws(RedisError) {
+        guard Self.libcurlIsReady, let handle = curl_easy_init() else { fatalError("libcurl does not start") }
+        let errorText = ErrorText()
+        Self.set(handle, errorText, configuration)
+
+        var socket = curl_socket_t(-1)
+        let connected = curl_easy_perform(handle)
+        if connected == CURLE_OK { _ = darkroom_curl_easy_getinfo_socket(handle, CURLINFO_ACTIVESOCKET, &socket) }
+        guard socket >= 0 else {
+            let error = Self.connectError(connected, handle, errorText, configuration)
+            curl_easy_cleanup(handle)
+            throw error
+        }
+        _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
+
+        self.handle = handle
+        self.errorText = errorText
+        self.socket = socket
+        displayName = configuration.displayName
+    }
+
+    deinit { curl_easy_cleanup(handle) }
+
+    /// Sends what the socket takes now and returns how much that was: 0 when it would block. Then the next call must
+    /// begin with the same bytes at the same address, which OpenSSL demands.
+    func send(_ bytes: UnsafeRawBufferPointer) throws(RedisError) -> Int {
+        var sent = 0
+        return switch curl_easy_send(handle, bytes.baseAddress, bytes.count, &sent) {
+        case CURLE_OK: sent
+        case CURLE_AGAIN: 0
+        case let code: throw lost("sending failed: \(errorText.take() ?? String(cString: curl_easy_strerror(code)))")
+        }
+    }
+
+    /// Receives what is there now, up to the size of `buffer`; returns 0 when nothing is.
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(RedisError) -> Int {
+        var received = 0
+        return switch curl_easy_recv(handle, buffer.baseAddress, buffer.count, &received) {
+        case CURLE_OK where received > 0: received
+        case CURLE_OK: throw lost("the server closed the connection")
+        case CURLE_AGAIN: 0
+        case let code: throw lost("receiving failed: \(errorText.take() ?? String(cString: curl_easy_strerror(code)))")
+        }
+    }
+
+    private func lost(_ found: String) -> RedisError {
+        RedisError(
+            .disconnected, "talk to \(displayName)", "\(found); commands in flight may or may not have been carried out")
+    }
+
+    private static func set(
+        _ handle: UnsafeMutableRawPointer, _ errorText: ErrorText, _ configuration: RedisConfiguration
+    ) {
+        func set(_ option: CURLoption, _ value: Int) { _ = darkroom_curl_easy_setopt_long(handle, option, value) }
+        func set(_ option: CURLoption, _ value: String) { _ = darkroom_curl_easy_setopt_string(handle, option, value) }
+
+        _ = darkroom_curl_easy_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText.buffer)
+        set(CURLOPT_CONNECT_ONLY, 1)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_PROXY, "")  // else libcurl takes the one in http_proxy
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(configuration.connectTimeout.wholeMilliseconds, 1))
+        set(CURLOPT_TCP_KEEPALIVE, 1)
+        set(CURLOPT_TCP_KEEPIDLE, 15)
+        set(CURLOPT_TCP_KEEPINTVL, 5)
+
+        switch configuration.address {
+        case .unix(let path):
+            set(CURLOPT_URL, "http://localhost")
+            set(CURLOPT_UNIX_SOCKET_PATH, path)
+        case .tcp(let host, let port):
+            let scheme = configuration.tls == nil ? "http" : "https"
+            set(CURLOPT_URL, "\(scheme)://\(RedisConfiguration.bracketed(host)):\(port)")
+        }
+        guard let tls = configuration.tls else { return }
+        set(CURLOPT_SSL_ENABLE_ALPN, 0)
+        if let authorities = tls.authorities { set(CURLOPT_CAINFO, authorities) }
+        if let certificate = tls.certificate { set(CURLOPT_SSLCERT, certificate) }
+        if let key = tls.key { set(CURLOPT_SSLKEY, key) }
+    }
+
+    private static func connectError(
+        _ code: CURLcode, _ handle: UnsafeMutableRawPointer, _ errorText: ErrorText,
+        _ configuration: RedisConfiguration
+    ) -> RedisError {
+        var systemError = 0
+        _ = darkroom_curl_easy_getinfo_long(handle, CURLINFO_OS_ERRNO, &systemError)
+        let text = errorText.take() ?? String(cString: curl_easy_strerror(code))
+        let attempted = "connect to \(configuration.displayName)"
+        switch code {
+        case CURLE_COULDNT_RESOLVE_HOST:
+            return RedisError(.cannotConnect, attempted, "no address is known for that host; check its name")
+        case CURLE_COULDNT_CONNECT:
+            let found = systemError == 0 ? text : String(cString: strerror(Int32(systemError)))
+            return RedisError(.cannotConnect, attempted, "\(found); start a redis-server there, or check the address")
+        case CURLE_OPERATION_TIMEDOUT:
+            return RedisError(
+                .cannotConnect, attempted,
+                "no connection within \(configuration.connectTimeout); check the address, the network and firewalls")
+        case _ where configuration.tls != nil:
+            return RedisError(
+                .tlsFailed, attempted,
+                "\(text); check that the server speaks TLS at this port, and the files for TLS on both sides")
+        default:
+            return RedisError(.cannotConnect, attempted, "\(text); check the address")
+        }
+    }
+}
+
+/// The memory that libcurl writes details of errors to (CURLOPT_ERRORBUFFER).
+private final class ErrorText {
+    let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+
+    init() { buffer.pointee = 0 }
+    deinit { buffer.deallocate() }
+
+    /// What was last written, if anything was.
+    func take() -> String? {
+        defer { buffer.pointee = 0 }
+        return buffer.pointee == 0 ? nil : String(cString: buffer)
+    }
+}

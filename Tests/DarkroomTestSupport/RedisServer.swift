@@ -1,0 +1,91 @@
+import DarkroomConcurrency
+import DarkroomRedis
+import Foundation
+import Testing
+
+/// A real redis-server of a suite, on a socket in a temporary folder; each test takes a namespace of its own.
+///
+/// `@Suite(.redisServer) struct SomeTests { let redis = RedisServer.current }`
+public final class RedisServer: Sendable {
+    /// The folder of the server's files, for a test's own as well; it goes with the server.
+    public let folder: String
+
+    private let process: Locked<RedisServerProcess>
+    private let arguments: [String]
+    private let port: Int?
+    private static let namespaces = Locked(0)
+
+    @TaskLocal static var ofSuite: RedisServer?
+
+    /// The server of the suite that runs; the suite has the trait `.redisServer`.
+    public static var current: RedisServer {
+        guard let ofSuite else { preconditionFailure("the suite of this test lacks the trait .redisServer") }
+        return ofSuite
+    }
+
+    /// Starts a server, for a test that needs one to itself; `stop()` it.
+    public init(arguments: [String] = [], port: Int? = nil) throws {
+        // Not below the build folder: a socket's path may have 107 bytes.
+        var template = Array("/tmp/darkroom-test-XXXXXX".utf8CString)
+        guard mkdtemp(&template) != nil else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        self.arguments = arguments
+        self.port = port
+        process = Locked(try Self.start(folder, arguments, port))
+    }
+
+    /// How to reach it.
+    public var configuration: RedisConfiguration { process.withLock { $0.configuration } }
+
+    /// The id of its process.
+    public var processIdentifier: Int32 { process.withLock { $0.processIdentifier } }
+
+    /// A namespace that no other test has.
+    public func namespace() -> String {
+        "test-" + Self.namespaces.withLock { number in
+            number += 1
+            return "\(number)"
+        }
+    }
+
+    /// Ends the server without removing anything.
+    public func terminate() { process.withLock { $0 }.terminate() }
+
+    /// Starts it again, after `terminate()`, with the same folder and socket.
+    public func restart() throws {
+        let started = try Self.start(folder, arguments, port)
+        process.withLock { $0 = started }
+    }
+
+    /// Ends the server and removes its folder.
+    public func stop() {
+        terminate()
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    private static func start(_ folder: String, _ arguments: [String], _ port: Int?) throws -> RedisServerProcess {
+        try RedisServerProcess(socketPath: folder + "/redis.sock", folder: folder, port: port, arguments: arguments)
+    }
+}
+
+/// Gives a suite its ``RedisServer``.
+public struct RedisServerTrait: SuiteTrait, TestScoping {
+    let arguments: [String]
+
+    /// Starts the server before the suite's tests and stops it after them.
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        let server = try RedisServer(arguments: arguments)
+        defer { server.stop() }
+        try await RedisServer.$ofSuite.withValue(server) { try await function() }
+    }
+}
+
+extension Trait where Self == RedisServerTrait {
+    /// The suite has a redis-server: `RedisServer.current`.
+    public static var redisServer: Self { RedisServerTrait(arguments: []) }
+
+    /// The suite has a redis-server with these options: `RedisServer.current`.
+    public static func redisServer(arguments: [String]) -> Self { RedisServerTrait(arguments: arguments) }
+}
