@@ -51,7 +51,7 @@ final class ServedFiles: @unchecked Sendable {  // answers are constant, and lib
     private static func answer(_ bytes: [UInt8], type: String) -> OpaquePointer {
         let response = bytes.withUnsafeBytes { bytes in
             MHD_create_response_from_buffer(
-                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), MHD_RESPMEM_MUST_COPY)
+                bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), .RESPMEM_MUST_COPY)
         }
         guard let response else { fatalError("no memory for a file of \(bytes.count) bytes") }
         MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type)
