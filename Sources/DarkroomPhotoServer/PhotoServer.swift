@@ -1,0 +1,67 @@
+internal import CMicrohttpd
+import DarkroomConcurrency
+import Foundation
+
+/// Serves the files of one folder over HTTP on this machine's loopback address, for benchmarks and tests.
+///
+/// The files are read once, when the server starts, and served from memory; links are not followed. A request can only name
+/// what was found then, so no path leads out of the folder.
+public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped under its lock, all else is constant
+    /// The port it listens on.
+    public let port: UInt16
+
+    private let files: ServedFiles
+    private let daemon: Locked<OpaquePointer?>
+
+    /// Reads `folder` with its subfolders and starts serving it on `port`; 0 lets the system choose one.
+    public init(folder: String, port: UInt16 = 0) throws(PhotoServerError) {
+        files = try ServedFiles(folder: folder)
+        let context = Unmanaged.passUnretained(files).toOpaque()  // `files` lives as long as the daemon, see `stop`
+        let started = darkroom_mhd_start_on_loopback(
+            port, Self.connectionLimit,
+            { context, connection, path, method, _, _, _, _ in
+                let files = Unmanaged<ServedFiles>.fromOpaque(context!).takeUnretainedValue()
+                return files.answer(path: String(cString: path!), method: String(cString: method!), on: connection!)
+            }, context)
+        guard let started else {
+            throw PhotoServerError(
+                message: "cannot listen on 127.0.0.1:\(port): \(String(cString: strerror(errno))); choose another port")
+        }
+        daemon = Locked(started)
+        self.port = darkroom_mhd_port(started)
+    }
+
+    deinit { stop() }
+
+    /// How many requests came for each path, those without a file included.
+    public var requests: [String: Int] { files.requests }
+
+    /// The paths of the files, each with a leading `/`, sorted.
+    public var paths: [String] { files.paths }
+
+    /// The URL of the file at `path`, which is relative to the folder, with or without a leading `/`.
+    public func url(_ path: String) -> String {
+        let relative = path.drop { $0 == "/" }
+        return "http://127.0.0.1:\(port)/" + (relative.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "")
+    }
+
+    /// Closes all connections and stops serving; may be called more than once.
+    public func stop() {
+        let stopping = daemon.withLock { daemon in
+            defer { daemon = nil }
+            return daemon
+        }
+        if let stopping { MHD_stop_daemon(stopping) }
+    }
+
+    private static let connectionLimit: UInt32 = 16_384
+}
+
+/// Why the photo server could not start.
+public struct PhotoServerError: Error, CustomStringConvertible {
+    /// What failed, on what, and what to do.
+    public let message: String
+
+    /// The message.
+    public var description: String { message }
+}

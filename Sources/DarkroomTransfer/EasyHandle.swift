@@ -1,0 +1,210 @@
+internal import CCurl
+import Glibc
+
+/// A libcurl easy handle, used for one attempt after the other, and what the attempt has received so far.
+final class EasyHandle {
+    /// Of the page that comes with an error so much is read, to keep the connection for the next request.
+    private static let maxDiscardedBytes = 256 << 10
+
+    let curl: UnsafeMutableRawPointer
+    private let settings: EasySettings
+    private let errorText: UnsafeMutablePointer<CChar>
+    private(set) var transfer: Transfer?
+
+    private var body: [UInt8] = []
+    private var received = 0
+    private var status = 0
+    /// Why the attempt is to end, when it is this side that ends it.
+    private var refusal: Refusal?
+    private var started = ContinuousClock.now
+    private var isConnected = false
+    private var isActive = false
+    private var lastActivity = ContinuousClock.now
+
+    /// `nil` when there is no memory for it.
+    init?(_ settings: EasySettings) {
+        guard let curl = curl_easy_init() else { return nil }
+        self.curl = curl
+        self.settings = settings
+        errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
+    }
+
+    deinit {
+        curl_easy_cleanup(curl)
+        errorText.deallocate()
+    }
+
+    /// Makes the handle ready for an attempt of `transfer`; libcurl keeps a pointer to it, so it must live until `clear`.
+    func prepare(_ transfer: Transfer, url: String) {
+        self.transfer = transfer
+        started = .now
+        lastActivity = started
+        errorText.pointee = 0
+        curl_easy_reset(curl)
+        settings.apply(to: curl)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, url)
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, errorText)
+        darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
+            EasyHandle.at(context).receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_WRITEDATA, context)
+        darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_HEADERFUNCTION) { _, size, count, context in
+            EasyHandle.at(context).isActive = true
+            return size * count
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
+        // Connections are checked when they are made; one that is used again was made by this engine, under the same policy.
+        darkroom_curl_easy_setopt_opensocket_callback(curl, CURLOPT_OPENSOCKETFUNCTION) { context, _, address in
+            EasyHandle.at(context).openSocket(address!)
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_OPENSOCKETDATA, context)
+        darkroom_curl_easy_setopt_prereq_callback(curl, CURLOPT_PREREQFUNCTION) { context, _, _, _, _ in
+            EasyHandle.at(context).isConnected = true
+            EasyHandle.at(context).isActive = true
+            return CURL_PREREQFUNC_OK
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_PREREQDATA, context)
+    }
+
+    /// Forgets the attempt.
+    func clear() {
+        transfer = nil
+        body = []
+        received = 0
+        status = 0
+        refusal = nil
+        isConnected = false
+        isActive = false
+    }
+
+    /// The handle behind the context of a libcurl callback.
+    private static func at(_ context: UnsafeMutableRawPointer?) -> EasyHandle {
+        Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
+    }
+
+    // MARK: While libcurl works
+
+    /// Takes a piece of the body; `false` ends the attempt.
+    private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        if received == 0 { beginBody() }
+        received += bytes.count
+        guard isSuccess else { return received <= Self.maxDiscardedBytes }
+        guard received <= settings.configuration.maxBytes else {
+            refusal = tooLarge
+            return false
+        }
+        if let transfer, let onChunk = transfer.onChunk {
+            transfer.hasStreamed = true
+            onChunk(bytes)
+        } else {
+            body.append(contentsOf: bytes)
+        }
+        isActive = true
+        return true
+    }
+
+    private func beginBody() {
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        var length: curl_off_t = 0
+        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
+        // Once, by the server's word; a lie costs address space only, and no more than the largest body allowed.
+        if isSuccess, transfer?.onChunk == nil, length > 0 {
+            body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
+        }
+    }
+
+    private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
+        isConnected = false
+        let (family, kind, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
+        let length = address.pointee.addrlen
+        let allowed = withUnsafePointer(to: &address.pointee.addr) { target in
+            if settings.policy.allows(target) { return true }
+            refusal = Refusal(
+                code: .addressDenied,
+                detail: "\(AddressPolicy.text(target, length: length)) is not an address of the public internet")
+            return false
+        }
+        guard allowed else { return CURL_SOCKET_BAD }
+        let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
+        if descriptor < 0 {
+            refusal = Refusal(code: .connectFailed, detail: "no socket: \(String(cString: strerror(errno)))")
+        }
+        return descriptor
+    }
+
+    /// Whether the server, once connected, has been silent for too long. To be asked from time to time.
+    func hasStalled(_ now: ContinuousClock.Instant) -> Bool {
+        if isActive || !isConnected {
+            isActive = false
+            lastActivity = now
+        }
+        let limit = settings.configuration.stallTimeout
+        guard now - lastActivity >= limit else { return false }
+        refusal = Refusal(code: .stalled, detail: "nothing came for \(limit), after \(received) bytes")
+        return true
+    }
+
+    // MARK: At the end
+
+    /// What became of the attempt that libcurl ended with `code`.
+    func outcome(_ code: CURLcode) -> Result<Download, Refusal> {
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        // However the page of an error ended: the status was clear before.
+        if status >= 500 { return .failure(Refusal(code: .httpServerError(status), detail: "HTTP status \(status)")) }
+        if status >= 400 { return .failure(Refusal(code: .httpClientError(status), detail: "HTTP status \(status)")) }
+        guard code == CURLE_OK else { return .failure(failure(code)) }
+        guard isSuccess, let transfer else {
+            return .failure(Refusal(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
+        }
+        return .success(
+            Download(body: body, contentType: contentType, attempts: transfer.attempts, duration: .now - started))
+    }
+
+    /// What the server asked for in `Retry-After`, which may lie in the past.
+    var retryAfter: Duration? {
+        var seconds: curl_off_t = 0
+        darkroom_curl_easy_getinfo_offset(curl, CURLINFO_RETRY_AFTER, &seconds)
+        return seconds > 0 ? .seconds(seconds) : nil
+    }
+
+    private var isSuccess: Bool { (200..<300).contains(status) }
+
+    private var contentType: String? {
+        var type: UnsafePointer<CChar>?
+        darkroom_curl_easy_getinfo_string(curl, CURLINFO_CONTENT_TYPE, &type)
+        return type.map { String(cString: $0) }
+    }
+
+    private var tooLarge: Refusal {
+        Refusal(code: .tooLarge, detail: "more than \(settings.configuration.maxBytes) bytes")
+    }
+
+    private func failure(_ code: CURLcode) -> Refusal {
+        // A denied address among several of a host matters only when no other could be connected.
+        if let refusal, refusal.code != .addressDenied || code == CURLE_COULDNT_CONNECT { return refusal }
+        let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
+        return Refusal(code: meaning(of: code, found), detail: found)
+    }
+
+    private func meaning(of code: CURLcode, _ found: String) -> TransferError.Code {
+        switch code {
+        case CURLE_URL_MALFORMAT: .notAURL
+        case CURLE_UNSUPPORTED_PROTOCOL: (300..<400).contains(status) ? .schemeDenied : .other  // else it is no HTTP
+        case CURLE_COULDNT_RESOLVE_HOST: .nameNotFound
+        case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING: .connectFailed
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: isSuccess ? .truncated : .connectFailed
+        case CURLE_PARTIAL_FILE: .truncated
+        case CURLE_OPERATION_TIMEDOUT: .timeout
+        // OpenSSL's words for a connection that was cut in the handshake, which may pass, unlike a wrong certificate.
+        case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
+        case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+            CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
+            .tlsFailed
+        case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects
+        case CURLE_FILESIZE_EXCEEDED: .tooLarge
+        case CURLE_OUT_OF_MEMORY: .outOfMemory
+        default: .other
+        }
+    }
+}

@@ -1,0 +1,45 @@
+internal import CCurl
+
+/// What is the same for all attempts of an engine, in libcurl's form.
+final class EasySettings {
+    let configuration: TransferConfiguration
+    let policy: AddressPolicy
+    private let headers: UnsafeMutablePointer<curl_slist>?
+    private let connectTo: UnsafeMutablePointer<curl_slist>?
+
+    init(_ configuration: TransferConfiguration, policy: AddressPolicy) {
+        self.configuration = configuration
+        self.policy = policy
+        headers = configuration.headers.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
+        connectTo = configuration.connectTo.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
+    }
+
+    deinit {
+        curl_slist_free_all(headers)
+        curl_slist_free_all(connectTo)
+    }
+
+    /// Sets the options of `curl` that do not depend on the URL. All are known to libcurl 7.88 and of the right type: no status to check.
+    func apply(to curl: UnsafeMutableRawPointer) {
+        func set(_ option: CURLoption, _ value: Int) { darkroom_curl_easy_setopt_long(curl, option, value) }
+        func set(_ option: CURLoption, _ value: String) { darkroom_curl_easy_setopt_string(curl, option, value) }
+
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_PROXY, "")  // not one from the environment: the address dialled would be the proxy's
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+        // Transfers are independent files: with HTTP/2 a lost packet would stop all that share a connection.
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_FOLLOWLOCATION, 1)
+        set(CURLOPT_MAXREDIRS, configuration.maxRedirects)
+        set(CURLOPT_USERAGENT, configuration.userAgent)
+        set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))
+        set(CURLOPT_TIMEOUT_MS, configuration.timeout.map { max(1, $0.wholeMilliseconds) } ?? 0)
+        // A name lookup that hangs in its thread is left behind; without this, giving up would wait for it.
+        set(CURLOPT_QUICK_EXIT, 1)
+        set(CURLOPT_BUFFERSIZE, 64 << 10)
+        darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers)
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
+    }
+}

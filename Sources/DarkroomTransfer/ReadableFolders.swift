@@ -1,0 +1,70 @@
+import Glibc
+
+/// The folders below which files may be read, and how large those may be.
+struct ReadableFolders: Sendable {
+    let folders: [String]
+    let maxBytes: Int
+
+    /// The bytes of the regular file at `path`, when its real path lies below one of `folders`.
+    func contents(ofFile path: String) throws(Refusal) -> [UInt8] {
+        let denied = Refusal(
+            code: .schemeDenied,
+            detail: folders.isEmpty
+                ? "file: URLs are not read; allow their folder to read them" : "\(path) lies outside the folders that may be read")
+        let realFolders = folders.compactMap(Self.realPath)
+        guard let real = Self.realPath(path) else {
+            // What cannot be resolved is judged by its text, so that nothing is told about what exists elsewhere.
+            let missing = errno
+            let isPlain = !path.split(separator: "/").contains("..")
+            guard isPlain, (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else { throw denied }
+            throw Refusal(code: .fileNotFound, detail: "\(path): \(String(cString: strerror(missing)))")
+        }
+        guard realFolders.contains(where: { Self.isBelow($0, real) }) else { throw denied }
+
+        // O_NONBLOCK: a pipe without a writer must not hold the thread. O_NOFOLLOW: the path is resolved already.
+        let descriptor = open(real, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw Refusal(code: .fileNotFound, detail: "\(path): \(String(cString: strerror(errno)))")
+        }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw Refusal(code: .fileNotFound, detail: "\(path) is not a regular file")
+        }
+        let tooLarge = Refusal(code: .tooLarge, detail: "\(path) has more than \(maxBytes) bytes")
+        guard status.st_size <= maxBytes else { throw tooLarge }
+        return try Self.bytes(of: descriptor, size: Int(status.st_size), path: path)
+    }
+
+    private static func bytes(of descriptor: Int32, size: Int, path: String) throws(Refusal) -> [UInt8] {
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                let got = read(descriptor, buffer.baseAddress! + count, size - count)
+                if got > 0 {
+                    count += got
+                } else if got == 0 || errno != EINTR {
+                    failure = got == 0 ? 0 : errno
+                    return
+                }
+            }
+        }
+        guard failure == 0 else {
+            throw Refusal(code: .other, detail: "\(path) could not be read: \(String(cString: strerror(failure)))")
+        }
+        guard bytes.count == size else {
+            throw Refusal(code: .truncated, detail: "\(path) became shorter while it was read")
+        }
+        return bytes
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    private static func isBelow(_ folder: String, _ path: String) -> Bool {
+        path.utf8.starts(with: (folder.hasSuffix("/") ? folder : folder + "/").utf8)
+    }
+}

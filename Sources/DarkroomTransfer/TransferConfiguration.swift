@@ -1,0 +1,32 @@
+/// What an engine may fetch, and how patiently.
+public struct TransferConfiguration: Sendable {
+    /// Transfers from one host at a time, the others wait; `nil` is no limit. A redirected transfer counts at the host of its URL.
+    public var perHost: Int? = 6
+    /// From the name lookup to the finished handshake, for each attempt.
+    public var connectTimeout: Duration = .seconds(10)
+    /// How long a connected server may be silent.
+    public var stallTimeout: Duration = .seconds(30)
+    /// For each attempt as a whole, waiting for a place at the host not counted; `nil` is no limit.
+    public var timeout: Duration? = .seconds(300)
+    /// The largest body taken, in bytes.
+    public var maxBytes = 64 << 20
+    /// Redirects followed in one attempt.
+    public var maxRedirects = 5
+    /// Further attempts after a fault that may pass.
+    public var retries = 3
+    /// Lines such as `Accept: image/*`, sent with every request.
+    /// After a redirect to another host libcurl leaves out `Authorization:` and `Cookie:`.
+    public var headers: [String] = []
+    /// Sent as `User-Agent`.
+    public var userAgent = "darkroom"
+    /// Whether loopback, private, link-local and other addresses that are not of the public internet may be dialled.
+    public var allowPrivate = false
+    /// Folders below which `file:` URLs are read, links resolved; none by default.
+    public var fileFolders: [String] = []
+    /// `HOST:PORT:HOST:PORT`: requests to the first pair go to the second instead; an empty part stands for any, or for "as it is".
+    /// The address dialled is checked as any other.
+    public var connectTo: [String] = []
+
+    /// The defaults.
+    public init() {}
+}

@@ -1,0 +1,75 @@
+internal import CCurl
+import DarkroomConcurrency
+import Foundation
+
+/// Fetches many URLs at once, on one thread of its own.
+///
+/// That thread runs libcurl's multi interface and all completions: what they do must be short, or every transfer waits. An engine
+/// that is let go ends its transfers like `shutdown()`, without waiting for it.
+public final class TransferEngine: @unchecked Sendable {  // `thread` is constant, and only compared
+    private let mailbox: Mailbox
+    private let thread: Thread
+    private let running = DispatchGroup()
+
+    /// Starts an engine that keeps to `configuration`.
+    public convenience init(_ configuration: TransferConfiguration) {
+        self.init(configuration, policy: configuration.allowPrivate ? .everything : .publicInternet)
+    }
+
+    init(_ configuration: TransferConfiguration, policy: AddressPolicy) {
+        _ = Self.library
+        guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
+        let mailbox = Mailbox(multi: multi)
+        self.mailbox = mailbox
+        // The loop is made on its thread and never leaves it; the pointer goes there once.
+        nonisolated(unsafe) let handle = multi
+        thread = Thread { [running] in
+            TransferLoop(configuration, policy: policy, multi: handle, mailbox: mailbox).run()
+            running.leave()
+        }
+        thread.name = "darkroom-transfer"
+        running.enter()
+        thread.start()
+    }
+
+    deinit { mailbox.post(.shutdown) }
+
+    /// Begins to fetch `url` and returns at once; the completion is called exactly once, on the engine's thread.
+    ///
+    /// Blanks and letters outside ASCII in the URL are percent-encoded first. Faults that may pass are tried again
+    /// (`TransferConfiguration.retries`). After `shutdown()` the completion gets `.cancelled` on the calling thread, before this returns.
+    @discardableResult
+    public func start(
+        _ url: String, completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+    ) -> Transfer {
+        start(Transfer(url: url, mailbox: mailbox, onChunk: nil, completion: completion))
+    }
+
+    /// Like `start(_:completion:)` for a body that must not be held in memory: it goes to `onChunk` piece by piece, in order.
+    ///
+    /// `onChunk` is called on the engine's thread, only with the body of a successful answer; the bytes are valid during the call. It
+    /// may block to slow the server down, in an engine that does nothing else, best without `TransferConfiguration.timeout`. After the
+    /// first piece no fault is tried again, since what was handed over cannot be taken back. A file comes in one piece.
+    @discardableResult
+    public func start(
+        _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,
+        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+    ) -> Transfer {
+        start(Transfer(url: url, mailbox: mailbox, onChunk: onChunk, completion: completion))
+    }
+
+    /// Aborts all transfers (their completions get `.cancelled`) and waits until the engine's thread is through,
+    /// but not when called on that thread. May be called more than once.
+    public func shutdown() {
+        mailbox.post(.shutdown)
+        if Thread.current !== thread { running.wait() }
+    }
+
+    private func start(_ transfer: Transfer) -> Transfer {
+        if !mailbox.post(.start(transfer)) { transfer.fail(.cancelled, "the transfer engine was shut down") }
+        return transfer
+    }
+
+    /// libcurl's own start, once in the process; it counts and locks by itself.
+    private static let library = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+}

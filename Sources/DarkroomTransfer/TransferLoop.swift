@@ -1,0 +1,254 @@
+internal import CCurl
+import Foundation
+
+// DESIGN
+//
+// One thread owns everything here: the multi handle, the easy handles, the places at hosts, the pauses before further attempts.
+// Other threads only leave messages. A round of the loop is: messages, what is due by time, libcurl, what libcurl finished; then
+// it sleeps until a socket, a message or the next time. The limit per host is kept here and not by libcurl
+// (CURLMOPT_MAX_HOST_CONNECTIONS), whose timeouts would count the time spent queueing.
+
+/// The engine's thread.
+final class TransferLoop {
+    private let configuration: TransferConfiguration
+    private let settings: EasySettings
+    private let multi: UnsafeMutableRawPointer
+    private let mailbox: Mailbox
+    private let files: FileReader
+
+    private var hosts: HostQueues<Transfer>
+    private var unfinished: [ObjectIdentifier: Transfer] = [:]
+    private var running: [UnsafeMutableRawPointer: EasyHandle] = [:]
+    private var spare: [EasyHandle] = []
+    private var pausing: [Transfer] = []
+    private var nextSweep = ContinuousClock.now
+    private var generator = SystemRandomNumberGenerator()
+    private var isShutDown = false
+
+    init(_ configuration: TransferConfiguration, policy: AddressPolicy, multi: UnsafeMutableRawPointer, mailbox: Mailbox) {
+        self.configuration = configuration
+        self.multi = multi
+        self.mailbox = mailbox
+        settings = EasySettings(configuration, policy: policy)
+        files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
+        hosts = HostQueues(limit: configuration.perHost)
+    }
+
+    func run() {
+        blockBrokenPipeSignal()
+        while true {
+            for message in mailbox.take() { handle(message) }
+            if isShutDown { break }
+            let now = ContinuousClock.now
+            resumePaused(now)
+            sweep(now)
+            var count: Int32 = 0
+            curl_multi_perform(multi, &count)
+            finishAttempts()
+            if mailbox.beginPolling() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
+        }
+        end()
+    }
+
+    private func handle(_ message: Mailbox.Message) {
+        switch message {
+        case .start(let transfer): start(transfer)
+        case .cancel(let transfer): cancel(transfer, "cancelled")
+        case .fileRead(let transfer, let attempt, let result):
+            guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
+            finishRead(transfer, since: since, result)
+        case .shutdown: isShutDown = true
+        }
+    }
+
+    private func end() {
+        for message in mailbox.close() {
+            if case .start(let transfer) = message { unfinished[ObjectIdentifier(transfer)] = transfer }
+        }
+        for transfer in Array(unfinished.values) { cancel(transfer, "the transfer engine was shut down") }
+        files.close()
+        spare = []
+        curl_multi_cleanup(multi)
+    }
+
+    // MARK: From start to end of a transfer
+
+    private func start(_ transfer: Transfer) {
+        do throws(Refusal) {
+            transfer.target = try TransferURL(parsing: transfer.url)
+        } catch {
+            transfer.fail(error.code, error.detail)
+            return
+        }
+        unfinished[ObjectIdentifier(transfer)] = transfer
+        begin(transfer)
+    }
+
+    private func begin(_ transfer: Transfer) {
+        switch transfer.target {
+        case .web(let url, let host):
+            transfer.phase = .waiting
+            if hosts.admit(transfer, host: host) { attempt(transfer, url) }
+        case .file(let path):
+            transfer.attempts += 1
+            transfer.phase = .reading(since: .now)
+            files.read(path) { [mailbox, attempt = transfer.attempts] result in
+                mailbox.post(.fileRead(transfer, attempt: attempt, result))
+            }
+        case nil: preconditionFailure("a transfer begins after its URL was read")
+        }
+    }
+
+    /// Hands the transfer, which holds a place at its host, to libcurl.
+    private func attempt(_ transfer: Transfer, _ url: String) {
+        guard let handle = spare.popLast() ?? EasyHandle(settings) else {
+            releasePlace(of: transfer)
+            finish(transfer, .failure(Refusal(code: .outOfMemory, detail: "no memory for a libcurl handle")))
+            return
+        }
+        transfer.attempts += 1
+        transfer.phase = .running(handle)
+        handle.prepare(transfer, url: url)
+        running[handle.curl] = handle
+        curl_multi_add_handle(multi, handle.curl)
+    }
+
+    private func finishAttempts() {
+        var remaining: Int32 = 0
+        while let message = curl_multi_info_read(multi, &remaining) {
+            guard message.pointee.msg == CURLMSG_DONE, let handle = running[message.pointee.easy_handle] else { continue }
+            end(handle, with: message.pointee.data.result)
+        }
+    }
+
+    /// Ends the attempt of `handle` and, unless it is tried again, its transfer.
+    private func end(_ handle: EasyHandle, with code: CURLcode) {
+        guard let transfer = handle.transfer else { return }
+        let outcome = handle.outcome(code)
+        let retryAfter = handle.retryAfter
+        giveUp(handle)
+        releasePlace(of: transfer)
+        finish(transfer, outcome, retryAfter: retryAfter)
+    }
+
+    /// Takes `handle` from libcurl, which closes its connection if the attempt was not through.
+    private func giveUp(_ handle: EasyHandle) {
+        curl_multi_remove_handle(multi, handle.curl)
+        running[handle.curl] = nil
+        handle.clear()
+        spare.append(handle)
+    }
+
+    private func releasePlace(of transfer: Transfer) {
+        guard case .web(_, let host) = transfer.target,
+            let next = hosts.release(host, isWanted: { !$0.isFinished }),
+            case .web(let url, _) = next.target
+        else { return }
+        attempt(next, url)
+    }
+
+    private func finishRead(
+        _ transfer: Transfer, since: ContinuousClock.Instant, _ result: Result<[UInt8], Refusal>
+    ) {
+        finish(
+            transfer,
+            result.map { bytes in
+                if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
+                return Download(
+                    body: transfer.onChunk == nil ? bytes : [], contentType: nil, attempts: transfer.attempts,
+                    duration: .now - since)
+            })
+    }
+
+    private func finish(
+        _ transfer: Transfer, _ outcome: Result<Download, Refusal>, retryAfter: Duration? = nil
+    ) {
+        switch outcome {
+        case .success(let download):
+            unfinished[ObjectIdentifier(transfer)] = nil
+            transfer.finish(.success(download))
+        case .failure(let refusal):
+            if RetryPolicy.isPassing(refusal.code), transfer.attempts <= configuration.retries, !transfer.hasStreamed {
+                let pause = RetryPolicy.pause(after: transfer.attempts, retryAfter: retryAfter, using: &generator)
+                transfer.phase = .pausing(until: .now + pause)
+                pausing.append(transfer)
+            } else {
+                unfinished[ObjectIdentifier(transfer)] = nil
+                transfer.fail(refusal.code, refusal.detail)
+            }
+        }
+    }
+
+    private func cancel(_ transfer: Transfer, _ detail: String) {
+        switch transfer.phase {
+        case .finished: return
+        case .running(let handle):
+            giveUp(handle)
+            unfinished[ObjectIdentifier(transfer)] = nil
+            transfer.fail(.cancelled, detail)
+            releasePlace(of: transfer)
+        case .waiting, .reading, .pausing:
+            unfinished[ObjectIdentifier(transfer)] = nil
+            transfer.fail(.cancelled, detail)
+        }
+    }
+
+    // MARK: Time
+
+    private func resumePaused(_ now: ContinuousClock.Instant) {
+        guard !pausing.isEmpty else { return }
+        var due: [Transfer] = []
+        pausing.removeAll { transfer in
+            guard case .pausing(let until) = transfer.phase else { return true }  // cancelled meanwhile
+            if until <= now { due.append(transfer) }
+            return until <= now
+        }
+        for transfer in due { begin(transfer) }
+    }
+
+    /// Ends attempts that stall and reads that hang; libcurl itself keeps the other timeouts.
+    private func sweep(_ now: ContinuousClock.Instant) {
+        guard now >= nextSweep else { return }
+        nextSweep = now + sweepInterval
+        for transfer in Array(unfinished.values) {
+            switch transfer.phase {
+            case .running(let handle) where handle.hasStalled(now): end(handle, with: CURLE_ABORTED_BY_CALLBACK)
+            case .reading(let since):
+                guard let timeout = configuration.timeout, now - since >= timeout else { continue }
+                finish(transfer, .failure(Refusal(code: .timeout, detail: "reading the file took longer than \(timeout)")))
+            default: continue
+            }
+        }
+    }
+
+    private var sweepInterval: Duration {
+        max(.milliseconds(10), min(.seconds(1), configuration.stallTimeout / 8))
+    }
+
+    private func millisecondsToSleep() -> Int32 {
+        guard !unfinished.isEmpty else { return 60_000 }
+        var next = nextSweep
+        for transfer in pausing {
+            if case .pausing(let until) = transfer.phase { next = min(next, until) }
+        }
+        let remaining = ContinuousClock.now.duration(to: next)
+        return Int32(max(0, min(remaining.wholeMilliseconds + 1, 60_000)))
+    }
+}
+
+/// TLS libraries may write to a connection that was closed; the signal for that would end the process.
+private func blockBrokenPipeSignal() {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGPIPE)
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+}
+
+extension Duration {
+    /// Milliseconds, rounded down.
+    var wholeMilliseconds: Int {
+        let (seconds, attoseconds) = components
+        let (product, overflow) = Int(seconds).multipliedReportingOverflow(by: 1000)
+        return overflow ? .max : product + Int(attoseconds / 1_000_000_000_000_000)
+    }
+}
