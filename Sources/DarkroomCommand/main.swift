@@ -1,1 +1,1 @@
-print("darkroom")
+DarkroomProgram.main()

@@ -1,0 +1,80 @@
+import ArgumentParsing
+import Darkroom
+
+/// What may be fetched, from where, and how patiently.
+struct FetchOptions: ParsableArguments {
+    @Option(help: "Connections to one host at a time.", valueName: "count") var perHost: Int = 6
+    @Option(help: "How long connecting may take.", valueName: "duration") var connectTimeout: Duration = .seconds(10)
+    @Option(help: "How long a server may be silent.", valueName: "duration") var stallTimeout: Duration = .seconds(30)
+    @Option(help: "How long one attempt may take.", valueName: "duration") var timeout: Duration = .seconds(300)
+    @Option(help: "The largest download.", valueName: "size") var maxDownload: ByteSize = .mebibytes(64)
+    @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
+    @Option(help: "Redirects followed.", valueName: "count") var maxRedirects: Int = 5
+    @Option(help: "Further attempts after a fault that may pass.", valueName: "count") var retries: Int = 3
+    @Option(help: "A header sent with every request, as \"Accept: image/*\".", valueName: "line") var header: [String]
+    @Option(help: "What servers are told the client is.", valueName: "text")
+    var userAgent: String = "darkroom/\(DarkroomVersion.current)"
+    @Flag(help: "Fetch also from loopback, private and link-local addresses.") var allowPrivate: Bool
+    @Option(help: "Read file: URLs below this folder.", valueName: "folder") var filesUnder: [String]
+    @Option(
+        help: "Connect to the second host and port where a URL has the first; an empty part stands for any.",
+        valueName: "host:port:host:port")
+    var connectTo: [String]
+
+    func validate() throws {
+        try requireAtLeast(1, perHost, "--per-host")
+        try requireAtLeast(0, maxRedirects, "--max-redirects")
+        try requireAtLeast(0, retries, "--retries")
+        try requireAtLeast(1, maxDownload.bytes, "--max-download")
+        try requireAtLeast(1, maxPixels.value, "--max-pixels")
+        for (duration, name) in [
+            (connectTimeout, "--connect-timeout"), (stallTimeout, "--stall-timeout"), (timeout, "--timeout"),
+        ] where duration < .milliseconds(1) {
+            throw ValidationError("\(name) \(duration.argumentText): at least 1ms")
+        }
+        for line in header where !Self.isHeader(line) {
+            throw ValidationError("--header \"\(line)\": write a name, a colon and a value, as \"Accept: image/*\"")
+        }
+        for pairs in connectTo where !Self.isConnectTo(pairs) {
+            throw ValidationError(
+                "--connect-to \"\(pairs)\": write HOST:PORT:HOST:PORT, as photos.example:80:127.0.0.1:8080")
+        }
+    }
+
+    /// How downloads are done.
+    /// - Parameter fileFolders: folders below which files may be read besides those of `--files-under`.
+    func transferConfiguration(fileFolders: [String] = []) -> TransferConfiguration {
+        var transfer = TransferConfiguration()
+        transfer.perHost = perHost
+        transfer.connectTimeout = connectTimeout
+        transfer.stallTimeout = stallTimeout
+        transfer.timeout = timeout
+        transfer.maxBytes = maxDownload.bytes
+        transfer.maxRedirects = maxRedirects
+        transfer.retries = retries
+        transfer.headers = header
+        transfer.userAgent = userAgent
+        transfer.allowPrivate = allowPrivate
+        transfer.fileFolders = filesUnder.map(absolutePath) + fileFolders
+        transfer.connectTo = connectTo
+        return transfer
+    }
+
+    private static func isHeader(_ line: String) -> Bool {
+        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return false }
+        let name = line[..<colon].utf8
+        return name.allSatisfy { (33...126).contains($0) } && !line.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 }
+    }
+
+    /// Three colons outside of brackets, which IPv6 addresses are written in.
+    private static func isConnectTo(_ pairs: String) -> Bool {
+        var depth = 0
+        var parts = [""]
+        for character in pairs {
+            if character == "[" { depth += 1 } else if character == "]" { depth -= 1 }
+            if character == ":", depth == 0 { parts.append("") } else { parts[parts.count - 1].append(character) }
+        }
+        guard parts.count == 4 else { return false }
+        return [parts[1], parts[3]].allSatisfy { $0.isEmpty || (UInt16($0) ?? 0) > 0 }
+    }
+}

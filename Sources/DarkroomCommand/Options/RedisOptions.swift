@@ -1,0 +1,36 @@
+import ArgumentParsing
+import Darkroom
+
+/// Which Redis, and which keys in it.
+struct RedisOptions: ParsableArguments {
+    // Text, not a value of its own: a usage error shows the value, and this one may hold a password.
+    @Option(
+        help: "The Redis: redis://[user:password@]host[:port][/database], rediss://... or unix:///path.",
+        valueName: "url", environment: "DARKROOM_REDIS")
+    var redis: String = "redis://127.0.0.1:6379"
+
+    @Option(help: "What the keys begin with; one Redis can serve several.", valueName: "name")
+    var namespace: String = "darkroom"
+
+    func validate() throws {
+        _ = try configuration()
+        do {
+            _ = try keys()
+        } catch {
+            throw ValidationError("--\(error)")
+        }
+    }
+
+    /// Where Redis is and how to get in.
+    func configuration() throws(RedisError) -> RedisConfiguration { try RedisConfiguration(url: redis) }
+
+    /// The names of the keys.
+    func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }
+
+    /// The store there, connected, so that a wrong address or password shows now.
+    func connect() throws -> BatchStore {
+        let store = BatchStore(try configuration(), keys: try keys())
+        try store.connection.connect()
+        return store
+    }
+}
