@@ -4,10 +4,12 @@ import DarkroomRedis
 public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is.
     public struct Code: Sendable, Hashable {
-        private enum Kind { case redis, unexpectedReply, damagedEntry, noSuchBatch, ambiguousBatch }
+        private enum Kind { case redis, unsuitableRedis, unexpectedReply, damagedEntry, noSuchBatch, ambiguousBatch }
         private let kind: Kind
         /// Redis could not be reached or refused; ``StoreError/redis`` says why, and whether trying again can help.
         public static let redis = Code(kind: .redis)
+        /// The Redis is too old, or set up so that it would lose what is queued.
+        public static let unsuitableRedis = Code(kind: .unsuitableRedis)
         /// What came back is nothing that this version's scripts answer.
         public static let unexpectedReply = Code(kind: .unexpectedReply)
         /// An operation's entry cannot be read.
