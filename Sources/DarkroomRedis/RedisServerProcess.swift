@@ -31,7 +31,8 @@ public final class RedisServerProcess: Sendable {
         }
         let log = open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard log >= 0 else {
-            throw RedisError(.cannotStartServer, attempted, "cannot write \(logPath): \(String(cString: strerror(errno)))")
+            let found = String(cString: strerror(errno))
+            throw RedisError(.cannotStartServer, attempted, "cannot write \(logPath): \(found)")
         }
         defer { close(log) }
         let command = [
@@ -62,7 +63,7 @@ public final class RedisServerProcess: Sendable {
             do throws(RedisError) {
                 _ = try Session(configuration)
                 return
-            } catch where error.serverErrorName == "LOADING" {
+            } catch  where error.serverErrorName == "LOADING" {
                 deadline = .now + patience
             } catch {
                 guard ContinuousClock.now < deadline else {

@@ -86,7 +86,7 @@ extension Session {
         let replies: [RedisValue]
         do {
             replies = try exchange(steps.map(\.command), deadline)
-        } catch where error.code == .disconnected {
+        } catch  where error.code == .disconnected {
             throw configuration.tls == nil
                 ? RedisError(
                     .cannotConnect, attempted,
@@ -124,7 +124,10 @@ extension Session {
 
 /// A command that a new connection begins with, and what its failure means.
 private struct Greeting {
-    enum Purpose { case authentication, database, ping, script(String) }
+    enum Purpose {
+        case authentication, database, ping
+        case script(String)
+    }
 
     let purpose: Purpose
     let command: RedisCommand

@@ -61,7 +61,8 @@ final class Transport {
 
     private func lost(_ found: String) -> RedisError {
         RedisError(
-            .disconnected, "talk to \(displayName)", "\(found); commands in flight may or may not have been carried out")
+            .disconnected, "talk to \(displayName)", "\(found); commands in flight may or may not have been carried out"
+        )
     }
 
     private static func set(

@@ -42,10 +42,11 @@ public final class RedisServer: Sendable {
 
     /// A namespace that no other test has.
     public func namespace() -> String {
-        "test-" + Self.namespaces.withLock { number in
-            number += 1
-            return "\(number)"
-        }
+        "test-"
+            + Self.namespaces.withLock { number in
+                number += 1
+                return "\(number)"
+            }
     }
 
     /// Ends the server without removing anything.

@@ -1,0 +1,87 @@
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Connections whose server goes away: each test has a server to itself.
+@Suite struct RedisReconnectTests {
+    let script = RedisScript(name: "twice", source: Array("return ARGV[1] * 2".utf8))
+
+    @Test func failsWhatIsInFlightAndComesBackWithItsScriptsAfterARestart() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let connection = RedisConnection(redis.configuration, scripts: [script])
+        let call = script.command(keys: [], arguments: [Array("21".utf8)])
+        #expect(try connection.call(call) == .integer(42))
+
+        let answers = Answers(of: [RedisCommand("PING"), RedisCommand("BLPOP", "none", "0"), call], on: connection)
+        let observer = RedisConnection(redis.configuration)
+        try waitUntilBlocked(1, on: observer)
+        redis.terminate()
+        let results = try answers.wait()
+        #expect(results[0] == .success(.status("PONG")), "what was answered keeps its answer")
+        for result in results[1...] {
+            let error = try #require(throws: RedisError.self) { try result.get() }
+            #expect(error.code == .disconnected)
+        }
+
+        let error = try #require(throws: RedisError.self) { try connection.call(call) }
+        #expect(error.code == .cannotConnect)
+
+        try redis.restart()
+        // Loaded by the reconnect itself: a new server has no script, and this is no EVALSHA.
+        #expect(try connection.call(RedisCommand("SCRIPT", "EXISTS", script.sha1)) == .array([.integer(1)]))
+        #expect(try connection.call(call) == .integer(42))
+    }
+
+    @Test func comesBackAfterItsConnectionWasKilled() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let connection = RedisConnection(redis.configuration)
+        let identity = try #require(try connection.call(RedisCommand("CLIENT", "ID")).int)
+        let other = RedisConnection(redis.configuration)
+        #expect(try other.call(RedisCommand("CLIENT", "KILL", "ID", "\(identity)")) == .integer(1))
+
+        // The loss may show in the first command or before it.
+        let first = connection.call([RedisCommand("CLIENT", "ID")])[0]
+        if case .failure(let error) = first { #expect(error.code == .disconnected) }
+        let now = try #require(try connection.call(RedisCommand("CLIENT", "ID")).int)
+        #expect(now > identity)
+    }
+
+    @Test func failsAllWhoWaitWhileNothingAnswers() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let connection = RedisConnection(redis.configuration)
+        redis.terminate()
+        for answers in (0..<20).map({ _ in Answers(of: [RedisCommand("PING")], on: connection) }) {
+            let results = try answers.wait()
+            let error = try #require(throws: RedisError.self) { try results[0].get() }
+            #expect(error.code == .cannotConnect)
+        }
+    }
+
+    @Test func aServerProcessSaysWhyItDoesNotStart() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let error = try #require(throws: RedisError.self) { try RedisServer(arguments: ["--maxmemory", "lots"]) }
+        #expect(error.code == .cannotStartServer)
+        #expect(error.message.contains("maxmemory"))
+
+        let long = redis.folder + "/" + String(repeating: "x", count: 100)
+        let tooLong = try #require(throws: RedisError.self) {
+            try RedisServerProcess(socketPath: long, folder: redis.folder)
+        }
+        #expect(tooLong.message.contains("107"))
+    }
+
+    @Test func aServerProcessIsGoneWhenTerminateReturns() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let identifier = redis.processIdentifier
+        #expect(kill(identifier, 0) == 0)
+        redis.terminate()
+        #expect(kill(identifier, 0) == -1)
+        redis.terminate()
+    }
+}

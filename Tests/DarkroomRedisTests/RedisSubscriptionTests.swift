@@ -1,0 +1,118 @@
+import DarkroomConcurrency
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@Suite(.redisServer) struct RedisSubscriptionTests {
+    let redis = RedisServer.current
+    let connection = RedisConnection(RedisServer.current.configuration)
+
+    @Test func receivesWhatIsPublished() throws {
+        let name = redis.namespace()
+        let events = Events()
+        let subscription = RedisSubscription(
+            redis.configuration, channels: [name + "1", name + "2"], onEvent: events.add)
+        defer { subscription.close() }
+        #expect(try events.next() == .subscribed)
+        let payload: [UInt8] = [0, 255, 13, 10]
+        let publish = RedisCommand(arguments: [Array("PUBLISH".utf8), Array((name + "2").utf8), payload])
+        #expect(try connection.call(publish) == .integer(1))
+        #expect(try connection.call(RedisCommand("PUBLISH", name + "1", "hello")) == .integer(1))
+        #expect(try events.next() == .message(channel: name + "2", payload: payload))
+        #expect(try events.next() == .message(channel: name + "1", payload: Array("hello".utf8)))
+    }
+
+    @Test func subscribesAgainAfterItsConnectionWasKilled() throws {
+        let own = try RedisServer()
+        defer { own.stop() }
+        let connection = RedisConnection(own.configuration)
+        let name = own.namespace()
+        let events = Events()
+        let subscription = RedisSubscription(own.configuration, channels: [name], onEvent: events.add)
+        defer { subscription.close() }
+        #expect(try events.next() == .subscribed)
+        #expect(try connection.call(RedisCommand("CLIENT", "KILL", "TYPE", "pubsub")) == .integer(1))
+        let error = try events.nextLoss()
+        #expect(error.code == .disconnected)
+        #expect(try events.next() == .subscribed)
+        #expect(try connection.call(RedisCommand("PUBLISH", name, "again")) == .integer(1))
+        #expect(try events.next() == .message(channel: name, payload: Array("again".utf8)))
+    }
+
+    @Test func waitsForAServerThatIsNotThereYet() throws {
+        let own = try RedisServer()
+        defer { own.stop() }
+        own.terminate()
+        let events = Events()
+        let subscription = RedisSubscription(own.configuration, channels: ["c"], onEvent: events.add)
+        defer { subscription.close() }
+        let error = try events.nextLoss()
+        #expect(error.code == .cannotConnect)
+        try own.restart()
+        #expect(try events.next() == .subscribed)
+    }
+
+    @Test func staysWhenNothingIsPublished() throws {
+        var configuration = redis.configuration
+        configuration.replyTimeout = .milliseconds(50)
+        let name = redis.namespace()
+        let events = Events()
+        let subscription = RedisSubscription(configuration, channels: [name], onEvent: events.add)
+        defer { subscription.close() }
+        #expect(try events.next() == .subscribed)
+        // Its own PINGs, counted by the server, show that several silent periods went by.
+        let before = try pings()
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try pings() < before + 4 { try #require(ContinuousClock.now < deadline, "it does not ask") }
+        #expect(try connection.call(RedisCommand("PUBLISH", name, "late")) == .integer(1))
+        #expect(try events.next() == .message(channel: name, payload: Array("late".utf8)))
+    }
+
+    @Test func noticesAServerThatHangs() throws {
+        let own = try RedisServer()
+        defer { own.stop() }
+        var configuration = own.configuration
+        configuration.replyTimeout = .milliseconds(100)
+        let events = Events()
+        let subscription = RedisSubscription(configuration, channels: ["c"], onEvent: events.add)
+        defer { subscription.close() }
+        #expect(try events.next() == .subscribed)
+        kill(own.processIdentifier, SIGSTOP)
+        defer { kill(own.processIdentifier, SIGCONT) }
+        let error = try events.nextLoss()
+        #expect(error.code == .timedOut)
+        kill(own.processIdentifier, SIGCONT)
+        #expect(try events.next() == .subscribed)
+    }
+
+    private func pings() throws -> Int {
+        let statistics = try #require(try connection.call(RedisCommand("INFO", "commandstats")).string)
+        let line = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_ping:calls=") }
+        return line.flatMap { Int($0.dropFirst("cmdstat_ping:calls=".count).prefix { $0 != "," }) } ?? 0
+    }
+}
+
+/// The events of a subscription, to be waited for one by one.
+private final class Events: Sendable {
+    private let waiting = Locked<[RedisSubscriptionEvent]>([])
+    private let arrived = DispatchSemaphore(value: 0)
+
+    @Sendable func add(_ event: RedisSubscriptionEvent) {
+        waiting.withLock { $0.append(event) }
+        arrived.signal()
+    }
+
+    func next() throws -> RedisSubscriptionEvent {
+        try #require(arrived.wait(timeout: .now() + 20) == .success, "no event came")
+        return waiting.withLock { $0.removeFirst() }
+    }
+
+    func nextLoss() throws -> RedisError {
+        let event = try next()
+        guard case .disconnected(let error) = event else { throw Unexpected(event: event) }
+        return error
+    }
+
+    struct Unexpected: Error { let event: RedisSubscriptionEvent }
+}
