@@ -108,8 +108,16 @@ extension Session {
         var replies: [RedisValue] = []
         let wakeup = Wakeup()
         while true {
-            try flush()
-            let received = try receive { replies.append($0) }
+            var received = false
+            do {
+                try flush()
+                received = try receive { replies.append($0) }
+            } catch {
+                // A server that refuses a client says why and closes: what it said is the better reason.
+                _ = try? receive { replies.append($0) }
+                if case .error = replies.last { return replies }
+                throw error
+            }
             if replies.count >= commands.count { return replies }
             if received { continue }
             guard ContinuousClock.now < deadline else {

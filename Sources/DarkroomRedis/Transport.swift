@@ -110,9 +110,11 @@ final class Transport {
             let found = systemError == 0 ? text : String(cString: strerror(Int32(systemError)))
             return RedisError(.cannotConnect, attempted, "\(found); start a redis-server there, or check the address")
         case CURLE_OPERATION_TIMEDOUT:
+            let advice = configuration.tls == nil ? "" : ", and whether the server speaks TLS at this port"
             return RedisError(
                 .cannotConnect, attempted,
-                "no connection within \(configuration.connectTimeout); check the address, the network and firewalls")
+                "no connection within \(configuration.connectTimeout); check the address, the network, firewalls\(advice)"
+            )
         case _ where configuration.tls != nil:
             return RedisError(
                 .tlsFailed, attempted,

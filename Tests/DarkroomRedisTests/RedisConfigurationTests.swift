@@ -35,7 +35,7 @@ import Testing
         ("redis://", "no host"), ("redis://:secret@host/db", "database \"db\""), ("redis://host/-1", "database"),
         ("redis://secret@host", "without a password"), ("redis://host:0", "port 0"), ("redis://host:99999", "port"),
         ("unix://run/redis.sock", "absolute path"), ("unix:///", "absolute path"),
-        ("redis://:secret@host/0?x=y", "\"?\""), ("redis://:secret x@host", "no URL"),
+        ("redis://:secret@host/0?x=y", "\"?\""), ("redis://:secret#x@host", "no URL"),
     ])
     func refusesWhatIsNoAddressWithoutShowingPasswords(url: String, found: String) throws {
         let error = try #require(throws: RedisError.self) { try RedisConfiguration(url: url) }

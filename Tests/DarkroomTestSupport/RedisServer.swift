@@ -31,7 +31,12 @@ public final class RedisServer: Sendable {
         folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         self.arguments = arguments
         self.port = port
-        process = Locked(try Self.start(folder, arguments, port))
+        do {
+            process = Locked(try Self.start(folder, arguments, port))
+        } catch {
+            try? FileManager.default.removeItem(atPath: folder)
+            throw error
+        }
     }
 
     /// How to reach it.
@@ -39,6 +44,22 @@ public final class RedisServer: Sendable {
 
     /// The id of its process.
     public var processIdentifier: Int32 { process.withLock { $0.processIdentifier } }
+
+    /// A TCP port of the loopback interface that nothing uses at the moment.
+    public static func freePort() throws -> Int {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let found = withUnsafeMutableBytes(of: &address) { bytes in
+            let generic = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
+            return bind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
+        }
+        guard found else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        return Int(UInt16(bigEndian: address.sin_port))
+    }
 
     /// A namespace that no other test has.
     public func namespace() -> String {

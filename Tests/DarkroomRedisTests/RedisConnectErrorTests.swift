@@ -1,0 +1,122 @@
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Addresses and passwords that are wrong: what failed, on what, what was found.
+@Suite(.redisServer) struct RedisConnectErrorTests {
+    let redis = RedisServer.current
+
+    @Test func nothingListensThere() throws {
+        let port = try RedisServer.freePort()
+        let error = try failure("redis://127.0.0.1:\(port)")
+        #expect(error.code == .cannotConnect)
+        #expect(error.description.hasPrefix("connect to redis://127.0.0.1:\(port): Connection refused; "))
+    }
+
+    @Test func thereIsNoSuchSocket() throws {
+        let error = try failure("unix://\(redis.folder)/missing.sock")
+        #expect(error.code == .cannotConnect)
+        #expect(error.description.contains("missing.sock: No such file or directory; "))
+    }
+
+    @Test func theHostHasNoAddress() throws {
+        let error = try failure("redis://no-such-host.invalid")
+        #expect(error.code == .cannotConnect)
+        #expect(error.message.contains("host"))
+    }
+
+    @Test func passwordIsWrongMissingOrNotWanted() throws {
+        let locked = try RedisServer(arguments: ["--user", "ann", "on", ">open sesame", "~*", "&*", "+@all"])
+        defer { locked.stop() }
+        let administrator = RedisConnection(locked.configuration)
+        _ = try administrator.call(RedisCommand("CONFIG", "SET", "requirepass", "default"))
+
+        func connect(_ user: String?, _ password: String?) throws {
+            var configuration = locked.configuration
+            configuration.user = user
+            configuration.password = password
+            try RedisConnection(configuration).connect()
+        }
+        try connect("ann", "open sesame")
+        try connect(nil, "default")
+        for (user, password) in [("ann", "secret"), ("bob", "open sesame"), (nil, "secret"), (nil, nil)] {
+            let error = try #require(throws: RedisError.self) { try connect(user, password) }
+            #expect(error.code == .authenticationFailed)
+            #expect(error.message.contains("password"))
+            #expect(!error.description.contains("secret") && !error.description.contains("sesame"))
+        }
+
+        var configuration = redis.configuration
+        configuration.password = "secret"
+        let error = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        #expect(error.code == .authenticationFailed)
+        #expect(error.message.contains("without any password"))
+    }
+
+    @Test func theDatabaseDoesNotExist() throws {
+        var configuration = redis.configuration
+        configuration.database = 999
+        let error = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        #expect(error.code == .server)
+        #expect(error.message.contains("DB index is out of range"))
+    }
+
+    @Test func theServerIsFull() throws {
+        let full = try RedisServer(arguments: ["--maxclients", "1"])
+        defer { full.stop() }
+        let first = RedisConnection(full.configuration)
+        try first.connect()
+        let error = try failure(full.configuration.displayName)
+        #expect(error.code == .cannotConnect)
+        #expect(error.message.contains("max number of clients"))
+    }
+
+    @Test func whatListensThereIsNoRedis() throws {
+        let stub = try StubServer(answer: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8))
+        let error = try failure("redis://127.0.0.1:\(stub.port)")
+        #expect(error.code == .protocolError)
+        #expect(error.message.contains("is a Redis listening there?"))
+    }
+
+    @Test func whatListensThereNeverAnswers() throws {
+        let stub = try StubServer(answer: [])
+        var configuration = try RedisConfiguration(url: "redis://127.0.0.1:\(stub.port)")
+        configuration.connectTimeout = .milliseconds(100)
+        let error = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        #expect(error.code == .cannotConnect)
+        #expect(error.message.contains("in time"))
+    }
+
+    private func failure(_ url: String) throws -> RedisError {
+        let configuration = try RedisConfiguration(url: url)
+        return try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+    }
+}
+
+/// Listens on a port and gives every connection one answer, whatever it says, then lets it be.
+private final class StubServer: Sendable {
+    let port: Int
+    private let descriptor: Int32
+
+    init(answer: [UInt8]) throws {
+        port = try RedisServer.freePort()
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        self.descriptor = descriptor
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        address.sin_port = UInt16(port).bigEndian
+        let bound = withUnsafeBytes(of: address) { bytes in
+            bind(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
+        }
+        try #require(bound == 0 && listen(descriptor, 8) == 0)
+        Thread {
+            while case let client = accept(descriptor, nil, nil), client >= 0 {
+                answer.withUnsafeBytes { _ = write(client, $0.baseAddress, $0.count) }
+            }
+        }.start()
+    }
+
+    deinit { shutdown(descriptor, Int32(SHUT_RDWR)) }
+}
