@@ -107,7 +107,8 @@ final class Transport {
         case CURLE_COULDNT_RESOLVE_HOST:
             return RedisError(.cannotConnect, attempted, "no address is known for that host; check its name")
         case CURLE_COULDNT_CONNECT:
-            let found = systemError == 0 ? text : String(cString: strerror(Int32(systemError)))
+            // Without a system error it is a socket that was closed again before libcurl looked at it.
+            let found = systemError == 0 ? "closed at once" : String(cString: strerror(Int32(systemError)))
             return RedisError(.cannotConnect, attempted, "\(found); start a redis-server there, or check the address")
         case CURLE_OPERATION_TIMEDOUT:
             let advice = configuration.tls == nil ? "" : ", and whether the server speaks TLS at this port"

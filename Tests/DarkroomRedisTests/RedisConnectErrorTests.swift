@@ -63,11 +63,12 @@ import Testing
     }
 
     @Test func theServerIsFull() throws {
-        let full = try RedisServer(arguments: ["--maxclients", "1"])
+        let port = try RedisServer.freePort()
+        let full = try RedisServer(arguments: ["--maxclients", "1"], port: port)
         defer { full.stop() }
         let first = RedisConnection(full.configuration)
         try first.connect()
-        let error = try failure(full.configuration.displayName)
+        let error = try failure("redis://127.0.0.1:\(port)")
         #expect(error.code == .cannotConnect)
         #expect(error.message.contains("max number of clients"))
     }
