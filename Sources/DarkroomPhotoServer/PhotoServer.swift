@@ -42,7 +42,8 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
     /// The URL of the file at `path`, which is relative to the folder, with or without a leading `/`.
     public func url(_ path: String) -> String {
         let relative = path.drop { $0 == "/" }
-        return "http://127.0.0.1:\(port)/" + (relative.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "")
+        return "http://127.0.0.1:\(port)/"
+            + (relative.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "")
     }
 
     /// Closes all connections and stops serving; may be called more than once.

@@ -3,7 +3,7 @@ import DarkroomConcurrency
 import Foundation
 
 /// The files of a folder as finished answers, by path.
-final class ServedFiles: @unchecked Sendable {  // answers are constant, and libmicrohttpd counts their users with atomics
+final class ServedFiles: @unchecked Sendable {  // answers are constant, their uses counted under a lock
     private let answers: [String: OpaquePointer]
     private let notFound: OpaquePointer
     private let notAllowed: OpaquePointer
@@ -11,9 +11,10 @@ final class ServedFiles: @unchecked Sendable {  // answers are constant, and lib
 
     init(folder: String) throws(PhotoServerError) {
         let root = URL(fileURLWithPath: folder, isDirectory: true).standardizedFileURL
-        guard let names = FileManager.default.enumerator(atPath: root.path) else {
-            throw PhotoServerError(message: "cannot read the folder \(folder); name one that exists")
-        }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: root.path, isDirectory: &isFolder), isFolder.boolValue,
+            let names = FileManager.default.enumerator(atPath: root.path)
+        else { throw PhotoServerError(message: "cannot serve \(folder): no such folder; name one that exists") }
         var answers: [String: OpaquePointer] = [:]
         for case let name as String in names where names.fileAttributes?[.type] as? FileAttributeType == .typeRegular {
             guard let bytes = FileManager.default.contents(atPath: root.appendingPathComponent(name).path) else {

@@ -56,7 +56,8 @@ struct AddressPolicy: Sendable {
         if high == 0x0064_ff9b_0000_0000 && low >> 32 == 0 { return allows(ipv4: lowest) }  // 64:ff9b::/96, NAT64
         if high >> 48 == 0x2002 { return allows(ipv4: UInt32(truncatingIfNeeded: high >> 16)) }  // 6to4
         guard deniesPrivateIPv6 else { return true }
-        return !(high >> 57 == 0xfc >> 1  // fc00::/7, unique local
+        return
+            !(high >> 57 == 0xfc >> 1  // fc00::/7, unique local
             || high >> 54 == 0xfe80 >> 6  // fe80::/10, link-local
             || high >> 54 == 0xfec0 >> 6  // fec0::/10, once site-local
             || high >> 56 == 0xff  // multicast

@@ -5,6 +5,8 @@ import Glibc
 final class EasyHandle {
     /// Of the page that comes with an error so much is read, to keep the connection for the next request.
     private static let maxDiscardedBytes = 256 << 10
+    /// libcurl 7.88 keeps all header lines, however many a server sends.
+    private static let maxHeaderBytes = 256 << 10
 
     let curl: UnsafeMutableRawPointer
     private let settings: EasySettings
@@ -13,6 +15,7 @@ final class EasyHandle {
 
     private var body: [UInt8] = []
     private var received = 0
+    private var headerBytes = 0
     private var status = 0
     /// Why the attempt is to end, when it is this side that ends it.
     private var refusal: Refusal?
@@ -50,8 +53,7 @@ final class EasyHandle {
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_WRITEDATA, context)
         darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_HEADERFUNCTION) { _, size, count, context in
-            EasyHandle.at(context).isActive = true
-            return size * count
+            EasyHandle.at(context).receiveHeader(size * count) ? size * count : 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
         // Connections are checked when they are made; one that is used again was made by this engine, under the same policy.
@@ -72,6 +74,7 @@ final class EasyHandle {
         transfer = nil
         body = []
         received = 0
+        headerBytes = 0
         status = 0
         refusal = nil
         isConnected = false
@@ -84,6 +87,15 @@ final class EasyHandle {
     }
 
     // MARK: While libcurl works
+
+    /// Counts a line of the header, or of one before a redirect; `false` ends the attempt.
+    private func receiveHeader(_ count: Int) -> Bool {
+        isActive = true
+        headerBytes += count
+        guard headerBytes > Self.maxHeaderBytes else { return true }
+        refusal = Refusal(code: .tooLarge, detail: "more than \(Self.maxHeaderBytes) bytes of header")
+        return false
+    }
 
     /// Takes a piece of the body; `false` ends the attempt.
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -129,7 +141,9 @@ final class EasyHandle {
         let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
         if descriptor < 0 {
             refusal = Refusal(code: .connectFailed, detail: "no socket: \(String(cString: strerror(errno)))")
+            return CURL_SOCKET_BAD
         }
+        refusal = nil  // one address of the host may be dialled: what becomes of that counts
         return descriptor
     }
 

@@ -10,7 +10,8 @@ struct ReadableFolders: Sendable {
         let denied = Refusal(
             code: .schemeDenied,
             detail: folders.isEmpty
-                ? "file: URLs are not read; allow their folder to read them" : "\(path) lies outside the folders that may be read")
+                ? "file: URLs are not read; allow their folder to read them"
+                : "\(path) lies outside the folders that may be read")
         let realFolders = folders.compactMap(Self.realPath)
         guard let real = Self.realPath(path) else {
             // What cannot be resolved is judged by its text, so that nothing is told about what exists elsewhere.

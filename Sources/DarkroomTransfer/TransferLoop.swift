@@ -25,7 +25,9 @@ final class TransferLoop {
     private var generator = SystemRandomNumberGenerator()
     private var isShutDown = false
 
-    init(_ configuration: TransferConfiguration, policy: AddressPolicy, multi: UnsafeMutableRawPointer, mailbox: Mailbox) {
+    init(
+        _ configuration: TransferConfiguration, policy: AddressPolicy, multi: UnsafeMutableRawPointer, mailbox: Mailbox
+    ) {
         self.configuration = configuration
         self.multi = multi
         self.mailbox = mailbox
@@ -39,12 +41,11 @@ final class TransferLoop {
         while true {
             for message in mailbox.take() { handle(message) }
             if isShutDown { break }
-            let now = ContinuousClock.now
-            resumePaused(now)
-            sweep(now)
+            resumePaused(.now)
             var count: Int32 = 0
             curl_multi_perform(multi, &count)
             finishAttempts()
+            sweep(.now)  // after libcurl, which may have found what seemed to be missing
             if mailbox.beginPolling() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
         }
         end()
@@ -101,22 +102,32 @@ final class TransferLoop {
 
     /// Hands the transfer, which holds a place at its host, to libcurl.
     private func attempt(_ transfer: Transfer, _ url: String) {
-        guard let handle = spare.popLast() ?? EasyHandle(settings) else {
-            releasePlace(of: transfer)
-            finish(transfer, .failure(Refusal(code: .outOfMemory, detail: "no memory for a libcurl handle")))
-            return
-        }
         transfer.attempts += 1
-        transfer.phase = .running(handle)
+        guard let handle = spare.popLast() ?? EasyHandle(settings) else {
+            return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
+        }
         handle.prepare(transfer, url: url)
+        let status = curl_multi_add_handle(multi, handle.curl)
+        guard status == CURLM_OK else {
+            return fail(
+                transfer, .outOfMemory, "libcurl took no transfer: \(String(cString: curl_multi_strerror(status)))")
+        }
+        transfer.phase = .running(handle)
         running[handle.curl] = handle
-        curl_multi_add_handle(multi, handle.curl)
+    }
+
+    /// Ends a transfer that holds a place at its host, but that libcurl does not have.
+    private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
+        finish(transfer, .failure(Refusal(code: code, detail: detail)))
+        releasePlace(of: transfer)
     }
 
     private func finishAttempts() {
         var remaining: Int32 = 0
         while let message = curl_multi_info_read(multi, &remaining) {
-            guard message.pointee.msg == CURLMSG_DONE, let handle = running[message.pointee.easy_handle] else { continue }
+            guard message.pointee.msg == CURLMSG_DONE, let handle = running[message.pointee.easy_handle] else {
+                continue
+            }
             end(handle, with: message.pointee.data.result)
         }
     }
@@ -140,7 +151,7 @@ final class TransferLoop {
     }
 
     private func releasePlace(of transfer: Transfer) {
-        guard case .web(_, let host) = transfer.target,
+        guard !isShutDown, case .web(_, let host) = transfer.target,
             let next = hosts.release(host, isWanted: { !$0.isFinished }),
             case .web(let url, _) = next.target
         else { return }
@@ -215,7 +226,8 @@ final class TransferLoop {
             case .running(let handle) where handle.hasStalled(now): end(handle, with: CURLE_ABORTED_BY_CALLBACK)
             case .reading(let since):
                 guard let timeout = configuration.timeout, now - since >= timeout else { continue }
-                finish(transfer, .failure(Refusal(code: .timeout, detail: "reading the file took longer than \(timeout)")))
+                finish(
+                    transfer, .failure(Refusal(code: .timeout, detail: "reading the file took longer than \(timeout)")))
             default: continue
             }
         }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// An HTTP server on 127.0.0.1 whose routes misbehave on purpose, and that tells what its clients did.
-public final class HostileServer: @unchecked Sendable {  // the state is touched while `condition` is locked, all else is constant
+public final class HostileServer: @unchecked Sendable {  // what changes is only touched while `condition` is locked
     /// What happens to a request.
     public indirect enum Route: Sendable {
         /// An honest answer with a `Content-Length`.
@@ -18,6 +18,8 @@ public final class HostileServer: @unchecked Sendable {  // the state is touched
         case reset
         /// A body without `Content-Length` that ends only when the client goes.
         case endless
+        /// Header lines without end.
+        case endlessHead
         /// A body without `Content-Length`.
         case undeclared(body: [UInt8])
         /// One byte of the body at a time, with a pause after each.
@@ -38,13 +40,15 @@ public final class HostileServer: @unchecked Sendable {  // the state is touched
         public var requests: [String: Int] = [:]
         /// Clients that went while the server still had to answer, by path.
         public var departures: [String: Int] = [:]
-        /// Requests being answered, now and at most.
+        /// Requests being answered now.
         public var running = 0
+        /// Requests being answered at the same time, at most.
         public var mostRunning = 0
         /// Request line and headers of each request.
         public var heads: [String] = []
     }
 
+    /// The port it listens on.
     public let port: UInt16
 
     private struct Waiter {
@@ -92,8 +96,10 @@ public final class HostileServer: @unchecked Sendable {  // the state is touched
 
     deinit { stop() }
 
+    /// The URL of `path`, which begins with `/`.
     public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
+    /// What the server saw so far.
     public var log: Log { locked { current } }
 
     /// Lets all `held` requests go on, those that come later too.
@@ -209,6 +215,11 @@ public final class HostileServer: @unchecked Sendable {  // the state is touched
             let block = [UInt8](repeating: 7, count: 64 << 10)
             guard connection.sendHead(200, []) else { return false }
             while connection.send(block) {}
+            return false
+        case .endlessHead:
+            let lines = Array(String(repeating: "X-More: and more\r\n", count: 1000).utf8)
+            guard connection.send(Array("HTTP/1.1 200 OK\r\n".utf8)) else { return false }
+            while connection.send(lines) {}
             return false
         case .undeclared(let body):
             return connection.sendHead(200, []) && connection.send(body)

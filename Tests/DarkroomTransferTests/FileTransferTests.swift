@@ -1,0 +1,92 @@
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomTransfer
+
+@Suite(.timeLimit(.minutes(1))) final class FileTransferTests {
+    private let root = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "darkroom-files-\(UUID().uuidString)")
+    private var photos: URL { root.appendingPathComponent("photos") }
+
+    init() throws {
+        let files = FileManager.default
+        try files.createDirectory(at: photos.appendingPathComponent("deep"), withIntermediateDirectories: true)
+        try files.createDirectory(at: root.appendingPathComponent("photos-not"), withIntermediateDirectories: true)
+        for name in ["photos/a b.jpg", "photos/deep/c.jpg", "photos-not/d.jpg", "outside.jpg"] {
+            try Data(name.utf8).write(to: root.appendingPathComponent(name))
+        }
+        for (link, target) in [
+            ("photos/out.jpg", "../outside.jpg"), ("photos/in.jpg", "deep/c.jpg"), ("photos/up", ".."),
+            ("linked", "photos"),
+        ] {
+            try files.createSymbolicLink(
+                atPath: root.appendingPathComponent(link).path, withDestinationPath: target)
+        }
+        try #require(mkfifo(photos.appendingPathComponent("pipe").path, 0o600) == 0)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: root) }
+
+    private func fetch(_ path: String, folders: [String]? = nil, maxBytes: Int = 100) async -> Result<
+        Download, TransferError
+    > {
+        var configuration = TransferConfiguration()
+        configuration.fileFolders = folders ?? [photos.path]
+        configuration.maxBytes = maxBytes
+        return await TransferEngine(configuration).fetch("file://" + root.path + "/" + path)
+    }
+
+    @Test(arguments: [
+        ("photos/a%20b.jpg", "photos/a b.jpg"), ("photos/deep/c.jpg", "photos/deep/c.jpg"),
+        ("photos/in.jpg", "photos/deep/c.jpg"), ("linked/deep/../in.jpg", "photos/deep/c.jpg"),
+    ])
+    func readsFilesBelowTheFolders(path: String, content: String) async throws {
+        let download = try await fetch(path).get()
+        #expect(download.body == Array(content.utf8))
+        #expect(download.attempts == 1 && download.contentType == nil)
+    }
+
+    @Test func readsBelowAFolderThatIsALink() async {
+        let result = await fetch("photos/deep/c.jpg", folders: [root.path + "/linked/"])
+        #expect(result.body == Array("photos/deep/c.jpg".utf8))
+    }
+
+    @Test(arguments: [
+        "outside.jpg", "photos/out.jpg", "photos/../outside.jpg", "photos/%2e%2e/outside.jpg", "photos/up/outside.jpg",
+        "photos-not/d.jpg", "missing.jpg", "photos/../missing.jpg", "photos/nowhere/../../missing.jpg", "photos",
+    ])
+    func readsNothingElse(path: String) async {
+        let error = await fetch(path).error
+        #expect(error?.code == .schemeDenied, "\(error?.detail ?? "no error")")
+    }
+
+    @Test func readsNothingUnlessTold() async {
+        #expect(await fetch("photos/a%20b.jpg", folders: []).error?.code == .schemeDenied)
+    }
+
+    @Test(arguments: ["photos/missing.jpg", "photos/deep", "photos/pipe", "photos/a%20b.jpg/x"])
+    func saysWhatIsNoFile(path: String) async {
+        let error = await fetch(path).error
+        #expect(error?.code == .fileNotFound, "\(error?.detail ?? "no error")")
+    }
+
+    @Test func refusesFilesThatAreTooLarge() async {
+        #expect(await fetch("photos/deep/c.jpg", maxBytes: 16).error?.code == .tooLarge)
+        #expect(await fetch("photos/deep/c.jpg", maxBytes: 17).body?.count == 17)
+    }
+
+    @Test func readsManyAtOnceAndStreamsThem() async throws {
+        var configuration = TransferConfiguration()
+        configuration.fileFolders = [photos.path]
+        let engine = TransferEngine(configuration)
+        let results = Collected<Result<Download, TransferError>>()
+        let pieces = Collected<[UInt8]>()
+        let url = "file://" + photos.path + "/deep/c.jpg"
+        for _ in 0..<500 { engine.start(url, completion: results.add) }
+        engine.start(url, onChunk: { pieces.add(Array($0)) }, completion: results.add)
+        let all = await results.wait(for: 501)
+        #expect(all.filter { $0.body == Array("photos/deep/c.jpg".utf8) }.count == 500)
+        #expect(pieces.values == [Array("photos/deep/c.jpg".utf8)])
+    }
+}

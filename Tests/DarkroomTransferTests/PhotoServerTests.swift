@@ -1,0 +1,78 @@
+import DarkroomConcurrency
+import DarkroomPhotoServer
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomTransfer
+
+@Suite(.timeLimit(.minutes(1))) final class PhotoServerTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "darkroom-server-\(UUID().uuidString)")
+
+    init() throws {
+        try FileManager.default.createDirectory(
+            at: folder.appendingPathComponent("more photos"), withIntermediateDirectories: true)
+        for index in 0..<20 {
+            try Data(content(index)).write(to: folder.appendingPathComponent("\(index).jpg"))
+        }
+        try Data("png".utf8).write(to: folder.appendingPathComponent("more photos/\u{e9}.PNG"))
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.appendingPathComponent("passwd.jpg").path, withDestinationPath: "/etc/passwd")
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    private func content(_ index: Int) -> [UInt8] {
+        (0..<(index * 3000)).map { UInt8(truncatingIfNeeded: $0 &* index) }
+    }
+
+    @Test func servesWhatIsInTheFolderAndNothingElse() async throws {
+        let server = try PhotoServer(folder: folder.path)
+        let engine = TransferEngine(.local())
+        let photo = try await engine.fetch(server.url("more photos/\u{e9}.PNG")).get()
+        #expect(photo.body == Array("png".utf8))
+        #expect(photo.contentType == "image/png")
+        #expect(try await engine.fetch(server.url("/3.jpg")).get().contentType == "image/jpeg")
+        for path in [
+            "/", "/passwd.jpg", "/missing.jpg", "/../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/more%20photos",
+        ] {
+            #expect(await engine.fetch("http://127.0.0.1:\(server.port)\(path)").error?.code == .httpClientError(404))
+        }
+        #expect(server.requests["/3.jpg"] == 1)
+        #expect(server.requests["/missing.jpg"] == 1)
+        #expect(server.paths.count == 21)
+        server.stop()
+        server.stop()
+        #expect(await engine.fetch(server.url("/3.jpg")).error?.code == .connectFailed)
+    }
+
+    @Test func saysWhyItCannotStart() throws {
+        #expect(throws: PhotoServerError.self) { try PhotoServer(folder: folder.path + "/missing") }
+        let server = try PhotoServer(folder: folder.path)
+        let error = #expect(throws: PhotoServerError.self) { try PhotoServer(folder: folder.path, port: server.port) }
+        #expect(error?.message.contains("\(server.port)") == true)
+    }
+
+    @Test func twoThousandDownloadsAtOnceGetTheRightBytes() async throws {
+        raiseDescriptorLimit()
+        let server = try PhotoServer(folder: folder.path)
+        let engine = TransferEngine(.local { $0.perHost = nil })
+        let expected = (0..<20).map(content)
+        let results = Collected<Bool>()
+        for number in 0..<2000 {
+            engine.start(server.url("\(number % 20).jpg")) { results.add($0.body == expected[number % 20]) }
+        }
+        #expect(await results.wait(for: 2000).allSatisfy { $0 })
+        #expect(server.requests.values.reduce(0, +) == 2000)
+        #expect(server.requests["/7.jpg"] == 100)
+    }
+
+    /// Both ends of 2,000 connections are in this process.
+    private func raiseDescriptorLimit() {
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+        limit.rlim_cur = min(limit.rlim_max, max(limit.rlim_cur, 8192))
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+}

@@ -1,0 +1,115 @@
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomTransfer
+
+@Suite(.timeLimit(.minutes(1))) struct TransferControlTests {
+    @Test(arguments: ["/stall", "/half", "/endless"])
+    func cancelAbortsATransferInFlight(path: String) async throws {
+        let server = try HostileServer([
+            "/stall": .stall, "/half": .stallHalfWay(body: [1], declared: 9), "/endless": .endless,
+        ])
+        let results = Collected<Result<Download, TransferError>>()
+        let engine = TransferEngine(.local { $0.maxBytes = 64 << 30 })
+        let transfer = engine.start(server.url(path), onChunk: { _ in }, completion: results.add)
+        #expect(await server.wait { $0.running == 1 })
+        transfer.cancel()
+        #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
+        #expect(await server.wait(timeout: .seconds(5)) { $0.departures[path] == 1 })
+        transfer.cancel()
+        engine.shutdown()
+        #expect(results.values.count == 1)
+    }
+
+    @Test func cancelReachesWhatWaitsForItsHost() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
+        let engine = TransferEngine(.local { $0.perHost = 1 })
+        let first = Collected<Result<Download, TransferError>>()
+        let second = Collected<Result<Download, TransferError>>()
+        let third = Collected<Result<Download, TransferError>>()
+        engine.start(server.url("/held"), completion: first.add)
+        let waiting = engine.start(server.url("/held"), completion: second.add)
+        engine.start(server.url("/b"), completion: third.add)
+        #expect(await server.wait { $0.running == 1 })
+        waiting.cancel()
+        #expect(
+            await second.wait(for: 1).first?.error == TransferError(code: .cancelled, detail: "cancelled", attempts: 0))
+        server.release()
+        #expect(await first.wait(for: 1).first?.body == [1])
+        #expect(await third.wait(for: 1).first?.body == [2])
+        #expect(server.log.requests == ["/held": 1, "/b": 1])
+    }
+
+    @Test func cancelReachesWhatPausesBeforeItsNextAttempt() async throws {
+        let server = try HostileServer(["/a": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer()])
+        let engine = TransferEngine(.local { $0.retries = 3 })
+        let results = Collected<Result<Download, TransferError>>()
+        let transfer = engine.start(server.url("/a"), completion: results.add)
+        #expect(await server.wait { $0.requests["/a"] == 1 && $0.running == 0 })
+        _ = await engine.fetch(server.url("/b"))  // the answer to the first is through by now
+        transfer.cancel()
+        #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
+    }
+
+    @Test func keepsToTheLimitOfAHostAndLetsOtherHostsGoOn() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
+        let engine = TransferEngine(.local { $0.perHost = 6 })
+        let results = Collected<Result<Download, TransferError>>()
+        for _ in 0..<20 { engine.start(server.url("/held"), completion: results.add) }
+        #expect(await server.wait { $0.running == 6 })
+        #expect(await engine.fetch("http://localhost:\(server.port)/b").body == [2])
+        #expect(server.log.requests["/held"] == 6)
+        server.release()
+        #expect(await results.wait(for: 20).allSatisfy { $0.body == [1] })
+        #expect(server.log.requests["/held"] == 20)
+        #expect(server.log.mostRunning <= 7)
+    }
+
+    @Test func shutdownEndsEverythingInFlight() async throws {
+        let server = try HostileServer(["/stall": .stall, "/500": .answer(status: 500, headers: ["Retry-After: 50"])])
+        let results = Collected<Result<Download, TransferError>>()
+        let engine = TransferEngine(
+            .local {
+                $0.perHost = 20
+                $0.retries = 3
+            })
+        engine.start(server.url("/500"), completion: results.add)
+        for _ in 0..<50 { engine.start(server.url("/stall"), completion: results.add) }
+        #expect(await server.wait { $0.running == 20 && $0.requests["/500"] == 1 })
+        engine.shutdown()
+        #expect(results.values.count == 51)
+        #expect(results.values.allSatisfy { $0.error?.code == .cancelled })
+        #expect(await server.wait(timeout: .seconds(5)) { $0.departures["/stall"] == 20 })
+        engine.shutdown()
+        #expect(await engine.fetch(server.url("/stall")).error?.code == .cancelled)
+    }
+
+    @Test func anEngineThatIsLetGoEndsItsTransfers() async throws {
+        let server = try HostileServer(["/stall": .stall])
+        let results = Collected<Result<Download, TransferError>>()
+        var engine: TransferEngine? = TransferEngine(.local())
+        engine?.start(server.url("/stall"), completion: results.add)
+        #expect(await server.wait { $0.running == 1 })
+        engine = nil
+        #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
+        #expect(await server.wait { $0.departures["/stall"] == 1 })
+    }
+
+    @Test func completionsMayStartCancelAndShutDown() async throws {
+        let server = try HostileServer(["/a": .answer(body: [1]), "/stall": .stall])
+        let engine = TransferEngine(.local())
+        let results = Collected<Result<Download, TransferError>>()
+        engine.start(server.url("/a")) { result in
+            results.add(result)
+            engine.start(server.url("/stall"), completion: results.add).cancel()
+            engine.start(server.url("/a")) { result in
+                results.add(result)
+                engine.start(server.url("/stall"), completion: results.add)
+                engine.shutdown()
+            }
+        }
+        let all = await results.wait(for: 4)
+        #expect(all.filter { $0.body == [1] }.count == 2)
+        #expect(all.filter { $0.error?.code == .cancelled }.count == 2)
+    }
+}
