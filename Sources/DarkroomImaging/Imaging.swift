@@ -35,6 +35,13 @@ public enum Imaging {
         try run(darkroom_develop, bytes, options, isCancelled: isCancelled)
     }
 
+    /// Develops one picture that is an array.
+    public static func develop(
+        _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
+    ) throws(ImagingError) -> DevelopedImage {
+        try bytes.withBytes { bytes throws(ImagingError) in try develop(bytes, options, isCancelled: isCancelled) }
+    }
+
     /// Frees what libvips keeps for the calling thread: threads that developed pictures call it before they end.
     public static func threadShutdown() {
         darkroom_imaging_thread_shutdown()
@@ -95,6 +102,17 @@ extension Imaging {
         case .notAnImage(let found):
             throw ImagingError(code: .notAnImage, detail: "found \(found) (\(bytes.count) bytes)")
         }
+    }
+}
+
+extension [UInt8] {
+    /// As `withUnsafeBytes`, which forgets the type of the error.
+    func withBytes<Value>(
+        _ body: (UnsafeRawBufferPointer) throws(ImagingError) -> Value
+    ) throws(ImagingError) -> Value {
+        try withUnsafeBytes { bytes in
+            Result { () throws(ImagingError) in try body(bytes) }
+        }.get()
     }
 }
 
