@@ -1,1 +1,62 @@
 #include "CImaging.h"
+
+#include "Pipeline.h"
+#include "Strips.h"
+
+#include <vips/vips.h>
+
+// libvips' warnings are of things that do not keep a picture from being developed; errors come back as results.
+static void ignore_message(const gchar *domain, GLogLevelFlags level, const gchar *message, gpointer data) {
+    (void)domain, (void)level, (void)message, (void)data;
+}
+
+bool darkroom_imaging_start(char *detail, size_t capacity) {
+    if (vips_init("darkroom")) {
+        g_strlcpy(detail, vips_error_buffer(), capacity);
+        vips_error_clear();
+        return false;
+    }
+    // Photos come from strangers: what is not needed is not reachable, least of all SVG, PDF and ImageMagick.
+    vips_operation_block_set("VipsForeignLoad", TRUE);
+    static const char *const loaders[] = {
+        "VipsForeignLoadJpeg", "VipsForeignLoadPng",  "VipsForeignLoadWebp",  "VipsForeignLoadHeif",
+        "VipsForeignLoadJxl",  "VipsForeignLoadTiff", "VipsForeignLoadNsgif",
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(loaders); i++) vips_operation_block_set(loaders[i], FALSE);
+    // One thread a picture is faster than several as long as there are as many pictures as cores.
+    vips_concurrency_set(1);
+    vips_cache_set_max(0);
+    g_log_set_handler("VIPS", G_LOG_LEVEL_WARNING | G_LOG_LEVEL_INFO, ignore_message, NULL);
+    return true;
+}
+
+void darkroom_imaging_thread_shutdown(void) { vips_thread_shutdown(); }
+
+static bool try_saving(enum darkroom_format format) {
+    VipsImage *image = NULL;
+    void *bytes = NULL;
+    size_t count = 0;
+    bool saved = vips_black(&image, 16, 16, "bands", 3, NULL) == 0 &&
+                 darkroom_save(image, format, 85, true, &bytes, &count) == 0;
+    if (!saved) vips_error_clear();
+    if (image) g_object_unref(image);
+    g_free(bytes);
+    return saved;
+}
+
+bool darkroom_imaging_can_save(enum darkroom_format format) {
+    enum { UNKNOWN, YES, NO };
+    static _Atomic int known[DARKROOM_SAME];
+    if (format >= DARKROOM_SAME) return false;
+    if (known[format] == UNKNOWN) known[format] = try_saving(format) ? YES : NO;
+    return known[format] == YES;
+}
+
+enum darkroom_status darkroom_develop(const struct darkroom_job *job, struct darkroom_result *result) {
+    *result = (struct darkroom_result){0};
+    if (job->from == DARKROOM_JPEG) {
+        enum darkroom_status status = darkroom_develop_by_strips(job, result);
+        if (status != DARKROOM_NOT_FOR_STRIPS) return status;
+    }
+    return darkroom_develop_by_vips(job, result);
+}

@@ -1,0 +1,286 @@
+// DESIGN: libjpeg-turbo decodes 16 rows, the filter runs over them while they are in the cache, libjpeg-turbo encodes
+// them: as fast as decoding and encoding allow, and the memory of a picture is that of its strips and of its two files.
+//
+// Pixels are RGBX, four bytes each, because the filter is vector code without shuffles then. Rows begin 16 bytes past a
+// multiple of 32: libjpeg-turbo writes aligned rows with stores that bypass the cache, and the filter would have to
+// fetch them from memory again (measured: a fifth slower).
+//
+// libjpeg reports errors by longjmp. One setjmp stands in `guarded`, so no Swift frame is ever jumped over; all state is
+// in `struct strips`, so none of it is in a register when that happens.
+
+#include "Strips.h"
+
+#include "Exif.h"
+#include "Sepia.h"
+
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// Need <stdio.h> before them.
+#include <jpeglib.h>
+
+#include <jerror.h>
+
+enum {
+    STRIP_ROWS = 16,
+    MAX_FILTERS = 16,
+    // Far more than encoders write; each is a pass over the whole picture, so a small file could ask for hours.
+    MAX_SCANS = 200,
+    APP1_EXIF_OR_XMP = JPEG_APP0 + 1,
+    APP2_ICC = JPEG_APP0 + 2,
+    APP13_IPTC = JPEG_APP0 + 13,
+};
+
+struct strips {
+    struct jpeg_error_mgr errors;  // first: libjpeg hands it back and the rest is found from it
+    struct jpeg_decompress_struct in;
+    struct jpeg_compress_struct out;
+    struct jpeg_progress_mgr progress;
+    struct jpeg_destination_mgr destination;
+    jmp_buf escape;
+    enum darkroom_status status;
+
+    const struct darkroom_job *job;
+    struct darkroom_result *result;
+    struct darkroom_sepia sepia[MAX_FILTERS];
+
+    void *memory;
+    JSAMPROW rows[STRIP_ROWS];
+    uint8_t *bytes;
+    size_t capacity;
+};
+
+static _Noreturn void fail(struct strips *strips, enum darkroom_status status) {
+    strips->status = status;
+    longjmp(strips->escape, 1);
+}
+
+// MARK: - What libjpeg calls
+
+static enum darkroom_status status_of(j_common_ptr codec) {
+    switch (codec->err->msg_code) {
+    case JERR_OUT_OF_MEMORY:
+        return DARKROOM_OUT_OF_MEMORY;
+    case JERR_IMAGE_TOO_BIG:
+    case JERR_WIDTH_OVERFLOW:
+        return DARKROOM_TOO_MANY_PIXELS;
+    case JERR_SOF_UNSUPPORTED:
+    case JERR_BAD_PRECISION:
+    case JERR_ARITH_NOTIMPL:
+    case JERR_CONVERSION_NOTIMPL:
+        return DARKROOM_UNSUPPORTED;
+    default:
+        return codec->is_decompressor ? DARKROOM_DAMAGED : DARKROOM_FILTER_FAILED;
+    }
+}
+
+static _Noreturn void on_error(j_common_ptr codec) {
+    struct strips *strips = (struct strips *)(void *)codec->err;
+    char message[JMSG_LENGTH_MAX];
+    codec->err->format_message(codec, message);
+    strncpy(strips->result->detail, message, sizeof strips->result->detail - 1);
+    fail(strips, status_of(codec));
+}
+
+// Level -1 are the warnings: libjpeg found corrupt data and would go on with grey where the picture was.
+static void on_message(j_common_ptr codec, int level) {
+    if (level < 0) on_error(codec);
+}
+
+static void on_progress(j_common_ptr codec) {
+    struct strips *strips = (struct strips *)(void *)codec->err;
+    if (strips->in.input_scan_number > MAX_SCANS) {
+        strncpy(strips->result->detail, "more than 200 scans", sizeof strips->result->detail - 1);
+        fail(strips, DARKROOM_DAMAGED);
+    }
+    if (strips->job->is_cancelled(strips->job->context)) fail(strips, DARKROOM_CANCELLED);
+}
+
+static void begin_output(j_compress_ptr out) {
+    struct strips *strips = (struct strips *)(void *)out->err;
+    // Enough for nearly every photo at quality 85, so that it is not copied while it grows.
+    strips->capacity = (size_t)out->image_width * out->image_height / 3 + strips->job->byte_count + 4096;
+    strips->bytes = malloc(strips->capacity);
+    if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
+    strips->destination.next_output_byte = strips->bytes;
+    strips->destination.free_in_buffer = strips->capacity;
+}
+
+static boolean grow_output(j_compress_ptr out) {
+    struct strips *strips = (struct strips *)(void *)out->err;
+    uint8_t *larger = realloc(strips->bytes, strips->capacity * 2);
+    if (!larger) fail(strips, DARKROOM_OUT_OF_MEMORY);
+    strips->bytes = larger;
+    strips->destination.next_output_byte = larger + strips->capacity;
+    strips->destination.free_in_buffer = strips->capacity;
+    strips->capacity *= 2;
+    return TRUE;
+}
+
+static void end_output(j_compress_ptr out) {
+    struct strips *strips = (struct strips *)(void *)out->err;
+    struct darkroom_result *result = strips->result;
+    result->byte_count = strips->capacity - strips->destination.free_in_buffer;
+    uint8_t *exact = realloc(strips->bytes, result->byte_count);
+    result->bytes = exact ? exact : strips->bytes;
+    strips->bytes = NULL;
+}
+
+// MARK: - Reading
+
+// Reads the header and decides whether strips can do the job.
+static void open_input(struct strips *strips) {
+    const struct darkroom_job *job = strips->job;
+    struct jpeg_decompress_struct *in = &strips->in;
+    jpeg_create_decompress(in);
+    jpeg_mem_src(in, job->bytes, job->byte_count);
+    static const int kept[] = {APP1_EXIF_OR_XMP, APP2_ICC, APP13_IPTC, JPEG_COM};
+    for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) jpeg_save_markers(in, kept[i], 0xFFFF);
+    jpeg_read_header(in, TRUE);
+
+    strips->result->width = (int)in->image_width;
+    strips->result->height = (int)in->image_height;
+    if ((int64_t)in->image_width * in->image_height > job->max_pixels) fail(strips, DARKROOM_TOO_MANY_PIXELS);
+
+    bool grey = in->jpeg_color_space == JCS_GRAYSCALE, profile = false;
+    int orientation = 0;
+    for (jpeg_saved_marker_ptr marker = in->marker_list; marker; marker = marker->next) {
+        if (marker->marker == APP1_EXIF_OR_XMP && orientation == 0 && marker->data_length > 6 &&
+            memcmp(marker->data, "Exif\0", 6) == 0)
+            orientation = darkroom_exif_orientation(marker->data, marker->data_length);
+        if (marker->marker == APP2_ICC) profile = true;
+    }
+    bool colour = in->jpeg_color_space == JCS_YCbCr || in->jpeg_color_space == JCS_RGB;
+    bool suits = orientation <= 1 && (colour || (grey && !profile && job->filter_count > 0)) &&
+                 (job->to == DARKROOM_SAME || job->to == DARKROOM_JPEG) && job->filter_count <= MAX_FILTERS;
+    for (int i = 0; i < job->filter_count && suits; i++) {
+        suits = job->filters[i].kind == DARKROOM_SEPIA;
+        strips->sepia[i] = darkroom_sepia_make(job->filters[i].amount);
+    }
+    if (!suits) fail(strips, DARKROOM_NOT_FOR_STRIPS);
+}
+
+static void start_reading(struct strips *strips) {
+    struct jpeg_decompress_struct *in = &strips->in;
+    in->out_color_space = JCS_EXT_RGBX;
+    // Only a picture of several scans is worked on for long before its first row; later the strips ask themselves.
+    strips->progress.progress_monitor = on_progress;
+    in->progress = &strips->progress;
+    jpeg_start_decompress(in);
+    in->progress = NULL;
+
+    size_t stride = ((size_t)in->output_width * 4 + 63) / 64 * 64;
+    strips->memory = aligned_alloc(64, stride * STRIP_ROWS + 64);
+    if (!strips->memory) fail(strips, DARKROOM_OUT_OF_MEMORY);
+    for (size_t i = 0; i < STRIP_ROWS; i++) strips->rows[i] = (uint8_t *)strips->memory + 16 + i * stride;
+}
+
+// The next rows, filtered; how many, 0 after the last.
+static JDIMENSION read_strip(struct strips *strips) {
+    struct jpeg_decompress_struct *in = &strips->in;
+    if (strips->job->is_cancelled(strips->job->context)) fail(strips, DARKROOM_CANCELLED);
+    JDIMENSION rows = 0;
+    while (rows < STRIP_ROWS && in->output_scanline < in->output_height)
+        rows += jpeg_read_scanlines(in, strips->rows + rows, STRIP_ROWS - rows);
+    for (int i = 0; i < strips->job->filter_count; i++)
+        for (JDIMENSION row = 0; row < rows; row++)
+            darkroom_sepia_apply_8(&strips->sepia[i], strips->rows[row], in->output_width, 4);
+    return rows;
+}
+
+// MARK: - Writing
+
+static void write_markers(struct strips *strips) {
+    for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
+        // Other uses of APP2 name places in the file they came from.
+        static const char profile[] = "ICC_PROFILE";
+        bool is_profile = marker->data_length >= sizeof profile && memcmp(marker->data, profile, sizeof profile) == 0;
+        if (marker->marker == APP2_ICC && !is_profile) continue;
+        if (marker->marker == APP1_EXIF_OR_XMP) darkroom_exif_unlink_thumbnail(marker->data, marker->data_length);
+        jpeg_write_marker(&strips->out, marker->marker, marker->data, marker->data_length);
+    }
+}
+
+static void start_writing(struct strips *strips) {
+    struct jpeg_compress_struct *out = &strips->out;
+    jpeg_create_compress(out);
+    out->dest = &strips->destination;
+    strips->destination.init_destination = begin_output;
+    strips->destination.empty_output_buffer = grow_output;
+    strips->destination.term_destination = end_output;
+    out->image_width = strips->in.output_width;
+    out->image_height = strips->in.output_height;
+    out->input_components = 4;
+    out->in_color_space = JCS_EXT_RGBX;
+    jpeg_set_defaults(out);
+    jpeg_set_quality(out, strips->job->quality, TRUE);
+    // As libvips does it: from 90 on colour in full resolution.
+    if (strips->job->quality >= 90) out->comp_info[0].h_samp_factor = out->comp_info[0].v_samp_factor = 1;
+    if (strips->in.saw_JFIF_marker) {
+        out->density_unit = strips->in.density_unit;
+        out->X_density = strips->in.X_density;
+        out->Y_density = strips->in.Y_density;
+    }
+    jpeg_start_compress(out, TRUE);
+    if (!strips->job->strip) write_markers(strips);
+}
+
+// MARK: - Jobs
+
+static void develop(struct strips *strips) {
+    open_input(strips);
+    start_reading(strips);
+    start_writing(strips);
+    for (JDIMENSION rows; (rows = read_strip(strips)) > 0;) jpeg_write_scanlines(&strips->out, strips->rows, rows);
+    // Reads on to the end of the file, so that what is missing there is found too.
+    jpeg_finish_decompress(&strips->in);
+    jpeg_finish_compress(&strips->out);
+    strips->result->format = DARKROOM_JPEG;
+}
+
+static void collect_pixels(struct strips *strips) {
+    open_input(strips);
+    start_reading(strips);
+    size_t row_bytes = (size_t)strips->in.output_width * 4;
+    strips->bytes = malloc(row_bytes * strips->in.output_height);
+    if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
+    for (JDIMENSION rows; (rows = read_strip(strips)) > 0;)
+        for (JDIMENSION row = 0; row < rows; row++, strips->result->byte_count += row_bytes)
+            memcpy(strips->bytes + strips->result->byte_count, strips->rows[row], row_bytes);
+    jpeg_finish_decompress(&strips->in);
+    strips->result->bytes = strips->bytes;
+    strips->bytes = NULL;
+}
+
+static enum darkroom_status guarded(
+    void (*work)(struct strips *), const struct darkroom_job *job, struct darkroom_result *result) {
+    // Not on the stack: it is large, and it must survive the jump.
+    struct strips *strips = calloc(1, sizeof *strips);
+    if (!strips) return DARKROOM_OUT_OF_MEMORY;
+    strips->job = job;
+    strips->result = result;
+    strips->in.err = strips->out.err = jpeg_std_error(&strips->errors);
+    strips->errors.error_exit = on_error;
+    strips->errors.emit_message = on_message;
+
+    if (setjmp(strips->escape) == 0) work(strips);
+
+    jpeg_destroy_compress(&strips->out);
+    jpeg_destroy_decompress(&strips->in);
+    free(strips->memory);
+    free(strips->bytes);
+    enum darkroom_status status = strips->status;
+    free(strips);
+    return status;
+}
+
+enum darkroom_status darkroom_develop_by_strips(const struct darkroom_job *job, struct darkroom_result *result) {
+    return guarded(develop, job, result);
+}
+
+enum darkroom_status darkroom_strip_pixels(const struct darkroom_job *job, struct darkroom_result *result) {
+    *result = (struct darkroom_result){0};
+    return guarded(collect_pixels, job, result);
+}

@@ -1,0 +1,95 @@
+/// One filter of a chain, in its grammar `sepia=0.8` or `tilt-shift=radius:3`.
+public enum Filter: Sendable, Equatable {
+    /// Red, green and blue through `intensity` parts of the sepia matrix and the rest of themselves, 0 to 1;
+    /// [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent). Alpha stays.
+    case sepia(intensity: Double)
+    /// Sharp in the middle, blurred from a quarter of the height outwards, by a Gaussian of this standard deviation in
+    /// pixels, at most 100.
+    case tiltShift(radius: Double)
+
+    /// The filter that is applied unless told otherwise.
+    public static let standard = Filter.sepia(intensity: 0.8)
+
+    private static let intensities = 0.0...1.0
+    private static let radii = 0.1...100.0
+
+    /// Reads `sepia`, `sepia=INTENSITY`, `tilt-shift` or `tilt-shift=radius:PIXELS`.
+    ///
+    /// Without a value sepia has intensity 0.8 and tilt-shift radius 3.
+    public init(parsing text: String) throws(FilterSyntaxError) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        let value = parts.count > 1 ? parts[1] : nil
+        switch parts[0] {
+        case "sepia":
+            let found = try Self.number(value ?? "0.8", in: Self.intensities, of: text, as: "sepia=0.8")
+            self = .sepia(intensity: found)
+        case "tilt-shift":
+            let argument = value ?? "radius:3"
+            guard argument.hasPrefix("radius:") else {
+                throw FilterSyntaxError(filter: text, problem: "no radius; write it like tilt-shift=radius:3")
+            }
+            let found = try Self.number(
+                argument.dropFirst("radius:".count), in: Self.radii, of: text, as: "tilt-shift=radius:3")
+            self = .tiltShift(radius: found)
+        default:
+            throw FilterSyntaxError(filter: text, problem: "no such filter; there are sepia and tilt-shift")
+        }
+    }
+
+    private static func number(
+        _ text: Substring, in range: ClosedRange<Double>, of filter: String, as example: String
+    ) throws(FilterSyntaxError) -> Double {
+        // Double takes "nan", "infinity" and hexadecimal too.
+        let isDecimal = text.allSatisfy { $0.isASCII && ($0.isNumber || ".eE+-".contains($0)) }
+        guard isDecimal, let number = Double(text), range.contains(number) else {
+            let limits = "\(canonical(range.lowerBound)) to \(canonical(range.upperBound))"
+            throw FilterSyntaxError(
+                filter: filter, problem: "\"\(text)\" is no number from \(limits); write it like \(example)")
+        }
+        return number.magnitude
+    }
+
+    fileprivate static func canonical(_ number: Double) -> String {
+        let text = "\(number)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+}
+
+extension Filter: CustomStringConvertible {
+    /// The canonical text, which ``init(parsing:)`` reads back.
+    public var description: String {
+        switch self {
+        case .sepia(let intensity): "sepia=\(Self.canonical(intensity))"
+        case .tiltShift(let radius): "tilt-shift=radius:\(Self.canonical(radius))"
+        }
+    }
+}
+
+/// Filters in order, as one text: `sepia=0.8,tilt-shift=radius:3`.
+public enum FilterChain {
+    /// Reads filters separated by commas; an empty text is an empty chain.
+    public static func parse(_ text: String) throws(FilterSyntaxError) -> [Filter] {
+        var filters: [Filter] = []
+        guard !text.isEmpty else { return filters }
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            filters.append(try Filter(parsing: String(part)))
+        }
+        return filters
+    }
+
+    /// The canonical text of a chain, which ``parse(_:)`` reads back.
+    public static func text(_ filters: [Filter]) -> String {
+        filters.map(\.description).joined(separator: ",")
+    }
+}
+
+/// A text that is no filter.
+public struct FilterSyntaxError: Error, Equatable, CustomStringConvertible {
+    /// The text as it was given.
+    public let filter: String
+    /// What is wrong with it, and what to write.
+    public let problem: String
+
+    /// One line: the filter, what is wrong, what to write.
+    public var description: String { "filter \"\(filter)\": \(problem)" }
+}

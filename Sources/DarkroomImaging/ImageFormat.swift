@@ -1,0 +1,28 @@
+/// A format that Darkroom reads and, where the installed libvips can, writes.
+public enum ImageFormat: String, Sendable, CaseIterable {
+    /// ISO 10918.
+    case jpeg
+    /// Portable Network Graphics.
+    case png
+    /// Google's WebP; the first frame of an animation.
+    case webp
+    /// HEIF with AV1.
+    case avif
+    /// HEIF with HEVC.
+    case heic
+    /// JPEG XL, ISO 18181.
+    case jxl
+    /// The first page of a TIFF.
+    case tiff
+    /// The first frame of a GIF.
+    case gif
+
+    /// The ending of a file of this format, without the dot.
+    public var fileExtension: String {
+        switch self {
+        case .jpeg: "jpg"
+        case .tiff: "tif"
+        default: rawValue
+        }
+    }
+}

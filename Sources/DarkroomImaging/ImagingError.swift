@@ -1,0 +1,73 @@
+internal import CImaging
+
+/// Why a picture was not developed. Trying the same bytes again helps only after ``Code/outOfMemory``.
+public struct ImagingError: Error, Equatable, CustomStringConvertible {
+    /// The kind of failure.
+    public struct Code: Sendable, Hashable, CustomStringConvertible {
+        private enum Kind {
+            case notAnImage, unsupportedFormat, damaged, tooManyPixels, outOfMemory, filterFailed, cancelled
+        }
+
+        private let kind: Kind
+
+        /// The bytes are no picture at all: an HTML page, text, a video, nothing.
+        public static let notAnImage = Code(kind: .notAnImage)
+        /// A picture of a format or kind that is not read.
+        public static let unsupportedFormat = Code(kind: .unsupportedFormat)
+        /// Cut off or corrupt.
+        public static let damaged = Code(kind: .damaged)
+        /// The header names more pixels than ``DevelopOptions/maxPixels``.
+        public static let tooManyPixels = Code(kind: .tooManyPixels)
+        /// There was not enough memory for it.
+        public static let outOfMemory = Code(kind: .outOfMemory)
+        /// It was read, but could not be filtered or written.
+        public static let filterFailed = Code(kind: .filterFailed)
+        /// `isCancelled` said so.
+        public static let cancelled = Code(kind: .cancelled)
+
+        /// A short text without variable parts.
+        public var description: String {
+            switch kind {
+            case .notAnImage: "not an image"
+            case .unsupportedFormat: "unsupported image format"
+            case .damaged: "damaged image"
+            case .tooManyPixels: "too many pixels"
+            case .outOfMemory: "out of memory"
+            case .filterFailed: "filter failed"
+            case .cancelled: "cancelled"
+            }
+        }
+    }
+
+    /// The kind of failure.
+    public let code: Code
+    /// What was found, and what to do where something can be done.
+    public let detail: String
+
+    /// One line: the kind of failure and the detail.
+    public var description: String { "\(code): \(detail)" }
+}
+
+extension ImagingError {
+    /// The failure of a job on bytes of `format`, as the C side reports it.
+    init(status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int) {
+        let size = result.width > 0 ? " of \(result.width) x \(result.height) pixels" : ""
+        let found = "\(format.rawValue)\(size)"
+        var text = withUnsafeBytes(of: result.detail) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if text.isEmpty { text = "no more is known" }
+        switch status {
+        case DARKROOM_DAMAGED:
+            self.init(code: .damaged, detail: "\(found): \(text)")
+        case DARKROOM_UNSUPPORTED:
+            self.init(code: .unsupportedFormat, detail: "\(found): \(text)")
+        case DARKROOM_TOO_MANY_PIXELS:
+            self.init(code: .tooManyPixels, detail: "\(found), at most \(maxPixels) are allowed (--max-pixels)")
+        case DARKROOM_OUT_OF_MEMORY:
+            self.init(code: .outOfMemory, detail: "\(found) did not fit; run fewer filtrations at once")
+        case DARKROOM_CANCELLED:
+            self.init(code: .cancelled, detail: found)
+        default:
+            self.init(code: .filterFailed, detail: "\(found): \(text)")
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import CJPEG
+import Foundation
+
+/// Makes JPEGs of every kind that photos come in.
+enum JPEG {
+    enum Kind: CaseIterable {
+        case baseline, progressive, grey, storedAsRGB, cmyk, arithmetic, restarts, fullColour
+    }
+
+    /// `pixels` has the bands of the kind: 1, 3 or 4.
+    static func file(_ pixels: Pixels, _ kind: Kind, quality: Int32 = 95) -> [UInt8] {
+        var codec = jpeg_compress_struct()
+        var errors = jpeg_error_mgr()
+        codec.err = jpeg_std_error(&errors)
+        jpeg_CreateCompress(&codec, JPEG_LIB_VERSION, MemoryLayout<jpeg_compress_struct>.size)
+        var bytes: UnsafeMutablePointer<UInt8>?
+        var count: UInt = 0
+        jpeg_mem_dest(&codec, &bytes, &count)
+        codec.image_width = UInt32(pixels.width)
+        codec.image_height = UInt32(pixels.height)
+        codec.input_components = Int32(pixels.bands)
+        codec.in_color_space = pixels.bands == 1 ? JCS_GRAYSCALE : pixels.bands == 4 ? JCS_CMYK : JCS_RGB
+        jpeg_set_defaults(&codec)
+        jpeg_set_quality(&codec, quality, boolean(1))
+        switch kind {
+        case .progressive: jpeg_simple_progression(&codec)
+        case .storedAsRGB: jpeg_set_colorspace(&codec, JCS_RGB)
+        case .arithmetic: codec.arith_code = boolean(1)
+        case .restarts: codec.restart_in_rows = 1
+        case .fullColour: (codec.comp_info[0].h_samp_factor, codec.comp_info[0].v_samp_factor) = (1, 1)
+        case .baseline, .grey, .cmyk: break
+        }
+        jpeg_start_compress(&codec, boolean(1))
+        var row = [UInt8](repeating: 0, count: pixels.width * pixels.bands)
+        for y in 0..<pixels.height {
+            for i in row.indices { row[i] = UInt8(pixels.values[y * row.count + i]) }
+            row.withUnsafeMutableBufferPointer { row in
+                var pointer = row.baseAddress
+                jpeg_write_scanlines(&codec, &pointer, 1)
+            }
+        }
+        jpeg_finish_compress(&codec)
+        jpeg_destroy_compress(&codec)
+        defer { free(bytes) }
+        return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+    }
+
+    /// The file with more markers right after its start.
+    static func inserting(_ markers: [(code: UInt8, bytes: [UInt8])], into file: [UInt8]) -> [UInt8] {
+        let inserted = markers.flatMap { marker in
+            let length = marker.bytes.count + 2
+            return [0xFF, marker.code, UInt8(length >> 8), UInt8(length & 255)] + marker.bytes
+        }
+        return file.prefix(2) + inserted + file.dropFirst(2)
+    }
+
+    /// An APP1 marker's bytes: camera, orientation and, when asked for, a thumbnail.
+    static func exif(orientation: Int, thumbnail: Bool = false, bigEndian: Bool = true) -> [UInt8] {
+        func bytes(_ number: Int, _ count: Int) -> [UInt8] {
+            let little = (0..<count).map { UInt8(number >> (8 * $0) & 255) }
+            return bigEndian ? little.reversed() : little
+        }
+        func entry(_ tag: Int, _ type: Int, _ count: Int, _ value: [UInt8]) -> [UInt8] {
+            bytes(tag, 2) + bytes(type, 2) + bytes(count, 4) + value
+        }
+        let model = Array("Darkroom test camera\0".utf8)
+        let modelOffset = 8 + 2 + 2 * 12 + 4
+        let second = modelOffset + model.count + 1
+        let picture = Array("THUMBNAIL OF BEFORE!".utf8)
+        var tiff: [UInt8] = bigEndian ? [0x4D, 0x4D, 0, 0x2A] : [0x49, 0x49, 0x2A, 0]
+        tiff += bytes(8, 4) + bytes(2, 2)
+        tiff += entry(0x110, 2, model.count, bytes(modelOffset, 4))
+        tiff += entry(0x112, 3, 1, bytes(orientation, 2) + [0, 0])
+        tiff += bytes(thumbnail ? second : 0, 4) + model + [0]
+        if thumbnail {
+            tiff += bytes(3, 2) + entry(0x103, 3, 1, bytes(6, 2) + [0, 0])
+            tiff += entry(0x201, 4, 1, bytes(second + 2 + 36 + 4, 4)) + entry(0x202, 4, 1, bytes(picture.count, 4))
+            tiff += bytes(0, 4) + picture
+        }
+        return Array("Exif\0\0".utf8) + tiff
+    }
+}
