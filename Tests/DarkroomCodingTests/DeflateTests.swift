@@ -8,10 +8,12 @@ import Testing
         [UInt8](repeating: 7, count: 1 << 20),
     ]
 
-    @Test(arguments: entries) func givesBackWhatWasCompressed(entry: [UInt8]) throws {
+    @Test(arguments: entries.indices) func givesBackWhatWasCompressed(number: Int) throws {
+        let entry = Self.entries[number]
         let compressed = Deflate.compress(entry, level: 1)
         #expect(try Deflate.decompress(compressed, maxBytes: entry.count) == entry)
-        #expect(try Deflate.decompress([9] + compressed.dropLast(0), maxBytes: 1 << 20, dropping: 1) == entry)
+        // A slice that does not begin at 0, as behind an entry's version byte.
+        #expect(try Deflate.decompress(([9] + compressed).dropFirst(), maxBytes: entry.count) == entry)
     }
 
     @Test func keepsItsStateBetweenBlocks() throws {
@@ -47,12 +49,5 @@ import Testing
         for (bytes, code) in cases {
             #expect { try Deflate.decompress(bytes, maxBytes: 1000) } throws: { ($0 as? CodingError)?.code == code }
         }
-    }
-}
-
-extension Deflate {
-    /// A slice that does not begin at 0.
-    fileprivate static func decompress(_ bytes: [UInt8], maxBytes: Int, dropping count: Int) throws -> [UInt8] {
-        try decompress(bytes.dropFirst(count), maxBytes: maxBytes)
     }
 }

@@ -1,0 +1,124 @@
+/// How the files that photos are written to are called: literal text with `{index}` and `{name}` in it.
+///
+/// DESIGN. Two photos of one list never get one path. With `{index}` the index tells them apart: files from index 10,000
+/// on lie in folders of 10,000, and within such a folder all indexes have equally many digits, so wherever the index
+/// stands it can be read back. Without `{index}` the name does, for lists whose names are unique: `SafeName` never makes
+/// one of two.
+public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
+    /// A template that cannot be used: what was found in it and what to do.
+    public struct Problem: Error, Equatable, CustomStringConvertible {
+        /// The whole sentence.
+        public let description: String
+    }
+
+    private enum Part: Equatable {
+        case literal([UInt8]), index, name
+
+        var isLiteral: Bool { if case .literal = self { true } else { false } }
+    }
+
+    /// The longest file name without its ending, in bytes; file systems take 255 with it.
+    public static let maxStemBytes = 200
+    private static let maxLiteralBytes = 100
+    private static let photosInFolder = 10_000
+
+    /// The template as it was written.
+    public let description: String
+    private let parts: [Part]
+
+    /// The template that is used unless told: `{name}` for a property list's dictionary, whose keys are unique,
+    /// `{index}-{name}` for every other list.
+    public static func standard(for format: PhotoListFormat, namesAreUnique: Bool) -> String {
+        format == .propertyList && namesAreUnique ? "{name}" : "{index}-{name}"
+    }
+
+    /// The template that `text` writes; `namesAreUnique` says whether it may do without `{index}` (a worker, which gets
+    /// templates that were checked, says true).
+    public init(_ text: String, namesAreUnique: Bool) throws(Problem) {
+        description = text
+        parts = try Self.parts(of: text)
+        guard parts.contains(.index) || parts.contains(.name) else {
+            throw Self.problem(text, "has neither {index} nor {name}, so all photos would be one file; add one of them")
+        }
+        guard namesAreUnique || parts.contains(.index) else {
+            throw Self.problem(text, "has no {index}, and names may repeat in this list; add {index}, as in {index}-{name}")
+        }
+    }
+
+    /// The path of a photo's file below the output folder, with `/` between folder and file.
+    ///
+    /// `ending` is that of the format written, without its dot. The path never leaves the folder, whatever the name.
+    public func path(index: Int, name: String, ending: String) -> String {
+        path(index: index, name: Array(name.utf8), ending: ending)
+    }
+
+    /// The path of a photo's file below the output folder; `name` need not be UTF-8.
+    public func path(index: Int, name: [UInt8], ending: String) -> String {
+        let number = Self.padded(index, digits: 6)
+        let hasIndex = parts.contains(.index)
+        let shown = hasIndex ? name.dropLast(ImageEnding.length(of: name)) : name[...]
+        var room = Self.maxStemBytes - (hasIndex ? number.utf8.count : 0)
+        for case .literal(let text) in parts { room -= text.count }
+        var stem: [UInt8] = []
+        for part in parts {
+            switch part {
+            case .literal(let text): stem += text
+            case .index: stem += number.utf8
+            case .name: stem += SafeName.encode(shown, maxBytes: room)
+            }
+        }
+        // No safe name is a tilde alone, so a photo without a name gets a file of its own, too.
+        if stem.isEmpty { stem = [SafeName.cutMark] }
+        let file = String(decoding: stem, as: UTF8.self) + "." + ending
+        let folder = index / Self.photosInFolder
+        return folder == 0 ? file : Self.padded(folder, digits: 5) + "/" + file
+    }
+
+    private static func padded(_ number: Int, digits: Int) -> String {
+        let text = String(number)
+        return String(repeating: "0", count: max(0, digits - text.utf8.count)) + text
+    }
+
+    private static func parts(of text: String) throws(Problem) -> [Part] {
+        var parts: [Part] = []
+        var rest = text[...]
+        while let first = rest.first {
+            var part = Part.literal(Array(rest.prefix { $0 != "{" && $0 != "}" }.utf8))
+            if rest.hasPrefix("{index}") {
+                part = .index
+                rest.removeFirst("{index}".count)
+            } else if rest.hasPrefix("{name}") {
+                part = .name
+                rest.removeFirst("{name}".count)
+            } else if first == "{" || first == "}" {
+                throw problem(text, "has \"\(rest.prefix(12))\"; braces are for {index} and {name} only")
+            } else {
+                rest = rest.drop { $0 != "{" && $0 != "}" }
+            }
+            guard part.isLiteral || !parts.contains(part) else {
+                throw problem(text, "has {\(part == .index ? "index" : "name")} twice; once is enough")
+            }
+            parts.append(part)
+        }
+        try checkLiterals(parts, of: text)
+        return parts
+    }
+
+    private static func checkLiterals(_ parts: [Part], of text: String) throws(Problem) {
+        let literal = parts.flatMap { if case .literal(let bytes) = $0 { bytes } else { [UInt8]() } }
+        if literal.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) {
+            throw problem(text, "has a path separator; folders are made by themselves, name the output folder with -o")
+        }
+        if literal.contains(where: { $0 < 32 || $0 == 127 }) {
+            throw problem(text, "has a control character; leave it out")
+        }
+        if text.hasPrefix(".") { throw problem(text, "begins with a dot, so every file would be hidden; begin otherwise") }
+        guard literal.count <= maxLiteralBytes else {
+            throw problem(text, "has \(literal.count) bytes beside {index} and {name}; \(maxLiteralBytes) are the most")
+        }
+    }
+
+    private static func problem(_ text: String, _ message: String) -> Problem {
+        Problem(description: "file name template \"\(text)\" \(message)")
+    }
+}

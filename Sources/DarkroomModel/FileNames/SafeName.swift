@@ -1,0 +1,59 @@
+/// Makes part of a file name of any bytes, so that two names never become one.
+///
+/// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay; every other byte and a leading
+/// dot is percent-encoded, the percent sign too. What is then longer than allowed is cut between two characters and gets
+/// `~` and a hash of the whole name; `~` itself is always encoded, so no other name looks like a cut one.
+enum SafeName {
+    /// Stands before the hash of a name that was cut, and in no other name.
+    static let cutMark = UInt8(ascii: "~")
+    /// 128 bits of SHA-256, in hexadecimal digits: names do not meet in it by chance, nor on purpose.
+    private static let hashDigits = 32
+
+    /// The safe form of `name`, at most `maxBytes` (at least 40) long.
+    static func encode(_ name: ArraySlice<UInt8>, maxBytes: Int) -> [UInt8] {
+        var safe: [UInt8] = []
+        var cut = 0  // the longest beginning that leaves room for mark and hash, and ends between two characters
+        var position = name.startIndex
+        while position < name.endIndex {
+            if safe.count <= maxBytes - hashDigits - 1 { cut = safe.count }
+            let length = characterLength(name[position...])
+            if length > 0, position > name.startIndex || name[position] != UInt8(ascii: ".") {
+                safe += name[position..<position + length]
+                position += length
+            } else {
+                PercentEncoding.append(name[position], to: &safe)
+                position += 1
+            }
+        }
+        guard safe.count > maxBytes else { return safe }
+        return safe[..<cut] + [cutMark] + SHA256.hash(Array(name)).prefix(hashDigits / 2).flatMap(hexadecimal)
+    }
+
+    private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
+        let digits = Array("0123456789abcdef".utf8)
+        return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+
+    /// How many bytes the character at the start of `bytes` has when it may stay as it is; 0 when its first byte is to be
+    /// encoded. UTF-8 as RFC 3629 has it: no overlong forms, no surrogates.
+    private static func characterLength(_ bytes: ArraySlice<UInt8>) -> Int {
+        let first = bytes[bytes.startIndex]
+        if first < 0x80 {
+            return Byte.isLetter(first) || Byte.isDigit(first) || " .-_".utf8.contains(first) ? 1 : 0
+        }
+        let (length, second): (Int, ClosedRange<UInt8>) =
+            switch first {
+            case 0xc2...0xdf: (2, 0x80...0xbf)
+            case 0xe0: (3, 0xa0...0xbf)
+            case 0xed: (3, 0x80...0x9f)
+            case 0xe1...0xef: (3, 0x80...0xbf)
+            case 0xf0: (4, 0x90...0xbf)
+            case 0xf1...0xf3: (4, 0x80...0xbf)
+            case 0xf4: (4, 0x80...0x8f)
+            default: (0, 0...0)
+            }
+        guard length > 0, bytes.count >= length, second.contains(bytes[bytes.startIndex + 1]) else { return 0 }
+        let others = bytes[(bytes.startIndex + 2)..<(bytes.startIndex + length)]
+        return others.allSatisfy { (0x80...0xbf).contains($0) } ? length : 0
+    }
+}

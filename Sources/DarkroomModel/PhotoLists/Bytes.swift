@@ -1,0 +1,66 @@
+import Foundation
+
+/// Names for the bytes that lists are made of.
+enum Byte {
+    static let tab = UInt8(ascii: "\t")
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
+    static let space = UInt8(ascii: " ")
+    static let quote = UInt8(ascii: "\"")
+    static let hash = UInt8(ascii: "#")
+    static let percent = UInt8(ascii: "%")
+    static let slash = UInt8(ascii: "/")
+    static let colon = UInt8(ascii: ":")
+    static let backslash = UInt8(ascii: "\\")
+
+    static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+
+    static func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z") }
+
+    static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+
+    /// The value of a hexadecimal digit, nil for any other byte.
+    static func hexValue(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// These bytes of this buffer, as a buffer of their own.
+    func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
+
+    /// The offset of the first `byte` at or after `start`: `memchr`, which looks at 32 bytes at a time.
+    func offset(of byte: UInt8, from start: Int = 0) -> Int? {
+        guard start < count, let base = baseAddress else { return nil }
+        guard let found = memchr(base + start, Int32(byte), count - start) else { return nil }
+        return UnsafeRawPointer(found) - base
+    }
+
+    /// Without the spaces and tabs at both ends.
+    var trimmed: UnsafeRawBufferPointer {
+        var start = 0, end = count
+        while start < end, Byte.isBlank(self[start]) { start += 1 }
+        while end > start, Byte.isBlank(self[end - 1]) { end -= 1 }
+        return part(start..<end)
+    }
+
+    /// Whether these bytes begin with `text`.
+    func begins(with text: StaticString) -> Bool {
+        count >= text.utf8CodeUnitCount && text.utf8CodeUnitCount > 0
+            && memcmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0  // count > 0, so there is a base
+    }
+
+    /// These bytes as text for a message: at most `maxBytes`, control characters escaped.
+    func excerpt(maxBytes: Int = 200) -> String {
+        var text = ""
+        for scalar in String(decoding: prefix(maxBytes), as: UTF8.self).unicodeScalars {
+            text += scalar.value < 32 || scalar.value == 127 ? scalar.escaped(asASCII: true) : String(scalar)
+        }
+        return count > maxBytes ? text + "..." : text
+    }
+}

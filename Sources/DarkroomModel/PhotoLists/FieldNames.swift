@@ -1,0 +1,45 @@
+/// How columns of a table and keys of an object are recognised as the URL and as the name of a photo.
+///
+/// Case and everything but letters and digits is ignored, so `Image URL`, `image_url` and `imageUrl` are one. Of
+/// several that fit the earliest in these lists is taken.
+enum FieldNames {
+    /// The names of a URL's column or key, best first; beyond these any name that ends in `url`.
+    static let url = [
+        "url", "imageurl", "photourl", "pictureurl", "imgurl", "fileurl", "downloadurl", "originalurl", "uri", "link",
+        "href", "src", "source", "image", "photo", "picture", "img", "address",
+    ].map { Array($0.utf8) }
+
+    /// The names of a name's column or key, best first.
+    static let name = ["name", "filename", "title", "caption", "label", "id", "key", "file"].map { Array($0.utf8) }
+
+    /// How well `field` fits as the URL's, 0 best; nil when not at all.
+    static func urlRank(_ field: UnsafeRawBufferPointer) -> Int? {
+        if field.count == 3, field.begins(with: "url") { return 0 }
+        return withNormalized(field) { normal in
+            rank(normal, url) ?? (normal.count > 3 && normal.part(normal.count - 3..<normal.count).begins(with: "url")
+                ? url.count : nil)
+        }
+    }
+
+    /// How well `field` fits as the name's, 0 best; nil when not at all.
+    static func nameRank(_ field: UnsafeRawBufferPointer) -> Int? {
+        if field.count == 4, field.begins(with: "name") { return 0 }
+        return withNormalized(field) { rank($0, name) }
+    }
+
+    private static func rank(_ field: UnsafeRawBufferPointer, _ names: [[UInt8]]) -> Int? {
+        names.firstIndex { $0.count == field.count && $0.elementsEqual(field) }
+    }
+
+    private static func withNormalized(_ field: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Int?) -> Int? {
+        guard field.count <= 64 else { return nil }
+        return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { normal in
+            var count = 0
+            for byte in field where Byte.isLetter(byte) || Byte.isDigit(byte) {
+                normal[count] = Byte.isLetter(byte) ? byte | 0x20 : byte
+                count += 1
+            }
+            return body(UnsafeRawBufferPointer(rebasing: normal[..<count]))
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// Turns JSON values into entries: a string is a URL, an object has a URL and perhaps a name under keys of `FieldNames`,
+/// anything else becomes an entry that says what was found and fails.
+struct JSONEntryReader {
+    private var scratch = PhotoURL.Scratch()
+    private var urlBytes: [UInt8] = []
+    private var nameBytes: [UInt8] = []
+    private var keyBytes: [UInt8] = []
+
+    /// Takes the next value as an entry.
+    mutating func entry(
+        _ scanner: inout JSONScanner, _ receive: PhotoListReceiver
+    ) throws(JSONScanner.Failure) {
+        switch try scanner.kind() {
+        case .string: emit(name: nil, url: try scanner.string(), receive)
+        case .object: try object(&scanner, receive)
+        case .array, .number, .literal:
+            emit(name: nil, text: "\(try scanner.describeValue()) in place of a URL", receive)
+        }
+    }
+
+    /// Takes the next value as the URL of an entry called `name`.
+    mutating func entry(
+        named name: JSONScanner.Text, _ scanner: inout JSONScanner, _ receive: PhotoListReceiver
+    ) throws(JSONScanner.Failure) {
+        if try scanner.kind() == .string {
+            emit(name: name, url: try scanner.string(), receive)
+        } else {
+            emit(name: name, text: "\(try scanner.describeValue()) in place of a URL", receive)
+        }
+    }
+
+    /// Hands on an entry that fails with `text`.
+    mutating func emit(name: JSONScanner.Text?, text: String, _ receive: PhotoListReceiver) {
+        var text = text
+        text.withUTF8 { url in
+            emit(name: name, url: JSONScanner.Text(raw: UnsafeRawBufferPointer(url), hasEscapes: false), receive)
+        }
+    }
+
+    private mutating func object(
+        _ scanner: inout JSONScanner, _ receive: PhotoListReceiver
+    ) throws(JSONScanner.Failure) {
+        var url: JSONScanner.Text?, name: JSONScanner.Text?
+        var urlRank = Int.max, nameRank = Int.max
+        var found = "no URL among the keys"
+        let start = scanner.position
+        try scanner.members { (scanner, key) throws(JSONScanner.Failure) in
+            let ranks = key.withBytes(&keyBytes) { (FieldNames.urlRank($0), FieldNames.nameRank($0)) }
+            guard try scanner.kind() == .string else {
+                let value = try scanner.describeValue()
+                if ranks.0 != nil { found = "\(value) in place of a URL" }
+                return
+            }
+            let value = try scanner.string()
+            if let rank = ranks.0, rank < urlRank { (url, urlRank) = (value, rank) }
+            if let rank = ranks.1, rank < nameRank { (name, nameRank) = (value, rank) }
+        }
+        if let url { return emit(name: name, url: url, receive) }
+        let object = scanner.bytes.part(start..<scanner.position).excerpt(maxBytes: 100)
+        emit(name: name, text: "\(found) of \(object)", receive)
+    }
+
+    private mutating func emit(name: JSONScanner.Text?, url: JSONScanner.Text, _ receive: PhotoListReceiver) {
+        url.withBytes(&urlBytes) { url in
+            let url = url.trimmed
+            guard let name, !name.raw.isEmpty else {
+                return PhotoURL.withName(of: url, &scratch) { receive($0, url) }
+            }
+            name.withBytes(&nameBytes) { receive($0, url) }
+        }
+    }
+}

@@ -1,0 +1,171 @@
+/// Walks over JSON (RFC 8259) byte by byte, without making values of what nobody asks for.
+struct JSONScanner {
+    /// What kind of value stands at a place.
+    enum Kind { case string, object, array, number, literal }
+
+    /// JSON that is none: where, and what was found there.
+    struct Failure: Error {
+        let offset: Int
+        let message: String
+        /// True when the bytes ended and more of them might have made it good.
+        let isAtEnd: Bool
+    }
+
+    /// A string as it stands between its quotes.
+    struct Text {
+        let raw: UnsafeRawBufferPointer
+        let hasEscapes: Bool
+
+        /// Calls `body` with the plain bytes, for which `scratch` may be used.
+        func withBytes<Result>(
+            _ scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result
+        ) rethrows -> Result {
+            guard hasEscapes else { return try body(raw) }
+            JSONEscapes.resolve(raw, into: &scratch)
+            return try scratch.withUnsafeBytes(body)
+        }
+    }
+
+    /// Deeper values than this are refused rather than followed into a full stack.
+    private static let maxDepth = 512
+
+    let bytes: UnsafeRawBufferPointer
+    private(set) var position = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        self.bytes = bytes
+    }
+
+    /// The next byte that is no white space, not taken; nil at the end.
+    mutating func peek() -> UInt8? {
+        while position < bytes.count {
+            switch bytes[position] {
+            case Byte.space, Byte.tab, Byte.lineFeed, Byte.carriageReturn: position += 1
+            case let byte: return byte
+            }
+        }
+        return nil
+    }
+
+    /// The kind of the value that begins here.
+    mutating func kind() throws(Failure) -> Kind {
+        switch peek() ?? 0 {
+        case Byte.quote: .string
+        case UInt8(ascii: "{"): .object
+        case UInt8(ascii: "["): .array
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): .number
+        case UInt8(ascii: "t"), UInt8(ascii: "f"), UInt8(ascii: "n"): .literal
+        default: throw failure("a value")
+        }
+    }
+
+    /// Takes `byte` when it is the next one that is no white space.
+    mutating func take(_ byte: UInt8) -> Bool {
+        guard peek() == byte else { return false }
+        position += 1
+        return true
+    }
+
+    /// Takes `byte`, which has to come next.
+    mutating func expect(_ byte: UInt8) throws(Failure) {
+        guard take(byte) else { throw failure("\"\(Character(UnicodeScalar(byte)))\"") }
+    }
+
+    /// Takes a string.
+    mutating func string() throws(Failure) -> Text {
+        try expect(Byte.quote)
+        let start = position
+        var hasEscapes = false
+        var search = start
+        while let quote = bytes.offset(of: Byte.quote, from: search) {
+            // A quote behind an odd number of backslashes is part of the string.
+            var backslashes = 0
+            while quote - backslashes > start, bytes[quote - backslashes - 1] == Byte.backslash { backslashes += 1 }
+            if backslashes % 2 == 0 {
+                hasEscapes = hasEscapes || bytes.part(start..<quote).offset(of: Byte.backslash) != nil
+                position = quote + 1
+                return Text(raw: bytes.part(start..<quote), hasEscapes: hasEscapes)
+            }
+            hasEscapes = true
+            search = quote + 1
+        }
+        throw Failure(offset: start - 1, message: "a string that is not closed", isAtEnd: true)
+    }
+
+    /// Takes any value.
+    mutating func skipValue(depth: Int = 0) throws(Failure) {
+        guard depth < Self.maxDepth else {
+            throw Failure(offset: position, message: "more than \(Self.maxDepth) levels of nesting", isAtEnd: false)
+        }
+        switch try kind() {
+        case .string: _ = try string()
+        case .number: skipWord()
+        case .literal: try skipLiteral()
+        case .object:
+            try members { (scanner, _) throws(Failure) in try scanner.skipValue(depth: depth + 1) }
+        case .array:
+            try elements { (scanner) throws(Failure) in try scanner.skipValue(depth: depth + 1) }
+        }
+    }
+
+    /// Takes an object; `body` takes the value of each key.
+    mutating func members(_ body: (inout JSONScanner, Text) throws(Failure) -> Void) throws(Failure) {
+        try expect(UInt8(ascii: "{"))
+        if take(UInt8(ascii: "}")) { return }
+        repeat {
+            let key = try string()
+            try expect(Byte.colon)
+            try body(&self, key)
+        } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "}")) else { throw failure("\",\" or \"}\"") }
+    }
+
+    /// Takes an array; `body` takes each element.
+    mutating func elements(_ body: (inout JSONScanner) throws(Failure) -> Void) throws(Failure) {
+        try expect(UInt8(ascii: "["))
+        if take(UInt8(ascii: "]")) { return }
+        repeat { try body(&self) } while take(UInt8(ascii: ","))
+        guard take(UInt8(ascii: "]")) else { throw failure("\",\" or \"]\"") }
+    }
+
+    /// Takes a value and says what it is, for the entry that stands in place of its URL.
+    mutating func describeValue() throws(Failure) -> String {
+        let kind = try kind(), start = position
+        try skipValue()
+        return switch kind {
+        case .object: "an object"
+        case .array: "an array"
+        case .number: "the number \(bytes.part(start..<position).excerpt(maxBytes: 40))"
+        case .literal, .string: bytes.part(start..<position).excerpt(maxBytes: 40)
+        }
+    }
+
+    /// A failure here: something else was expected.
+    mutating func failure(_ expected: String) -> Failure {
+        guard let byte = peek() else {
+            return Failure(offset: position, message: "the end, expected \(expected)", isAtEnd: true)
+        }
+        let found = bytes.part(position..<min(position + 20, bytes.count)).excerpt()
+        return Failure(
+            offset: position, message: byte < 128 ? "\(found), expected \(expected)" : "no JSON, expected \(expected)",
+            isAtEnd: false)
+    }
+
+    private mutating func skipWord() {
+        while position < bytes.count {
+            let byte = bytes[position]
+            guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else { return }
+            position += 1
+        }
+    }
+
+    private mutating func skipLiteral() throws(Failure) {
+        let start = position
+        skipWord()
+        let word = bytes.part(start..<position)
+        guard ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) }) else {
+            let isAtEnd = position == bytes.count
+            throw Failure(offset: start, message: "\(word.excerpt(maxBytes: 40)), expected a value", isAtEnd: isAtEnd)
+        }
+    }
+}

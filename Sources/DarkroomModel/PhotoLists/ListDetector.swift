@@ -1,0 +1,127 @@
+/// Finds the format of a list from its first bytes; the ending of its name only decides where the bytes allow two.
+struct ListDetector {
+    /// How many bytes are looked at.
+    static let windowBytes = 64 << 10
+
+    /// What was found, with what its parser has to know.
+    enum Finding: Equatable {
+        case text
+        case separated(SeparatedListParser.Layout)
+        case jsonLines
+        case json
+        case propertyList
+    }
+
+    private let window: UnsafeRawBufferPointer
+    private let isWhole: Bool
+    private let ending: String
+
+    /// A detector for a list that begins with `window`, which is all of it when `isWhole`; `ending` is that of its name
+    /// in lower case, without `.gz`.
+    init(_ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String) {
+        self.window = window
+        self.isWhole = isWhole
+        self.ending = ending
+    }
+
+    /// The format, or an error that says what the bytes are instead.
+    func find() throws(PhotoListError) -> Finding {
+        guard let first = window.first(where: { !Byte.isBlank($0) && $0 != 10 && $0 != 13 }) else {
+            throw PhotoListError(.empty, "it is empty; \(Self.formatAdvice)")
+        }
+        if window.begins(with: "bplist") { return .propertyList }
+        try refuseOtherFiles()
+        switch first {
+        case UInt8(ascii: "<"): return try markup()
+        case UInt8(ascii: "["): return .json
+        case UInt8(ascii: "{"): return object()
+        case Byte.quote where isJSONString(): return .jsonLines
+        default: return try TableDetector(lines: lines, ending: ending).find()
+        }
+    }
+
+    /// The lines of the window, without those that are blank or a comment; one that the window cuts is left out, unless
+    /// it is the only one.
+    private var lines: [UnsafeRawBufferPointer] {
+        var lines: [UnsafeRawBufferPointer] = []
+        var start = 0
+        while start < window.count {
+            let newline = window.offset(of: Byte.lineFeed, from: start)
+            let end = newline ?? window.count
+            var line = window.part(start..<end)
+            if line.last == Byte.carriageReturn { line = line.part(0..<line.count - 1) }
+            line = line.trimmed
+            if !line.isEmpty, line[0] != Byte.hash, newline != nil || isWhole || lines.isEmpty { lines.append(line) }
+            start = end + 1
+        }
+        return lines
+    }
+
+    private func markup() throws(PhotoListError) -> Finding {
+        let text = String(decoding: window.prefix(4096), as: UTF8.self).lowercased()
+        if text.contains("<plist") || text.contains("<!doctype plist") { return .propertyList }
+        if text.contains("<html") || text.contains("<!doctype html") {
+            throw notAList("an HTML page")
+        }
+        throw notAList("XML that is no property list")
+    }
+
+    /// An object may be a whole document or the first line of many.
+    private func object() -> Finding {
+        if ["jsonl", "ndjson"].contains(ending) { return .jsonLines }
+        var scanner = JSONScanner(window)
+        guard (try? scanner.skipValue()) != nil else { return .json }
+        if scanner.peek() != nil { return .jsonLines }
+        guard isWhole else { return .json }
+        // A single object: a photo when it has a URL under the very key `url`, else names and URLs.
+        var hasURL = false
+        scanner = JSONScanner(window)
+        try? scanner.members { (scanner, key) throws(JSONScanner.Failure) in
+            hasURL = hasURL || key.raw.elementsEqual("url".utf8)
+            try scanner.skipValue()
+        }
+        return hasURL ? .jsonLines : .json
+    }
+
+    /// A line that begins with a quote is a JSON string or a CSV record with a quoted field.
+    private func isJSONString() -> Bool {
+        if ["csv", "tsv"].contains(ending) { return false }
+        guard let line = lines.first else { return false }
+        var scanner = JSONScanner(line)
+        return (try? scanner.string()) != nil && scanner.peek() == nil
+            // `"url"` alone is the header of a table with one column.
+            && FieldNames.urlRank(line) == nil
+    }
+
+    private func refuseOtherFiles() throws(PhotoListError) {
+        for (start, what, advice) in Self.otherFiles where window.starts(with: start) {
+            throw notAList(what, advice: advice)
+        }
+        if window.contains(0) { throw notAList("binary data") }
+        if window.offset(of: Byte.carriageReturn) != nil, window.offset(of: Byte.lineFeed) == nil,
+            !window.begins(with: "{"), !window.begins(with: "[")
+        {
+            throw notAList("text whose lines end with CR alone", advice: "convert it first: tr '\\r' '\\n'")
+        }
+    }
+
+    private static let otherFiles: [(start: [UInt8], what: String, advice: String)] = [
+        ([0xff, 0xfe], "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8"),
+        ([0xfe, 0xff], "UTF-16 text", "convert it first: iconv -f UTF-16 -t UTF-8"),
+        ([0xff, 0xd8, 0xff], "a JPEG picture", pictureAdvice),
+        ([0x89, 0x50, 0x4e, 0x47], "a PNG picture", pictureAdvice),
+        (Array("GIF8".utf8), "a GIF picture", pictureAdvice),
+        ([0x49, 0x49, 0x2a, 0], "a TIFF picture", pictureAdvice),
+        ([0x4d, 0x4d, 0, 0x2a], "a TIFF picture", pictureAdvice),
+        ([0x50, 0x4b, 3, 4], "a zip archive", "unpack it first"),
+        (Array("%PDF".utf8), "a PDF document", formatAdvice),
+    ]
+    private static let pictureAdvice = "one photo is developed by `darkroom develop IN OUT`, a folder of photos is a list"
+    static let formatAdvice = "a list has a URL a line, or is CSV, TSV, JSON, JSONL or a property list"
+
+    private func notAList(
+        _ found: String, advice: String = ListDetector.formatAdvice
+    ) -> PhotoListError {
+        PhotoListError(.notAList, "it is \(found), no photo list; \(advice)")
+    }
+}

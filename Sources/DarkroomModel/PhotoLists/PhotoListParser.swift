@@ -1,0 +1,145 @@
+/// Reads a photo list from chunks of its bytes, of any size and already unzipped, and hands its entries on in order.
+///
+/// Plain text, CSV, TSV and JSONL are streamed: the memory is that of the longest line, at most 1 MiB. A JSON document
+/// and a property list are collected first, up to `maxWholeBytes`. An entry that is no usable URL is handed on like any
+/// other, its text or what was found in place of the URL.
+public struct PhotoListParser {
+    /// The largest JSON document or property list, 1 GB.
+    public static let maxWholeBytes = 1 << 30
+
+    private enum Content {
+        case text(RecordSplitter, TextListParser)
+        case separated(RecordSplitter, SeparatedListParser)
+        case jsonLines(RecordSplitter, JSONLinesParser)
+        case json
+        case propertyList(PropertyListParser)
+    }
+
+    /// The format, once enough bytes have come to know it.
+    public private(set) var format: PhotoListFormat?
+    /// True where no two entries can have the same name: in a property list's dictionary.
+    public private(set) var namesAreUnique = false
+
+    private let ending: String
+    private let maxWholeBytes: Int
+    private var content: Content?
+    /// The bytes that came before the format was known; all bytes of a list that is read whole.
+    private var held: [UInt8] = []
+
+    /// A parser for a list with this name; its ending decides only where the bytes allow two formats.
+    public init(listName: String = "", maxWholeBytes: Int = PhotoListParser.maxWholeBytes) {
+        var parts = listName.lowercased().split(separator: ".")
+        if parts.last == "gz" { parts.removeLast() }
+        ending = parts.count > 1 ? String(parts[parts.count - 1]) : ""
+        self.maxWholeBytes = maxWholeBytes
+    }
+
+    /// Takes the next bytes without handing anything on; true when the format is known, and of a property list also
+    /// whether its names are unique. From then on `parse` takes the bytes.
+    public mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
+        try hold(chunk)
+        if format == nil {
+            guard isLast || held.count >= ListDetector.windowBytes else { return false }
+            if held.starts(with: [0xef, 0xbb, 0xbf]) { held.removeFirst(3) }  // the byte order mark
+            try begin(find(isWhole: isLast))
+        }
+        guard format == .propertyList else { return true }
+        guard isLast else { return false }
+        let propertyList = try PropertyListParser(held)
+        held = []
+        namesAreUnique = propertyList.isDictionary
+        content = .propertyList(propertyList)
+        return true
+    }
+
+    /// Takes the next bytes and hands on the entries that are complete; `isLast` ends the list.
+    ///
+    /// May be called from the beginning, or after `examine` has returned true. After an error the parser is of no use.
+    public mutating func parse(
+        _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
+    ) throws(PhotoListError) {
+        guard content != nil else {
+            guard try examine(chunk, isLast: isLast) else { return }
+            return try parseHeld(isLast: isLast, receive)
+        }
+        if format == .json {
+            try hold(chunk)
+            try parseHeld(isLast: isLast, receive)
+        } else if held.isEmpty {
+            try advance(chunk, isLast: isLast, receive)
+        } else {
+            try parseHeld(isLast: false, receive)
+            try advance(chunk, isLast: isLast, receive)
+        }
+    }
+
+    private mutating func hold(_ chunk: UnsafeRawBufferPointer) throws(PhotoListError) {
+        guard held.count + chunk.count <= maxWholeBytes else {
+            throw PhotoListError(
+                .tooLarge,
+                "it is larger than \(maxWholeBytes) bytes, which is the most that a JSON document or a property list may "
+                    + "have, since it is read whole; write it as JSONL (an object a line), which has no limit")
+        }
+        held.append(contentsOf: chunk)
+    }
+
+    private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
+        let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { window in
+            Result { () throws(PhotoListError) in
+                try ListDetector(window, isWhole: isWhole, ending: ending).find()
+            }
+        }
+        return try result.get()
+    }
+
+    private mutating func begin(_ finding: ListDetector.Finding) {
+        switch finding {
+        case .text:
+            (format, content) = (.text, .text(RecordSplitter(), TextListParser()))
+        case .separated(let layout):
+            let splitter = RecordSplitter(quotedFieldDelimiter: layout.delimiter)
+            (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout)))
+        case .jsonLines:
+            (format, content) = (.jsonLines, .jsonLines(RecordSplitter(), JSONLinesParser()))
+        case .json:
+            (format, content) = (.json, .json)
+        case .propertyList:
+            format = .propertyList
+        }
+    }
+
+    private mutating func parseHeld(isLast: Bool, _ receive: PhotoListReceiver) throws(PhotoListError) {
+        if format == .json, !isLast { return }
+        let bytes = held
+        held = []
+        let result: Result<Void, PhotoListError> = bytes.withUnsafeBytes { chunk in
+            Result { () throws(PhotoListError) in try advance(chunk, isLast: isLast, receive) }
+        }
+        try result.get()
+    }
+
+    private mutating func advance(
+        _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
+    ) throws(PhotoListError) {
+        // Taken out while it changes, so that its buffers have one owner and are not copied.
+        guard let current = content.take() else { return }
+        switch current {
+        case .text(var splitter, var parser):
+            try splitter.split(chunk, isLast: isLast, to: &parser, receive)
+            content = .text(splitter, parser)
+        case .separated(var splitter, var parser):
+            try splitter.split(chunk, isLast: isLast, to: &parser, receive)
+            content = .separated(splitter, parser)
+        case .jsonLines(var splitter, var parser):
+            try splitter.split(chunk, isLast: isLast, to: &parser, receive)
+            content = .jsonLines(splitter, parser)
+        case .json:
+            var parser = JSONListParser()
+            try parser.parse(chunk, receive)
+            content = .json
+        case .propertyList(let parser):
+            if isLast { parser.parse(receive) }
+            content = .propertyList(parser)
+        }
+    }
+}

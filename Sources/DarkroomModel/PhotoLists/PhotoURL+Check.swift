@@ -1,0 +1,87 @@
+extension PhotoURL {
+    /// Why an entry cannot be fetched: the reason that its photo fails with, and what was found.
+    public struct Problem: Sendable, Equatable {
+        /// `notAURL` or `schemeDenied`.
+        public let reason: FailureReason
+        /// What was found; for an entry that is no URL at all the entry itself, at most 200 bytes of it.
+        public let detail: String
+    }
+
+    /// What is wrong with an entry's URL, or nil when it can be fetched.
+    ///
+    /// It must have the form `scheme://host`, `file:///path` for files, hold no control characters, and no spaces
+    /// before its path. Bytes outside ASCII and spaces in the path are fine: see `normalized`.
+    public static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
+        guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
+        guard let authority = authorityStart(url) else { return Problem(reason: .notAURL, detail: url.excerpt()) }
+        if url.contains(where: { $0 < 32 || $0 == 127 }) {
+            return Problem(reason: .notAURL, detail: "control characters in \(url.excerpt())")
+        }
+        let scheme = String(decoding: url[..<(authority - 3)], as: UTF8.self).lowercased()
+        switch scheme {
+        case "http", "https": return checkAuthority(url, from: authority)
+        case "file": return checkFile(url, from: authority)
+        default:
+            return Problem(reason: .schemeDenied, detail: "scheme \(scheme) is none of http, https and file")
+        }
+    }
+
+    /// What is wrong with an entry's URL, or nil when it can be fetched.
+    public static func check(_ url: String) -> Problem? {
+        var url = url
+        return url.withUTF8 { check(UnsafeRawBufferPointer($0)) }
+    }
+
+    /// How an entry's URL is written for fetching: spaces, bytes outside ASCII and what else no URL may hold
+    /// percent-encoded in path and query, as browsers do; the fragment left out. What is encoded already stays so.
+    ///
+    /// The host stays as it is; libcurl turns an international name into its ASCII form.
+    public static func normalized(_ url: String) -> String {
+        var url = url
+        return url.withUTF8 { bytes in
+            let bytes = UnsafeRawBufferPointer(bytes)
+            guard let authority = authorityStart(bytes) else { return String(decoding: bytes, as: UTF8.self) }
+            let end = bytes.offset(of: Byte.hash, from: authority) ?? bytes.count
+            let pathStart = bytes[authority..<end].firstIndex(where: isAuthorityEnd) ?? end
+            var normal = Array(bytes[..<pathStart])
+            for byte in bytes[pathStart..<end] {
+                if isAllowedInPath(byte) { normal.append(byte) } else { PercentEncoding.append(byte, to: &normal) }
+            }
+            return String(decoding: normal, as: UTF8.self)
+        }
+    }
+
+    private static func checkAuthority(_ url: UnsafeRawBufferPointer, from start: Int) -> Problem? {
+        let end = url[start...].firstIndex(where: isAuthorityEnd) ?? url.count
+        let host = host(url, from: start)
+        guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "no host in \(url.excerpt())") }
+        // User and password may hold most characters; a host, its port and what surrounds them never these.
+        if url[start..<end].contains(where: { forbiddenInAuthority.contains($0) }) {
+            return Problem(reason: .notAURL, detail: "\"\(url.part(start..<end).excerpt())\" is no host")
+        }
+        let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is not empty and lies within url
+        guard afterHost < end else { return nil }
+        let port = String(decoding: url[afterHost + 1..<end], as: UTF8.self)
+        guard url[afterHost] == Byte.colon, port.isEmpty || UInt16(port) != nil else {
+            return Problem(reason: .notAURL, detail: "\"\(port)\" is no port in \(url.excerpt())")
+        }
+        return nil
+    }
+
+    private static func checkFile(_ url: UnsafeRawBufferPointer, from start: Int) -> Problem? {
+        let host = String(decoding: host(url, from: start), as: UTF8.self)
+        guard host.isEmpty || host.lowercased() == "localhost" else {
+            return Problem(reason: .notAURL, detail: "a file of another host (\(host)); write file:///path")
+        }
+        guard let path = url.offset(of: Byte.slash, from: start), path + 1 < url.count else {
+            return Problem(reason: .notAURL, detail: "no path in \(url.excerpt())")
+        }
+        return nil
+    }
+
+    private static let forbiddenInAuthority = Array(" \"<>\\^`{|}".utf8)
+
+    private static func isAllowedInPath(_ byte: UInt8) -> Bool {
+        byte > 32 && byte < 127 && !forbiddenInAuthority.contains(byte)
+    }
+}

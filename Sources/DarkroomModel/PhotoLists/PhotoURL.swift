@@ -1,0 +1,88 @@
+/// What a list has in place of a URL: which name it gives, whether it can be fetched, how it is written for that.
+public enum PhotoURL {}
+
+extension PhotoURL {
+    /// Memory that `withName` uses again and again.
+    public struct Scratch {
+        var bytes: [UInt8] = []
+
+        /// Empty memory.
+        public init() {}
+    }
+
+    /// Calls `body` with the name that a URL gives: the last part of its path, percent-decoded, without query; if that
+    /// is empty, the host.
+    ///
+    /// What is no URL is taken as a path alone. Without a percent sign nothing is copied.
+    public static func withName<Result>(
+        of url: UnsafeRawBufferPointer, _ scratch: inout Scratch, _ body: (UnsafeRawBufferPointer) -> Result
+    ) -> Result {
+        let end = min(url.offset(of: UInt8(ascii: "?")) ?? url.count, url.offset(of: Byte.hash) ?? url.count)
+        let authority = authorityStart(url) ?? 0
+        var start = end
+        var isEncoded = false
+        while start > authority, url[start - 1] != Byte.slash {
+            start -= 1
+            if url[start] == Byte.percent { isEncoded = true }
+        }
+        if start >= end || (authority > 0 && start <= authority) { return body(host(url, from: authority)) }
+        guard isEncoded else { return body(url.part(start..<end)) }
+        decode(url.part(start..<end), into: &scratch.bytes)
+        return scratch.bytes.withUnsafeBytes(body)
+    }
+
+    /// The name that a URL gives, as text.
+    public static func name(of url: String) -> String {
+        var url = url
+        var scratch = Scratch()
+        return url.withUTF8 { bytes in
+            withName(of: UnsafeRawBufferPointer(bytes), &scratch) { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    /// Where the authority begins, behind `scheme://`; nil where there is none.
+    static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {
+        guard let colon = url.offset(of: Byte.colon), colon > 0, colon + 2 < url.count,
+            url[colon + 1] == Byte.slash, url[colon + 2] == Byte.slash, Byte.isLetter(url[0])
+        else { return nil }
+        for byte in url[1..<colon] {
+            guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else {
+                return nil  // + - . are what a scheme may have besides letters and digits (RFC 3986, 3.1)
+            }
+        }
+        return colon + 3
+    }
+
+    /// The host of the authority at `start`, without user, password and port; empty when there is no authority.
+    static func host(_ url: UnsafeRawBufferPointer, from start: Int) -> UnsafeRawBufferPointer {
+        guard start > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
+        var end = start
+        while end < url.count, !isAuthorityEnd(url[end]) { end += 1 }
+        var authority = url.part(start..<end)
+        if let at = authority.lastIndex(of: UInt8(ascii: "@")) { authority = authority.part(at + 1..<authority.count) }
+        if authority.first == UInt8(ascii: "["), let bracket = authority.offset(of: UInt8(ascii: "]")) {
+            return authority.part(0..<bracket + 1)  // IPv6
+        }
+        return authority.part(0..<(authority.offset(of: Byte.colon) ?? authority.count))
+    }
+
+    static func isAuthorityEnd(_ byte: UInt8) -> Bool {
+        byte == Byte.slash || byte == UInt8(ascii: "?") || byte == Byte.hash
+    }
+
+    private static func decode(_ text: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
+        bytes.removeAll(keepingCapacity: true)
+        var position = 0
+        while position < text.count {
+            if text[position] == Byte.percent, position + 2 < text.count, let high = Byte.hexValue(text[position + 1]),
+                let low = Byte.hexValue(text[position + 2])
+            {
+                bytes.append(high << 4 | low)
+                position += 3
+            } else {
+                bytes.append(text[position])
+                position += 1
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+/// What a `RecordSplitter` hands each record to.
+protocol RecordReceiver {
+    /// Takes a record without its line end; `line` is the line it begins at, from 1.
+    mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver)
+}
+
+/// Splits chunks of any size into records: lines, or with `quotedFields` CSV records, whose quoted fields may hold line
+/// ends (RFC 4180).
+///
+/// DESIGN. Line ends are found by `memchr`; a record that lies within a chunk is handed on where it is, only one that
+/// crosses a chunk's end is copied. A record above `maxRecordBytes` is not kept, only counted, and becomes an entry
+/// that fails, so memory is bounded whatever the list holds. Quotes are followed byte by byte only in lines that have
+/// some, and never twice.
+struct RecordSplitter {
+    /// The longest record that is kept, 1 MiB.
+    static let maxRecordBytes = 1 << 20
+
+    /// Where within the fields of a record the bytes seen so far end.
+    private enum FieldState { case start, plain, quoted, quoteWithinQuoted }
+
+    /// What separates fields that may be quoted; nil where quotes mean nothing.
+    private let quotedFieldDelimiter: UInt8?
+    private var fieldState = FieldState.start
+    /// The part of the current record that came with earlier chunks, as far as it is kept.
+    private var pending: [UInt8] = []
+    /// How long the current record was in earlier chunks.
+    private var pendingBytes = 0
+    private var line = 1
+    private var recordLine = 1
+
+    /// A splitter of lines, or of CSV records with fields separated by `quotedFieldDelimiter`.
+    init(quotedFieldDelimiter: UInt8? = nil) {
+        self.quotedFieldDelimiter = quotedFieldDelimiter
+    }
+
+    /// Hands on the records that end within `chunk`, and after the last chunk what is left.
+    mutating func split(
+        _ chunk: UnsafeRawBufferPointer, isLast: Bool, to receiver: inout some RecordReceiver,
+        _ receive: PhotoListReceiver
+    ) throws(PhotoListError) {
+        var start = 0
+        var position = 0
+        while let end = chunk.offset(of: Byte.lineFeed, from: position) {
+            line += 1
+            if endsWithinQuotes(line: chunk.part(position..<end)) {
+                try checkOpenQuote(bytes: pendingBytes + end - start)
+            } else {
+                finish(chunk.part(start..<end), to: &receiver, receive)
+                start = end + 1
+            }
+            position = end + 1
+        }
+        follow(chunk.part(position..<chunk.count))
+        if isLast {
+            if fieldState == .quoted { throw openQuote("before the list ends") }
+            if pendingBytes + chunk.count - start > 0 { finish(chunk.part(start..<chunk.count), to: &receiver, receive) }
+        } else {
+            keep(chunk.part(start..<chunk.count))
+        }
+    }
+
+    /// Ends the current record with `rest`.
+    private mutating func finish(
+        _ rest: UnsafeRawBufferPointer, to receiver: inout some RecordReceiver, _ receive: PhotoListReceiver
+    ) {
+        let line = recordLine
+        recordLine = self.line
+        fieldState = .start
+        guard pendingBytes + rest.count <= Self.maxRecordBytes else {
+            var name = "line \(line)", url = "URL of \(pendingBytes + rest.count) bytes, too long"
+            pending.removeAll()
+            pendingBytes = 0
+            return name.withUTF8 { name in url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) } }
+        }
+        guard pendingBytes > 0 else { return receiver.take(withoutCarriageReturn(rest), line: line, receive) }
+        pending.append(contentsOf: rest)
+        pending.withUnsafeBytes { receiver.take(withoutCarriageReturn($0), line: line, receive) }
+        pending.removeAll(keepingCapacity: true)
+        pendingBytes = 0
+    }
+
+    private mutating func keep(_ part: UnsafeRawBufferPointer) {
+        pendingBytes += part.count
+        if pendingBytes <= Self.maxRecordBytes { pending.append(contentsOf: part) } else { pending.removeAll() }
+    }
+
+    private func withoutCarriageReturn(_ record: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        record.last == Byte.carriageReturn ? record.part(0..<record.count - 1) : record
+    }
+
+    /// Whether the end of a line lies within a quoted field.
+    private mutating func endsWithinQuotes(line: UnsafeRawBufferPointer) -> Bool {
+        guard quotedFieldDelimiter != nil else { return false }
+        // Nearly every line: no field is open, and none begins with a quote.
+        if fieldState == .start || fieldState == .plain, line.offset(of: Byte.quote) == nil { return false }
+        follow(line)
+        return fieldState == .quoted
+    }
+
+    private mutating func follow(_ part: UnsafeRawBufferPointer) {
+        guard let delimiter = quotedFieldDelimiter else { return }
+        for byte in part { advance(over: byte, delimiter: delimiter) }
+    }
+
+    private mutating func advance(over byte: UInt8, delimiter: UInt8) {
+        switch fieldState {
+        case .start:
+            if byte == Byte.quote { fieldState = .quoted } else if byte != delimiter, byte != Byte.space { fieldState = .plain }
+        case .plain:
+            if byte == delimiter { fieldState = .start }
+        case .quoted:
+            if byte == Byte.quote { fieldState = .quoteWithinQuoted }
+        case .quoteWithinQuoted:
+            fieldState = byte == Byte.quote ? .quoted : byte == delimiter ? .start : .plain
+        }
+    }
+
+    /// A quote that is never closed would swallow the rest of the list: photos silently lost.
+    private func checkOpenQuote(bytes: Int) throws(PhotoListError) {
+        if bytes > Self.maxRecordBytes { throw openQuote("within 1 MiB") }
+    }
+
+    private func openQuote(_ where: String) -> PhotoListError {
+        PhotoListError(
+            .damaged, line: recordLine,
+            "a field begins with a quote (\") that is not closed \(`where`); close it, or double the quotes in a quoted field")
+    }
+}

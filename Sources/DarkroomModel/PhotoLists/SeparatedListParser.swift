@@ -1,0 +1,46 @@
+/// CSV and TSV (RFC 4180): a record a photo, its URL and its name in two of the columns.
+struct SeparatedListParser: RecordReceiver {
+    /// What the beginning of the list has shown about its columns.
+    struct Layout: Equatable, Sendable {
+        /// What separates fields; a byte that no text has where there is one column only.
+        var delimiter: UInt8
+        /// The column with the URLs, from 0.
+        var urlColumn: Int
+        /// The column with the names, from 0; nil where they are taken from the URLs.
+        var nameColumn: Int?
+        /// True when the first record names the columns.
+        var hasHeader: Bool
+    }
+
+    private let layout: Layout
+    private var isFirst = true
+    private var scratch = PhotoURL.Scratch()
+    private var urlScratch: [UInt8] = []
+    private var nameScratch: [UInt8] = []
+
+    init(_ layout: Layout) {
+        self.layout = layout
+    }
+
+    mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
+        guard record.contains(where: { !Byte.isBlank($0) }) else { return }
+        defer { isFirst = false }
+        if isFirst, layout.hasHeader { return }
+        var url: SeparatedFields.Field?, name: SeparatedFields.Field?
+        var fields = SeparatedFields(record, delimiter: layout.delimiter)
+        var column = 0
+        while column <= max(layout.urlColumn, layout.nameColumn ?? 0), let field = fields.next() {
+            if column == layout.urlColumn { url = field }
+            if column == layout.nameColumn { name = field }
+            column += 1
+        }
+        // A record that ends before its URL is a photo with an empty one, never dropped.
+        let none = SeparatedFields.Field(raw: record.part(0..<0), hasQuotes: false)
+        (url ?? none).withText(&urlScratch) { url in
+            let url = url.trimmed
+            (name ?? none).withText(&nameScratch) { name in
+                if name.isEmpty { PhotoURL.withName(of: url, &scratch) { receive($0, url) } } else { receive(name, url) }
+            }
+        }
+    }
+}

@@ -1,0 +1,10 @@
+/// Plain text: a URL a line; blank lines and lines that begin with `#` are skipped.
+struct TextListParser: RecordReceiver {
+    private var scratch = PhotoURL.Scratch()
+
+    mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
+        let url = record.trimmed
+        guard let first = url.first, first != Byte.hash else { return }
+        PhotoURL.withName(of: url, &scratch) { receive($0, url) }
+    }
+}
