@@ -16,6 +16,8 @@ public struct ManifestLine: Sendable, Equatable, Codable {
     public var reason: String?
     /// What exactly was found.
     public var detail: String?
+    /// How often it was tried to be downloaded, where it failed.
+    public var attempts: Int?
     /// Of the file written, in pixels.
     public var width: Int?
     /// Of the file written, in pixels.
@@ -52,6 +54,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
         JSONText.append("file", file, to: &text)
         JSONText.append("reason", reason, to: &text)
         JSONText.append("detail", detail, to: &text)
+        JSONText.append("attempts", attempts, to: &text)
         JSONText.append("width", width, to: &text)
         JSONText.append("height", height, to: &text)
         JSONText.append("bytes", bytes, to: &text)

@@ -66,6 +66,12 @@ public struct LostOperation: Sendable, Hashable {
     public let batch: BatchID
     /// Its number in the batch.
     public let number: Int
+
+    /// An operation of a batch.
+    public init(batch: BatchID, number: Int) {
+        self.batch = batch
+        self.number = number
+    }
 }
 
 /// What claim answers.

@@ -27,7 +27,8 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
     /// The failure of Redis behind it.
     public let redis: RedisError?
 
-    init(_ code: Code, _ description: String, redis: RedisError? = nil) {
+    /// An error with its text, which says what failed, what was found, what to do.
+    public init(_ code: Code, _ description: String, redis: RedisError? = nil) {
         self.code = code
         self.description = description
         self.redis = redis

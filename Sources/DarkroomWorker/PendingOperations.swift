@@ -1,0 +1,67 @@
+import DarkroomConcurrency
+import DarkroomTransfer
+import Foundation
+
+/// The two local queues of a worker, and what of each photo stands in them.
+final class PendingOperations: Sendable {
+    private struct InProgress {
+        var downloads: [PhotoInProgress.Key: ImageDownloader] = [:]
+        var filtrations: [PhotoInProgress.Key: ImageFiltration] = [:]
+    }
+
+    private let inProgress = Locked(InProgress())
+    private let downloadQueue = OperationQueue()
+    private let filtrationQueue = OperationQueue()
+    private let engine: TransferEngine
+
+    init(_ configuration: WorkerConfiguration, engine: TransferEngine) {
+        self.engine = engine
+        downloadQueue.name = "Download queue"
+        downloadQueue.maxConcurrentOperationCount = configuration.downloads
+        downloadQueue.qualityOfService = .userInitiated
+        filtrationQueue.name = "Image Filtration queue"
+        filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
+        filtrationQueue.qualityOfService = .utility
+    }
+
+    /// How many photos download, or wait for it.
+    var downloadsInProgress: Int { inProgress.withLock { $0.downloads.count } }
+
+    /// How many photos are downloaded and are filtered, or wait for it.
+    var filtrationsInProgress: Int { inProgress.withLock { $0.filtrations.count - $0.downloads.count } }
+
+    /// Begins a photo: its filtration waits for its download.
+    /// - Parameters:
+    ///   - downloaded: what came of the download, on the transfer engine's thread.
+    ///   - filter: what to do with the bytes, on a thread of the filtration queue.
+    func start(
+        _ photo: PhotoInProgress, downloaded: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void,
+        filter: @escaping @Sendable (PhotoInProgress, Download) -> Void
+    ) {
+        let downloader = ImageDownloader(photo, engine: engine) { [self] photo, result in
+            inProgress.withLock {
+                $0.downloads[photo.key] = nil
+                if case .failure = result { $0.filtrations[photo.key] = nil }
+            }
+            downloaded(photo, result)
+        }
+        let filtration = ImageFiltration(photo) { [self] photo, image in
+            filter(photo, image)
+            inProgress.withLock { $0.filtrations[photo.key] = nil }
+        }
+        filtration.addDependency(downloader)
+        inProgress.withLock {
+            $0.downloads[photo.key] = downloader
+            $0.filtrations[photo.key] = filtration
+        }
+        // The dependent first: a dependency that ends while its dependent is being added can be missed for ever.
+        filtrationQueue.addOperation(filtration)
+        downloadQueue.addOperation(downloader)
+    }
+
+    /// Stops a photo's transfer; its filter stops at its next check.
+    func cancel(_ photo: PhotoInProgress) {
+        photo.cancelled.set()
+        inProgress.withLock { $0.downloads[photo.key] }?.cancel()
+    }
+}

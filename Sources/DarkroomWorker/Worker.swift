@@ -1,0 +1,120 @@
+import DarkroomConcurrency
+import DarkroomImaging
+import DarkroomModel
+import DarkroomRedis
+import DarkroomStore
+import Foundation
+
+/// One worker: claims operations, runs their photos through its two local queues, reports them, and hands back what it
+/// does not finish.
+///
+/// Its threads: the claimer, the reporter, the heart, the transfers', and those of the two operation queues.
+public final class Worker: Sendable {
+    /// New with every start, so that nothing of an earlier process is taken for this one's.
+    public let id: String
+    private let core: WorkerCore
+    private let claimer: Claimer
+    private let reporter: Reporter
+    private let heart: Heart
+    private let threads = Locked<[OwnedThread]>([])
+    private let subscription = Locked<RedisSubscription?>(nil)
+    private let redis: RedisConfiguration
+    private let stopSignal = Signal()
+    private let stopRequested = Flag()
+    private let finished = DispatchSemaphore(value: 0)
+
+    /// A worker that has not started.
+    /// - Parameter log: gets a line for what people running the worker should know; called on any thread.
+    public init(
+        redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
+        log: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws {
+        let host = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
+        let random = String(UInt32.random(in: .min ... .max), radix: 36)
+        let safeHost = host.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "-" }
+        id = "\(String(safeHost))-\(getpid())-\(random)"
+        self.redis = redis
+        if configuration.work == .photos { try Imaging.start() }
+        core = WorkerCore(
+            id: id, store: BatchStore(redis, keys: keys), configuration: configuration, log: log)
+        claimer = Claimer(core)
+        reporter = Reporter(core)
+        let started = Int(Date().timeIntervalSince1970 * 1000)
+        heart = Heart(core) { [id, core, claimer] in
+            WorkerDescription(id: id, started: started, core: core, refused: claimer.refused).fields
+        }
+    }
+
+    /// Connects and begins to work; returns at once.
+    /// - Throws: `RedisError` when Redis cannot be reached.
+    public func start() throws {
+        try core.store.connection.connect()
+        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [claimer, core] event in
+            switch event {
+            case .message(_, let text): claimer.hint(workers: Hint(text)?.workers ?? 1)
+            case .subscribed: core.claimSignal.raise()
+            case .disconnected: break
+            }
+        }
+        subscription.withLock { $0 = hints }
+        threads.withLock {
+            $0 = [
+                OwnedThread("darkroom-heart") { [heart] in heart.run() },
+                OwnedThread("darkroom-claims") { [claimer] in claimer.run() },
+                OwnedThread("darkroom-reports") { [reporter] in reporter.run() },
+            ]
+        }
+        _ = OwnedThread("darkroom-worker") { [self] in end() }
+    }
+
+    /// Stops claiming and starting, hands back what does not run, lets running photos end within the grace time and
+    /// hands back the rest. Returns at once, see ``wait()``.
+    public func stop() {
+        stopRequested.set()
+        stopSignal.raise()
+    }
+
+    /// Leaves now: nothing is handed back, the leases expire.
+    public func leave() {
+        core.leaving.set()
+        stop()
+    }
+
+    /// Blocks until the worker has stopped.
+    public func wait() {
+        finished.wait()
+        finished.signal()
+    }
+
+    /// How many photos this worker has made final.
+    public var photosDone: Int { core.withLedger { $0.photosDone } }
+
+    /// Waits to be stopped, and takes the worker down.
+    private func end() {
+        while !stopRequested.isSet { stopSignal.wait() }
+        core.stop()
+        let deadline = ContinuousClock.now + core.configuration.grace
+        // The reporter hands back as photos end; whoever asks to leave raises the signal, too.
+        while !isEmpty, !core.leaving.isSet, .now < deadline { stopSignal.wait(timeout: .milliseconds(20)) }
+        if !isEmpty, !core.leaving.isSet {
+            core.abort()
+            // Aborted transfers end in a millisecond, filters at their next check; encoders that cannot stop are not waited for.
+            let last = ContinuousClock.now + .seconds(1)
+            while !isEmpty, !core.leaving.isSet, .now < last { stopSignal.wait(timeout: .milliseconds(20)) }
+        }
+        heart.stop()
+        reporter.stop()
+        core.claimSignal.raise()
+        if !core.leaving.isSet {
+            for thread in threads.withLock({ $0 }) { thread.join() }
+            // A worker that cannot say goodbye is taken off the list after an hour.
+            do { try core.store.perform(core.store.leave(worker: id)) } catch { core.log("\(error)") }
+        }
+        subscription.withLock { $0 }?.close()
+        core.shutDownTransfers()
+        core.store.connection.close()
+        finished.signal()
+    }
+
+    private var isEmpty: Bool { core.withLedger { $0.held.isEmpty } }
+}

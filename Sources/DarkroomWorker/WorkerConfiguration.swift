@@ -1,0 +1,32 @@
+import DarkroomTransfer
+import Foundation
+
+/// What one worker may do and how much of it at once.
+public struct WorkerConfiguration: Sendable {
+    /// What a worker does with the operations that it claims.
+    package enum Work: Sendable {
+        /// Downloads, filters and writes their photos.
+        case photos
+        /// Reports every photo as filtered and does nothing: for measuring the queue alone.
+        case nothing
+    }
+
+    /// Downloads at once.
+    public var downloads = 32
+    /// Filtrations at once; the cores that the process may use unless told.
+    public var filtrations = ProcessInfo.processInfo.activeProcessorCount
+    /// How long running photos may take to end once the worker was asked to stop.
+    public var grace: Duration = .seconds(10)
+    /// The folders that outputs must lie below; empty allows any.
+    public var outputsUnder: [String] = []
+    /// What may be fetched from where, and how long it may take.
+    public var transfer = TransferConfiguration()
+    /// The most pixels a photo may have, by its header.
+    public var maxPixels = 100_000_000
+    /// The most downloaded bytes that wait for their filter before downloads pause.
+    public var maxBytesHeld = 128 << 20
+    package var work = Work.photos
+
+    /// The configuration that holds unless told.
+    public init() {}
+}

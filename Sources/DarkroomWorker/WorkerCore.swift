@@ -1,0 +1,158 @@
+import DarkroomConcurrency
+import DarkroomImaging
+import DarkroomModel
+import DarkroomStore
+import DarkroomTransfer
+import Foundation
+
+/// What the threads of a worker share: the ledger behind its lock, the local queues, and the signals between them.
+final class WorkerCore: Sendable {
+    let id: String
+    let store: BatchStore
+    let configuration: WorkerConfiguration
+    let log: @Sendable (String) -> Void
+    /// Raised when there may be room or work to claim.
+    let claimSignal = Signal()
+    /// Raised when there may be something to report or to hand back.
+    let reportSignal = Signal()
+    /// Raised when a heartbeat is to be sent at once.
+    let heartSignal = Signal()
+    /// Set when the worker is to leave without finishing anything.
+    let leaving = Flag()
+    /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
+    let heartBeats = Locked(false)
+    let rate = Rate()
+    private let ledger: Locked<WorkerLedger>
+    private let pending: PendingOperations
+    private let engine: TransferEngine
+
+    init(
+        id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void
+    ) {
+        self.id = id
+        self.store = store
+        self.configuration = configuration
+        self.log = log
+        engine = TransferEngine(configuration.transfer)
+        pending = PendingOperations(configuration, engine: engine)
+        // Enough that no filtration waits while downloads come and go, few enough for the local queues.
+        let window = configuration.downloads + 4 * configuration.filtrations
+        ledger = Locked(WorkerLedger(window: window, maxBytesHeld: configuration.maxBytesHeld))
+    }
+
+    /// Reads or changes the ledger. The answer is acted on outside of the lock.
+    func withLedger<Result>(_ body: (inout WorkerLedger) -> Result) -> Result { ledger.withLock(body) }
+
+    /// How many photos download and how many are filtered now.
+    var running: (downloads: Int, filtrations: Int) {
+        (pending.downloadsInProgress, pending.filtrationsInProgress)
+    }
+
+    // MARK: Photos
+
+    /// Takes an operation that was claimed and begins what there is room for.
+    func accept(_ claimed: ClaimedOperation, _ context: BatchContext) throws(StoreError) {
+        guard configuration.work == .photos else {
+            let operation = OperationInHand(claimed, context, records: [], lines: [])
+            withLedger {
+                _ = $0.accept(operation)
+                $0.skip(claimed.held)
+            }
+            reportSignal.raise()
+            return
+        }
+        let firstIndex = (claimed.held.number - 1) * context.options.operationSize
+        let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
+        guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
+        let lines = ManifestFiles.takeOver(claimed, records, context)
+        let operation = OperationInHand(claimed, context, records: records, lines: lines)
+        let dropped = withLedger { ledger in
+            defer {
+                // Five workers died of it without bringing a photo of it to its end.
+                if claimed.deaths >= 5 { ledger.settleAll(claimed.held, .failed(.crashed)) }
+            }
+            return ledger.accept(operation)
+        }
+        for photo in dropped { pending.cancel(photo) }
+        beginPhotos()
+        reportSignal.raise()
+    }
+
+    /// Begins as many photos as there is room for.
+    func beginPhotos() {
+        for photo in withLedger({ $0.begin() }) {
+            pending.start(photo, downloaded: downloaded, filter: filter)
+        }
+    }
+
+    /// Drops operations that are another's now.
+    func drop(_ lost: [LostOperation]) {
+        guard !lost.isEmpty else { return }
+        let photos = withLedger { ledger in
+            lost.compactMap { ledger.held($0) }.flatMap { ledger.drop($0) }
+        }
+        for photo in photos { pending.cancel(photo) }
+        claimSignal.raise()
+        reportSignal.raise()
+    }
+
+    private func downloaded(_ photo: PhotoInProgress, _ result: Result<Download, TransferError>) {
+        switch result {
+        case .success(let image):
+            withLedger { $0.downloaded(photo, bytes: image.body.count) }
+        case .failure(let error):
+            ended(
+                photo,
+                FailureReason(error).map { reason in
+                    var outcome = PhotoDevelopment.failure(photo, reason, error.detail)
+                    outcome.line.attempts = error.attempts
+                    return outcome
+                })
+        }
+    }
+
+    private func filter(_ photo: PhotoInProgress, _ image: Download) {
+        let temporaryName = ".\(photo.record.index).\(photo.operation.fence).\(id)"
+        let outcome = PhotoDevelopment.develop(photo, image, temporaryName: temporaryName) { [self] in
+            !photo.cancelled.isSet && withLedger { $0.isWanted(photo) }
+        }
+        withLedger { $0.released(bytes: image.body.count) }
+        ended(photo, outcome)
+    }
+
+    private func ended(_ photo: PhotoInProgress, _ outcome: PhotoOutcome?) {
+        let (isDue, wantsMore) = withLedger { ledger in
+            (ledger.ended(photo, outcome), ledger.photosWanted > 0)
+        }
+        if isDue || photo.cancelled.isSet { reportSignal.raise() }
+        if wantsMore { claimSignal.raise() }
+        beginPhotos()
+    }
+
+    // MARK: Stopping
+
+    /// Nothing begins any more; what runs goes on.
+    func stop() {
+        _ = withLedger { $0.stop() }
+        claimSignal.raise()
+        reportSignal.raise()
+    }
+
+    /// Stops what still runs: transfers are aborted, filters stop at their next check.
+    func abort() {
+        for photo in withLedger({ $0.stop() }) { pending.cancel(photo) }
+        reportSignal.raise()
+    }
+
+    /// Ends the thread of the transfers.
+    func shutDownTransfers() { engine.shutdown() }
+}
+
+extension StoreError {
+    static func photosDiffer(_ claimed: ClaimedOperation, _ count: Int) -> StoreError {
+        StoreError(
+            .damagedEntry,
+            "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(count) photos, "
+                + "\(claimed.letters.count) were fed")
+    }
+}

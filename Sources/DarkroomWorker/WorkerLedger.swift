@@ -1,0 +1,187 @@
+import DarkroomModel
+import DarkroomStore
+
+/// What a worker holds, and every decision about it: what begins next, what is to be reported, what is handed back.
+///
+/// A plain value without locks, clocks or threads; its owner holds the lock and acts on the answers outside of it.
+struct WorkerLedger {
+    /// A report as it is to be sent, with what must be on disk before.
+    struct Report {
+        let held: HeldOperation
+        let context: BatchContext
+        let letters: [UInt8]
+        let lines: [[UInt8]?]
+        let bytesIn: Int
+        let bytesOut: Int
+        let failures: [(index: Int, json: [UInt8])]
+        let version: Int
+        let hasPast: Bool
+    }
+
+    /// How many photos may have begun and not ended.
+    let window: Int
+    /// The most downloaded bytes that wait for their filter before no more downloads begin.
+    let maxBytesHeld: Int
+    private(set) var operations: [HeldOperation: OperationInHand] = [:]
+    private(set) var inProgress: [PhotoInProgress.Key: PhotoInProgress] = [:]
+    private(set) var bytesHeld = 0
+    private(set) var isStopping = false
+    /// Photos that became final since the worker started.
+    private(set) var photosDone = 0
+    private var order: [HeldOperation] = []  // as they were claimed
+    private var turns: [BatchID] = []  // whose photo begins next comes first
+
+    init(window: Int, maxBytesHeld: Int) {
+        self.window = window
+        self.maxBytesHeld = maxBytesHeld
+    }
+
+    // MARK: Claiming
+
+    /// How many photos a claim should ask for, 0 when the worker holds enough: what fills its queues and one operation more.
+    var photosWanted: Int {
+        guard !isStopping else { return 0 }
+        let waiting = operations.values.filter(\.hasPhotosToBegin)
+        guard waiting.count > 1 else { return max(1, window - inProgress.count - (waiting.first?.unbegun ?? 0)) }
+        let unbegun = waiting.reduce(0) { $0 + $1.unbegun } - (waiting.map(\.records.count).max() ?? 0)
+        return max(0, window - inProgress.count - unbegun)
+    }
+
+    /// Takes an operation that was claimed. What is still held of it under an older fence is dropped first.
+    mutating func accept(_ operation: OperationInHand) -> [PhotoInProgress] {
+        let older = operations.keys.first { $0.batch == operation.held.batch && $0.number == operation.held.number }
+        let dropped = older.map { drop($0) } ?? []
+        operations[operation.held] = operation
+        order.append(operation.held)
+        if !turns.contains(operation.held.batch) { turns.append(operation.held.batch) }
+        return dropped
+    }
+
+    /// Forgets an operation that is another's now; the photos of it that run are answered: their results are to be dropped.
+    mutating func drop(_ held: HeldOperation) -> [PhotoInProgress] {
+        guard operations.removeValue(forKey: held) != nil else { return [] }
+        order.removeAll { $0 == held }
+        if !order.contains(where: { $0.batch == held.batch }) { turns.removeAll { $0 == held.batch } }
+        return inProgress.values.filter { $0.operation == held }
+    }
+
+    /// Whatever of a lost operation is held, under any fence.
+    func held(_ lost: LostOperation) -> HeldOperation? {
+        operations.keys.first { $0.batch == lost.batch && $0.number == lost.number }
+    }
+
+    // MARK: Photos
+
+    /// The photos that are to begin now, batch by batch in turn.
+    mutating func begin() -> [PhotoInProgress] {
+        var begun: [PhotoInProgress] = []
+        while !isStopping, inProgress.count < window, bytesHeld < maxBytesHeld, let photo = next() {
+            inProgress[photo.key] = photo
+            begun.append(photo)
+        }
+        return begun
+    }
+
+    private mutating func next() -> PhotoInProgress? {
+        for (turn, batch) in turns.enumerated() {
+            for held in order where held.batch == batch {
+                // The operation is moved out while it changes, so that its arrays are not copied.
+                guard var operation = operations.removeValue(forKey: held) else { continue }
+                defer { operations[held] = operation }
+                let position = operation.nextPhoto { index in
+                    inProgress[PhotoInProgress.Key(batch: batch, index: index)] == nil
+                }
+                guard let position else { continue }
+                operation.begin()
+                turns.append(turns.remove(at: turn))
+                return PhotoInProgress(operation.records[position], of: held, operation.context)
+            }
+        }
+        return nil
+    }
+
+    /// The photo's bytes are here and wait for their filter.
+    mutating func downloaded(_ photo: PhotoInProgress, bytes: Int) {
+        bytesHeld += bytes
+        operations[photo.operation]?.downloaded(index: photo.record.index)
+    }
+
+    /// The photo's bytes were used or thrown away.
+    mutating func released(bytes: Int) { bytesHeld -= bytes }
+
+    /// Whether a result may still be put in place: the operation is held under the fence it began with.
+    func isWanted(_ photo: PhotoInProgress) -> Bool { operations[photo.operation] != nil }
+
+    /// The photo ended; nil when it was stopped without an end.
+    /// - Returns: true when its operation has nothing left to run, so that it should be reported at once.
+    mutating func ended(_ photo: PhotoInProgress, _ outcome: PhotoOutcome?) -> Bool {
+        inProgress[photo.key] = nil
+        guard operations[photo.operation] != nil else { return false }
+        if let outcome {
+            operations[photo.operation]?.finished(index: photo.record.index, outcome)
+            photosDone += 1
+        } else {
+            operations[photo.operation]?.abandon(index: photo.record.index)
+        }
+        return operations[photo.operation].map { $0.isDone || (isStopping && $0.running == 0) } ?? false
+    }
+
+    /// Settles every photo of an operation that is not to run.
+    mutating func settleAll(_ held: HeldOperation, _ state: PhotoRecordState) {
+        operations[held]?.settleAll(state)
+    }
+
+    /// Counts every photo of an operation as filtered without doing anything.
+    mutating func skip(_ held: HeldOperation) {
+        operations[held]?.skip()
+        photosDone += operations[held]?.letters.count ?? 0
+    }
+
+    // MARK: Reporting
+
+    /// The reports that are due: those of operations that are done, and those with news older than `age`.
+    func reports(now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
+        order.compactMap { held in
+            guard let operation = operations[held], operation.hasNews else { return nil }
+            let isDue =
+                operation.isDone || age == .zero || operation.oldestNews.map { now - $0 >= age } ?? false
+                || (isStopping && operation.running == 0)
+            guard isDue else { return nil }
+            return Report(
+                held: held, context: operation.context, letters: operation.letters, lines: operation.lines,
+                bytesIn: operation.bytesIn, bytesOut: operation.bytesOut, failures: operation.failures,
+                version: operation.version, hasPast: operation.hasPast)
+        }
+    }
+
+    /// When the oldest news that nobody hurried falls due.
+    func nextReport(after age: Duration) -> ContinuousClock.Instant? {
+        operations.values.compactMap(\.oldestNews).min().map { $0 + age }
+    }
+
+    /// A report arrived, and the operation goes on.
+    mutating func reported(_ report: Report, stored letters: [UInt8]?, now: ContinuousClock.Instant) {
+        operations[report.held]?.reported(version: report.version, failures: report.failures.count, now: now)
+        if let letters { operations[report.held]?.adopt(letters) }
+    }
+
+    /// The operations to hand back: those of a stopping worker of which nothing runs and nothing is left to report.
+    var toHandBack: [HeldOperation] {
+        guard isStopping else { return [] }
+        return order.filter { held in operations[held].map { $0.running == 0 && !$0.hasNews } ?? false }
+    }
+
+    // MARK: Stopping
+
+    /// Nothing begins any more. The answer are the photos that run.
+    mutating func stop() -> [PhotoInProgress] {
+        isStopping = true
+        return Array(inProgress.values)
+    }
+
+    /// What is held, to be renewed.
+    var held: [HeldOperation] { order }
+
+    /// The shortest lease of what is held.
+    var shortestLease: Duration? { operations.values.map(\.context.options.lease).min() }
+}
