@@ -21,5 +21,7 @@ struct DarkroomProgram: ParsableCommand {
         ],
         version: DarkroomVersion.current,
         subcommands: [
+            ForgetCommand.self, BatchesCommand.self, StatusCommand.self, OperationsCommand.self, WorkersCommand.self,
+            WaitCommand.self,
         ])
 }

@@ -29,8 +29,15 @@ struct RedisOptions: ParsableArguments {
 
     /// The store there, connected, so that a wrong address or password shows now.
     func connect() throws -> BatchStore {
-        let store = BatchStore(try configuration(), keys: try keys())
-        try store.connection.connect()
+        let configuration = try configuration()
+        let store = BatchStore(configuration, keys: try keys())
+        do throws(RedisError) {
+            try store.connection.connect()
+        } catch {
+            // A Redis that is too old refuses the scripts, in words that do not say so.
+            if error.code == .server { _ = try RedisRequirements.check(configuration) }
+            throw error
+        }
         return store
     }
 }

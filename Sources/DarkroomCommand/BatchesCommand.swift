@@ -1,0 +1,33 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom batches`: all batches, earliest submission first.
+struct BatchesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "batches", abstract: "List the batches.", group: "Monitor",
+        examples: ["darkroom batches", "darkroom batches --json"])
+
+    @Flag(help: "Print the facts of all batches as a JSON array.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        let now = try store.time()
+        let batches = try store.facts(of: try store.batchIDs())
+        let output = StandardOutput()
+        if json { return try output.document(.array(batches.map { JSON($0, now: now) })) }
+        var table = Table(
+            ["batch", "name", "state", "photos", "filtered", "failed", "cancelled", "rate", "submitted"], to: output)
+        for batch in batches {
+            try table.add([
+                .text(batch.id.description), .text(batch.options.name), .text(batch.stateText), .count(batch.photos),
+                .count(batch.counts.filtered), .count(batch.counts.failed), .count(batch.counts.cancelled),
+                .rate(batch.photosPerSecond(now: now)), .time(batch.submitted),
+            ])
+        }
+        try table.finish()
+        if batches.isEmpty, output.isTerminal {
+            printToStandardError("There is no batch. \"darkroom submit LIST -o FOLDER\" makes one.")
+        }
+    }
+}

@@ -1,0 +1,29 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom forget`: removes a batch from Redis; its photos stay.
+struct ForgetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "forget", abstract: "Forget a batch that has finished: remove it from Redis; the photos stay.",
+        group: "Coordinator", examples: ["darkroom forget holidays"])
+
+    @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
+    @Flag(help: "Also when it has not finished: its workers drop what they hold of it.") var force: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        let found = try store.batch(named: batch)
+        while true {
+            switch try store.perform(store.forget(found.id, unfinished: force)) {
+            case .more: continue
+            case .forgotten, .gone: return
+            case .unfinished(let state):
+                throw CommandError(
+                    "batch \(found.label) is \(state.rawValue): \(HumanText.count(found.photos - found.counts.final)) of "
+                        + "its \(HumanText.count(found.photos, of: "photo")) are not done; wait for it "
+                        + "(darkroom wait \(found.id)), or forget it all the same with --force")
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom operations`: the operations of a batch.
+struct OperationsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "operations", abstract: "List the operations of a batch: where each stands, who holds it.",
+        group: "Monitor", examples: ["darkroom operations holidays"])
+
+    @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
+    @Flag(help: "Print a JSON array.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        let found = try store.batch(named: batch)
+        let output = StandardOutput()
+        if json {
+            var array = JSONArrayWriter(output)
+            try forEach(store, found) { try array.add(Self.json($0, $1)) }
+            return try array.finish()
+        }
+        var table = Table(
+            ["operation", "state", "first", "photos", "done", "failed", "deaths", "worker"], to: output)
+        try forEach(store, found) { operation, first in
+            let counts = PhotoCounts(letters: operation.letters)
+            try table.add([
+                .count(operation.number), .text(operation.state.rawValue), .count(first),
+                .count(operation.letters.count), .count(counts.final), .count(counts.failed), .count(operation.deaths),
+                .text(operation.worker ?? ""),
+            ])
+        }
+        try table.finish()
+    }
+
+    /// Reads the operations in parts, with the index of each one's first photo.
+    private func forEach(
+        _ store: BatchStore, _ batch: BatchFacts, _ body: (OperationFacts, Int) throws -> Void
+    ) throws {
+        for start in stride(from: 1, through: batch.operations, by: 1000) {
+            for operation in try store.operations(of: batch, in: start...start + 999) {
+                try body(operation, (operation.number - 1) * batch.options.operationSize)
+            }
+        }
+    }
+
+    private static func json(_ operation: OperationFacts, _ first: Int) -> JSON {
+        [
+            "operation": .int(operation.number), "state": .string(operation.state.rawValue), "first": .int(first),
+            "photos": .int(operation.letters.count), "counts": JSON(PhotoCounts(letters: operation.letters)),
+            "deaths": .int(operation.deaths), "worker": JSON(operation.worker),
+        ]
+    }
+}
+
+extension PhotoCounts {
+    /// The counts of photos by their letters.
+    init(letters: [UInt8]) {
+        self.init()
+        for letter in letters {
+            switch PhotoRecordState(letter: letter) {
+            case .new, nil: new += 1
+            case .downloaded: downloaded += 1
+            case .filtered: filtered += 1
+            case .failed: failed += 1
+            case .cancelled: cancelled += 1
+            }
+        }
+    }
+}

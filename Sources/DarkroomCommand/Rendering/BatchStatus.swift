@@ -1,0 +1,54 @@
+import Darkroom
+
+/// Everything about one batch, for people.
+struct BatchStatus {
+    private let batch: BatchFacts
+    private let now: Int
+
+    /// - Parameter now: in ms of the Redis clock.
+    init(_ batch: BatchFacts, now: Int) {
+        self.batch = batch
+        self.now = now
+    }
+
+    func write(to output: StandardOutput) throws {
+        let options = batch.options
+        let counts = batch.counts
+        var sheet = FactSheet()
+        sheet.add("batch", batch.id.description)
+        if !options.name.isEmpty { sheet.add("name", options.name) }
+        sheet.add("state", batch.stateText)
+        sheet.add("photos", HumanText.count(batch.photos) + (batch.sealed ? "" : " fed so far"))
+        for (name, count) in [
+            ("  new", counts.new), ("  downloaded", counts.downloaded), ("  filtered", counts.filtered),
+            ("  failed", counts.failed), ("  cancelled", counts.cancelled),
+        ] where count > 0 { sheet.add(name, HumanText.count(count) + percentage(count)) }
+        for (reason, count) in batch.failuresByCount { sheet.add("    \(reason.word)", HumanText.count(count)) }
+        sheet.add(
+            "operations",
+            "\(HumanText.count(batch.operations)) of \(options.operationSize) photos: \(HumanText.count(queued)) queued, "
+                + "\(HumanText.count(batch.executing)) executing, \(HumanText.count(batch.operationsEnded)) ended")
+        sheet.add("priority", options.priority.rawValue)
+        sheet.add("filters", options.filters.joined(separator: " "))
+        sheet.add("format", "\(options.format), quality \(options.quality)" + (options.strip ? ", stripped" : ""))
+        sheet.add("output", options.output.isEmpty ? "none" : options.output)
+        sheet.add("file names", options.fileName)
+        sheet.add("bytes", "\(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out")
+        sheet.add("submitted", time(batch.submitted))
+        if let started = batch.started { sheet.add("started", time(started)) }
+        if let finished = batch.finished { sheet.add("finished", time(finished)) }
+        if let seconds = batch.seconds(now: now) { sheet.add("took", HumanText.duration(seconds)) }
+        if let rate = batch.photosPerSecond(now: now) { sheet.add("rate", HumanText.rate(rate)) }
+        try sheet.write(to: output)
+    }
+
+    private var queued: Int { batch.operations - batch.operationsEnded - batch.executing }
+
+    private func percentage(_ count: Int) -> String {
+        " (\(Int((Double(count) * 100 / Double(batch.photos)).rounded(.down))) %)"
+    }
+
+    private func time(_ milliseconds: Int) -> String {
+        "\(HumanText.localTime(milliseconds)) (\(HumanText.duration(Double(max(0, now - milliseconds)) / 1000)) ago)"
+    }
+}

@@ -1,0 +1,41 @@
+/// One value of a table: as people read it on a terminal, or as programs read it from a pipe.
+enum Cell {
+    case text(String)
+    case count(Int)
+    case bytes(Int)
+    case rate(Double?)
+    case seconds(Double?)
+    /// In ms since 1970.
+    case time(Int?)
+
+    /// For a terminal.
+    var human: String {
+        switch self {
+        case .text(let text): HumanText.safe(text)
+        case .count(let number): HumanText.count(number)
+        case .bytes(let count): HumanText.bytes(count)
+        case .rate(let rate): rate.map(HumanText.rate) ?? "-"
+        case .seconds(let seconds): seconds.map(HumanText.duration) ?? "-"
+        case .time(let time): time.map(HumanText.localTime) ?? "-"
+        }
+    }
+
+    /// For a program: numbers without units, times as ISO 8601, nothing where there is nothing.
+    var plain: String {
+        switch self {
+        case .text(let text): HumanText.safe(text)
+        case .count(let number), .bytes(let number): String(number)
+        case .rate(let rate): rate.map { JSON($0, decimals: 2).text } ?? ""
+        case .seconds(let seconds): seconds.map { JSON($0, decimals: 3).text } ?? ""
+        case .time(let time): time.map(HumanText.iso8601) ?? ""
+        }
+    }
+
+    /// Numbers stand at the right.
+    var isNumber: Bool {
+        switch self {
+        case .text, .time: false
+        case .count, .bytes, .rate, .seconds: true
+        }
+    }
+}

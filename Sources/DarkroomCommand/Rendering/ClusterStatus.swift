@@ -1,0 +1,57 @@
+import Darkroom
+
+/// What there is in one namespace of a Redis as a whole.
+struct ClusterStatus {
+    private static let states: [BatchState] = [.waiting, .ready, .executing, .finished]
+
+    let redis: String
+    let namespace: String
+    let batches: [BatchFacts]
+    /// Those that live.
+    let workers: [WorkerFacts]
+
+    var json: JSON {
+        let states = Self.states.map { (key: $0.rawValue, value: JSON.int(count($0))) }
+        return [
+            "redis": .string(redis), "namespace": .string(namespace), "batches": .object(states),
+            "photos": .int(open.reduce(0) { $0 + $1.photos }), "counts": JSON(counts),
+            "operations": ["queued": .int(queued), "executing": .int(executing)], "workers": .int(workers.count),
+            "downloading": .int(total("downloading")), "filtering": .int(total("filtering")),
+            "photosPerSecond": .int(total("rate")),
+        ]
+    }
+
+    func write(to output: StandardOutput) throws {
+        var sheet = FactSheet()
+        sheet.add("redis", "\(redis), namespace \(namespace)")
+        let states = Self.states.map { "\(HumanText.count(count($0))) \($0.rawValue)" }
+        sheet.add("batches", states.joined(separator: ", "))
+        sheet.add(
+            "photos",
+            "\(HumanText.count(counts.new + counts.downloaded)) to do, \(HumanText.count(counts.filtered)) filtered, "
+                + "\(HumanText.count(counts.failed)) failed in batches that have not finished")
+        sheet.add("operations", "\(HumanText.count(queued)) queued, \(HumanText.count(executing)) executing")
+        sheet.add("workers", HumanText.count(workers.count))
+        sheet.add("running", "\(total("downloading")) downloads, \(total("filtering")) filtrations")
+        sheet.add("rate", HumanText.rate(Double(total("rate"))))
+        try sheet.write(to: output)
+    }
+
+    private var open: [BatchFacts] { batches.filter { $0.state != .finished } }
+    private var queued: Int { open.reduce(0) { $0 + $1.operations - $1.operationsEnded - $1.executing } }
+    private var executing: Int { open.reduce(0) { $0 + $1.executing } }
+
+    /// The photos of batches that have not finished.
+    private var counts: PhotoCounts {
+        open.reduce(into: PhotoCounts()) { sum, batch in
+            sum.new += batch.counts.new
+            sum.downloaded += batch.counts.downloaded
+            sum.filtered += batch.counts.filtered
+            sum.failed += batch.counts.failed
+            sum.cancelled += batch.counts.cancelled
+        }
+    }
+
+    private func count(_ state: BatchState) -> Int { batches.count { $0.state == state } }
+    private func total(_ field: String) -> Int { workers.reduce(0) { $0 + $1.number(field) } }
+}

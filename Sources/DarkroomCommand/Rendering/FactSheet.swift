@@ -1,0 +1,18 @@
+/// Names and values under each other: aligned on a terminal, with a tab between them in a pipe.
+struct FactSheet {
+    private var lines: [(name: String, value: String)] = []
+
+    /// Adds a fact.
+    mutating func add(_ name: String, _ value: String) { lines.append((name, value)) }
+
+    /// Writes all.
+    func write(to output: StandardOutput) throws {
+        let width = lines.map(\.name.count).max() ?? 0
+        for line in lines {
+            let space = String(repeating: " ", count: width - line.name.count + 2)
+            let name = output.isTerminal ? line.name + space : line.name.drop { $0 == " " } + "\t"
+            try output.line(name + HumanText.safe(line.value))
+        }
+        try output.flush()
+    }
+}

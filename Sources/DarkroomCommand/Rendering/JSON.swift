@@ -1,0 +1,71 @@
+import Darkroom
+import Foundation
+
+/// A JSON value that is written with its members in the order given, as documented.
+enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
+    ExpressibleByDictionaryLiteral
+{
+    case null
+    case bool(Bool)
+    case int(Int)
+    case double(Double)
+    case string(String)
+    case array([JSON])
+    case object([(key: String, value: JSON)])
+
+    init(stringLiteral value: String) { self = .string(value) }
+    init(integerLiteral value: Int) { self = .int(value) }
+    init(booleanLiteral value: Bool) { self = .bool(value) }
+    init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { (key: $0, value: $1) }) }
+
+    init(_ value: String?) { self = value.map(JSON.string) ?? .null }
+    init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
+
+    /// A number with the decimals that say something: three for seconds, two for rates.
+    init(_ value: Double?, decimals: Int) {
+        let scale = pow(10, Double(decimals))
+        self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
+    }
+
+    /// A time in ms since 1970, as ISO 8601 in UTC.
+    init(time milliseconds: Int?) { self.init(milliseconds.map(HumanText.iso8601)) }
+
+    /// The value as text without spaces.
+    var text: String {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the text.
+    func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .int(let value): bytes += String(value).utf8
+        case .double(let value):
+            bytes += (value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)).utf8
+        case .string(let value): JSONText.append(value, to: &bytes)
+        case .array(let elements):
+            Self.append("[", elements, "]", to: &bytes) { $0.append(to: &$1) }
+        case .object(let members):
+            Self.append("{", members, "}", to: &bytes) { member, bytes in
+                JSONText.append(member.key, to: &bytes)
+                bytes += ":".utf8
+                member.value.append(to: &bytes)
+            }
+        }
+    }
+
+    private static func append<Element>(
+        _ start: String, _ elements: [Element], _ end: String, to bytes: inout [UInt8],
+        append: (Element, inout [UInt8]) -> Void
+    ) {
+        bytes += start.utf8
+        for (position, element) in elements.enumerated() {
+            if position > 0 { bytes += ",".utf8 }
+            append(element, &bytes)
+        }
+        bytes += end.utf8
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+
+/// Standard output, written in large pieces; what is left is written by ``flush()``.
+final class StandardOutput {
+    /// True when somebody reads it on a terminal.
+    let isTerminal = isatty(STDOUT_FILENO) == 1
+    private var buffer: [UInt8] = []
+
+    /// The columns of the terminal.
+    var width: Int {
+        var size = winsize()
+        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
+    /// Writes bytes.
+    func write(_ bytes: some Collection<UInt8>) throws {
+        buffer += bytes
+        if buffer.count >= 1 << 16 { try flush() }
+    }
+
+    /// Writes a line of text.
+    func line(_ text: String) throws { try write((text + "\n").utf8) }
+
+    /// Writes a JSON document.
+    func document(_ json: JSON) throws {
+        try line(json.text)
+        try flush()
+    }
+
+    /// Writes what is still held.
+    func flush() throws {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        var rest = buffer[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+            if written >= 0 {
+                rest = rest.dropFirst(written)
+            } else if errno != EINTR {
+                throw OutputError(reason: String(cString: strerror(errno)))
+            }
+        }
+    }
+}
+
+/// Standard output takes no more.
+struct OutputError: Error, CustomStringConvertible {
+    let reason: String
+    var description: String { "write to standard output: \(reason)" }
+}
+
+/// Writes a line to standard error, which has everything that is not the answer itself.
+func printToStandardError(_ text: String) {
+    FileHandle.standardError.write(Data((text + "\n").utf8))
+}

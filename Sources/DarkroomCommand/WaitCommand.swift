@@ -1,0 +1,56 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom wait`: until batches have finished.
+struct WaitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "wait", abstract: "Wait until batches have finished: all there are when none is named.",
+        discussion: """
+            Returns at once for what has finished. Ends with status 0 when all went well, 3 when photos failed, 4 when \
+            a batch was cancelled, 124 when the timeout passed first.
+            """,
+        group: "Monitor", examples: ["darkroom wait holidays --timeout 1h"])
+
+    @Argument(help: "The batches: id, beginning of an id, or name.") var batch: [String]
+    @Option(help: "How long to wait.", valueName: "duration") var timeout: Duration?
+    @Flag(help: "Print the facts as JSON: an object for one batch that is named, else an array.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName) { printToStandardError($0) }
+        switch try waiter.wait(for: try batches(store), timeout: timeout) {
+        case .finished(let batches, let now):
+            try print(batches, now: now)
+            let codes = batches.map(ExitCode.init(of:))
+            throw [.cancelled, .photosFailed].first(where: codes.contains) ?? ExitCode.success
+        case .timedOut(let batches, let now):
+            try print(batches, now: now)
+            let open = batches.filter { $0.state != .finished }
+            printToStandardError(
+                "\(HumanText.count(open.count, of: "batch")) had not finished within \(timeout?.argumentText ?? "")")
+            throw ExitCode.timedOut
+        }
+    }
+
+    /// Those named, each once, or all that have not finished.
+    private func batches(_ store: BatchStore) throws -> [BatchFacts] {
+        if batch.isEmpty { return try store.facts(of: try store.batchIDs()).filter { $0.state != .finished } }
+        var named: [BatchFacts] = []
+        for name in batch {
+            let found = try store.batch(named: name)
+            if !named.contains(where: { $0.id == found.id }) { named.append(found) }
+        }
+        return named
+    }
+
+    private func print(_ batches: [BatchFacts], now: Int) throws {
+        let output = StandardOutput()
+        if json {
+            let facts = batches.map { JSON($0, now: now) }
+            return try output.document(batch.count == 1 ? facts[0] : .array(facts))
+        }
+        for batch in batches { try output.line(batch.summary(now: now)) }
+        try output.flush()
+    }
+}

@@ -1,0 +1,97 @@
+import Darkroom
+import Foundation
+
+/// Waits until batches have finished, and does meanwhile what a living worker would: the operations of dead ones are
+/// recovered, also when nobody else lives.
+struct BatchWaiter {
+    /// How it ended.
+    enum Outcome {
+        /// All have finished; their facts in the order asked for.
+        case finished([BatchFacts], now: Int)
+        /// The time passed first; the facts as they stood last.
+        case timedOut([BatchFacts], now: Int)
+    }
+
+    private static let pause = Duration.milliseconds(250)
+    private static let heartbeatEvery = Duration.seconds(3)
+
+    private let store: BatchStore
+    private let redis: String
+    private let warn: (String) -> Void
+    private var warned: Set<Hindrance> = []
+    private var isConnected = true
+
+    /// - Parameters:
+    ///   - redis: how messages call the Redis.
+    ///   - warn: gets a line for each thing that hinders a batch, once, and when Redis goes and comes back.
+    init(_ store: BatchStore, redis: String, warn: @escaping (String) -> Void) {
+        self.store = store
+        self.redis = redis
+        self.warn = warn
+    }
+
+    /// Blocks until all have finished, at once when they have; `timeout` nil waits for ever.
+    ///
+    /// When Redis goes away it is tried again until it is back.
+    /// - Throws: ``CommandError`` when a batch is forgotten meanwhile; ``StoreError`` when Redis refuses.
+    mutating func wait(for batches: [BatchFacts], timeout: Duration?) throws -> Outcome {
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        var latest = Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0) })
+        var now = 0
+        var nextHeartbeat = ContinuousClock.now
+        while true {
+            do {
+                if nextHeartbeat <= .now {
+                    _ = try store.perform(store.heartbeat(worker: nil))
+                    nextHeartbeat = .now + Self.heartbeatEvery
+                }
+                now = try store.time()
+                try refresh(&latest, now: now)
+                if !isConnected { warn("Redis \(redis) is back") }
+                isConnected = true
+                let all = batches.compactMap { latest[$0.id] }
+                if all.allSatisfy({ $0.state == .finished }) { return .finished(all, now: now) }
+            } catch let error as StoreError where error.isPassing {
+                if isConnected { warn("Redis is gone, trying again until it is back: \(error)") }
+                isConnected = false
+            }
+            if let deadline, deadline <= .now { return .timedOut(batches.compactMap { latest[$0.id] }, now: now) }
+            Thread.sleep(forTimeInterval: min(Self.pause, deadline.map { $0 - .now } ?? Self.pause) / .seconds(1))
+        }
+    }
+
+    /// Reads the facts of those that have not finished, and says what has come to hinder them.
+    private mutating func refresh(_ latest: inout [BatchID: BatchFacts], now: Int) throws {
+        let open = latest.values.filter { $0.state != .finished }
+        let found = try store.facts(of: open.map(\.id))
+        for facts in found { latest[facts.id] = facts }
+        if let gone = open.first(where: { batch in !found.contains { $0.id == batch.id } }) {
+            throw CommandError(
+                "batch \(gone.label) was forgotten while it was waited for; it had \(gone.counts.final) of "
+                    + "\(HumanText.count(gone.photos, of: "photo")) done when it was last seen")
+        }
+        let warnings = BatchWarnings(workers: try store.workers(), now: now)
+        var hindrances: Set<Hindrance> = []
+        for batch in open.compactMap({ latest[$0.id] }).sorted(by: { $0.id < $1.id }) {
+            for warning in warnings.of(batch) {
+                let hindrance = Hindrance(batch: batch.id, kind: warning.kind)
+                if !warned.contains(hindrance) { warn(warning.text) }
+                hindrances.insert(hindrance)
+            }
+        }
+        warned = hindrances
+    }
+}
+
+/// What hinders a batch, for saying it once while it lasts.
+private struct Hindrance: Hashable {
+    let batch: BatchID
+    let kind: BatchWarnings.Kind
+}
+
+extension StoreError {
+    /// True when Redis is away and may come back.
+    var isPassing: Bool {
+        [.cannotConnect, .disconnected, .timedOut].contains(redis?.code)
+    }
+}

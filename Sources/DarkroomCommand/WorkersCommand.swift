@@ -1,0 +1,38 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom workers`: who works, on what.
+struct WorkersCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "workers", abstract: "List the workers that were heard of within the last hour, and what they run.",
+        group: "Monitor", examples: ["darkroom workers"])
+
+    @Flag(help: "Print the facts of all workers as a JSON array.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        let now = try store.time()
+        let workers = try store.workers()
+        let output = StandardOutput()
+        if json { return try output.document(.array(workers.map { JSON($0, now: now) })) }
+        var table = Table(
+            ["worker", "host", "pid", "seen", "downloads", "filtrations", "photos", "rate", "operations", "refuses"],
+            to: output)
+        for worker in workers {
+            let operations = worker.operations.isEmpty ? "-" : worker.operations.joined(separator: " ")
+            try table.add([
+                .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),
+                .text("\(HumanText.duration(Double(max(0, now - worker.seen)) / 1000)) ago"),
+                .text("\(worker.number("downloading")) of \(worker.number("downloads"))"),
+                .text("\(worker.number("filtering")) of \(worker.number("filtrations"))"),
+                .count(worker.number("photos")), .rate(Double(worker.number("rate"))), .text(operations),
+                .text(worker.fields["refused"] ?? ""),
+            ])
+        }
+        try table.finish()
+        if workers.isEmpty, output.isTerminal {
+            printToStandardError("There is no worker. \"darkroom worker\" starts one.")
+        }
+    }
+}
