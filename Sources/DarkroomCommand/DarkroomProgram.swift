@@ -19,7 +19,7 @@ struct DarkroomProgram: ParsableCommand {
             "darkroom worker --outputs-under /mnt/photos",
             "darkroom status holidays",
         ],
-        version: DarkroomVersion.current,
+        version: darkroomVersion,
         subcommands: [
             ForgetCommand.self, BatchesCommand.self, StatusCommand.self, OperationsCommand.self, WorkersCommand.self,
             WaitCommand.self,

@@ -13,7 +13,7 @@ struct FetchOptions: ParsableArguments {
     @Option(help: "Further attempts after a fault that may pass.", valueName: "count") var retries: Int = 3
     @Option(help: "A header sent with every request, as \"Accept: image/*\".", valueName: "line") var header: [String]
     @Option(help: "What servers are told the client is.", valueName: "text")
-    var userAgent: String = "darkroom/\(DarkroomVersion.current)"
+    var userAgent: String = "darkroom/\(darkroomVersion)"
     @Flag(help: "Fetch also from loopback, private and link-local addresses.") var allowPrivate: Bool
     @Option(help: "Read file: URLs below this folder.", valueName: "folder") var filesUnder: [String]
     @Option(

@@ -3,7 +3,13 @@ import Darkroom
 
 extension Filter: ExpressibleByArgument {
     /// Reads a filter as `sepia=0.8` or `tilt-shift=radius:3`.
-    public init(argument: String) throws { try self.init(parsing: argument) }
+    public init(argument: String) throws {
+        do throws(FilterSyntaxError) {
+            try self.init(parsing: argument)
+        } catch {
+            throw InvalidValue(error.problem)
+        }
+    }
 }
 
 /// The format written: that of the photo read, or one of the list.
@@ -29,7 +35,7 @@ struct ImageOptions: ParsableArguments {
     }
 
     /// The filters in order.
-    var filters: [Filter] { filter.isEmpty ? [.sepia(intensity: 0.8)] : filter }
+    var filters: [Filter] { filter.isEmpty ? [.standard] : filter }
 
     /// Puts these into what a batch asks for.
     func apply(to options: inout BatchOptions) {
