@@ -53,7 +53,8 @@ final class Reporter: Sendable {
                 try ManifestFiles.write(report, worker: core.id)
                 ready.append(report)
             } catch {
-                core.log("the manifest of operation \(report.held.number) of \(report.held.batch) waits: \(error.detail)")
+                core.log(
+                    "the manifest of operation \(report.held.number) of \(report.held.batch) waits: \(error.detail)")
                 isComplete = false
             }
         }
