@@ -6,7 +6,7 @@ enum SHA256 {
     static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var padded = bytes + [0x80]
         padded += [UInt8](repeating: 0, count: (120 - padded.count % 64) % 64)
-        padded += (0..<8).map { UInt8(truncatingIfNeeded: bytes.count * 8 >> (56 - 8 * $0)) }
+        padded += (0..<8).map { UInt8(truncatingIfNeeded: (bytes.count * 8) >> (56 - 8 * $0)) }
         var state = initialState
         for block in stride(from: 0, to: padded.count, by: 64) { update(&state, with: padded[block..<block + 64]) }
         return state.flatMap { word in (0..<4).map { UInt8(truncatingIfNeeded: word >> (24 - 8 * $0)) } }

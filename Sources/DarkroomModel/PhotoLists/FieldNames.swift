@@ -3,10 +3,11 @@
 /// Case and everything but letters and digits is ignored, so `Image URL`, `image_url` and `imageUrl` are one. Of
 /// several that fit the earliest in these lists is taken.
 enum FieldNames {
-    /// The names of a URL's column or key, best first; beyond these any name that ends in `url`.
+    /// The names of a URL's column or key, best first.
     static let url = [
-        "url", "imageurl", "photourl", "pictureurl", "imgurl", "fileurl", "downloadurl", "originalurl", "uri", "link",
-        "href", "src", "source", "image", "photo", "picture", "img", "address",
+        "url", "imageurl", "photourl", "pictureurl", "imgurl", "fileurl", "downloadurl", "originalurl", "fullurl",
+        "largeurl", "mediaurl", "contenturl", "sourceurl", "srcurl", "urls", "uri", "link", "href", "src", "source", "image",
+        "photo", "picture", "img", "address", "thumbnailurl", "thumburl",
     ].map { Array($0.utf8) }
 
     /// The names of a name's column or key, best first.
@@ -15,10 +16,7 @@ enum FieldNames {
     /// How well `field` fits as the URL's, 0 best; nil when not at all.
     static func urlRank(_ field: UnsafeRawBufferPointer) -> Int? {
         if field.count == 3, field.begins(with: "url") { return 0 }
-        return withNormalized(field) { normal in
-            rank(normal, url) ?? (normal.count > 3 && normal.part(normal.count - 3..<normal.count).begins(with: "url")
-                ? url.count : nil)
-        }
+        return withNormalized(field) { rank($0, url) }
     }
 
     /// How well `field` fits as the name's, 0 best; nil when not at all.

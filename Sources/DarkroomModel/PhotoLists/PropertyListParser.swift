@@ -9,11 +9,14 @@ struct PropertyListParser {
     /// The entries of a property list; a dictionary's by the UTF-8 bytes of their names, since it has no order.
     init(_ bytes: [UInt8]) throws(PhotoListError) {
         let root: Any
+        var format = PropertyListSerialization.PropertyListFormat.xml
         do {
-            root = try PropertyListSerialization.propertyList(from: Data(bytes), format: nil)
+            root = try PropertyListSerialization.propertyList(from: Data(bytes), format: &format)
         } catch {
-            throw PhotoListError(.damaged, "the property list is damaged or ends too early (\(Self.reason(error)))")
+            throw Self.damaged(Self.reason(error))
         }
+        // What is neither XML nor binary may still be read as the oldest format, in which a word is a string.
+        guard format != .openStep else { throw Self.damaged("the data has no end mark") }
         switch root {
         case let dictionary as [String: Any]:
             isDictionary = true
@@ -56,6 +59,10 @@ struct PropertyListParser {
         case is Date: "a date"
         default: "the number \(value)"
         }
+    }
+
+    private static func damaged(_ reason: String) -> PhotoListError {
+        PhotoListError(.damaged, "the property list is damaged or ends too early (\(reason))")
     }
 
     private static func reason(_ error: any Error) -> String {

@@ -1,0 +1,70 @@
+import DarkroomModel
+import Testing
+
+/// Numbers that are the same in every run.
+private struct SeededGenerator: RandomNumberGenerator {
+    var state: UInt64
+
+    /// SplitMix64.
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var z = state
+        z = (z ^ z >> 30) &* 0xbf58_476d_1ce4_e5b9
+        z = (z ^ z >> 27) &* 0x94d0_49bb_1331_11eb
+        return z ^ z >> 31
+    }
+}
+
+@Suite struct FileNamePropertyTests {
+    /// Pieces that make names meet if anything can.
+    private static let pieces: [[UInt8]] = [
+        "a", "A", "b", "1", "01", ".", "..", ".jpg", ".JPG", ".jpeg", "%", "%2e", "%2E", "%25", "/", "\\", "-", "_", "~", " ", "\0", "\n", "é", "e\u{301}",
+        "000001-", "00001/",
+    ].map { Array($0.utf8) } + [[0xe9], [0xc3], [0xff, 0xfe], [UInt8](repeating: 0x78, count: 198), [UInt8](repeating: 0x2f, count: 66)]
+
+    private static func name(_ generator: inout SeededGenerator) -> [UInt8] {
+        (0..<Int.random(in: 0...5, using: &generator)).flatMap { _ in pieces.randomElement(using: &generator)! }  // not empty
+    }
+
+    private static func isInside(_ path: String) -> Bool {
+        let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return parts.count <= 2 && parts.allSatisfy { $0.count <= 255 && !$0.isEmpty && $0.first != UInt8(ascii: ".") }
+            && !path.utf8.contains { $0 < 32 || $0 == 127 }
+    }
+
+    /// Unique names, and the names that their own files have: the hardest to keep apart.
+    @Test func neverGivesTwoNamesOnePath() throws {
+        let template = try FileNameTemplate("{name}", namesAreUnique: true)
+        var generator = SeededGenerator(state: 3)
+        var seen: [[UInt8]: [UInt8]] = [:]  // by bytes: a String equals its other normal form
+        for _ in 0..<20_000 {
+            let name = Self.name(&generator)
+            let path = template.path(index: 0, name: name, ending: "jpg")
+            let again = Array(path.utf8.dropLast(4))
+            for name in [name, again, again + Array(".jpg".utf8)] {
+                let path = template.path(index: 0, name: name, ending: "jpg")
+                if let other = seen.updateValue(name, forKey: Array(path.utf8)), other != name {
+                    Issue.record("\(other) and \(name) are both \(path)")
+                }
+                #expect(Self.isInside(path), "\(path)")
+            }
+        }
+        #expect(seen.count > 10_000)
+    }
+
+    @Test(arguments: ["{index}-{name}", "{name}{index}", "{index}{name}", "{index}", "1{name}0{index}0"])
+    func neverGivesTwoIndexesOnePath(text: String) throws {
+        let template = try FileNameTemplate(text, namesAreUnique: false)
+        var generator = SeededGenerator(state: 7)
+        var seen: [[UInt8]: Int] = [:]
+        for _ in 0..<8_000 {
+            let index = Int.random(in: 0..<10_000_000, using: &generator) >> Int.random(in: 0..<24, using: &generator)
+            let path = template.path(index: index, name: Self.name(&generator), ending: "jpg")
+            if let other = seen.updateValue(index, forKey: Array(path.utf8)), other != index {
+                Issue.record("\(other) and \(index) are both \(path)")
+            }
+            #expect(Self.isInside(path), "\(path)")
+        }
+        #expect(seen.count > 1_000)
+    }
+}
