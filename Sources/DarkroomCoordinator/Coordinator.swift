@@ -1,0 +1,148 @@
+import DarkroomModel
+import DarkroomStore
+
+/// Splits photo lists into operations and feeds them: what `darkroom submit` and `darkroom run` do.
+///
+/// Only feeding needs a coordinator: what is fed is finished without it. A feed that was interrupted is resumed by any
+/// coordinator that has the same list. The functions block; one thread at a time may call them, any thread `stop()`.
+public final class Coordinator: Sendable {
+    private let store: BatchStore
+    private let control: FeedControl
+    private let onNotice: @Sendable (FeedNotice) -> Void
+
+    /// A coordinator that feeds through a store.
+    /// - Parameters:
+    ///   - patience: how long Redis may be away while a list is fed before the coordinator gives up.
+    ///   - onNotice: is told what users may want to know meanwhile; called on the feeding thread.
+    public init(
+        store: BatchStore, patience: Duration = .seconds(300), onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
+    ) {
+        self.store = store
+        self.onNotice = onNotice
+        control = FeedControl(patience: patience, onNotice: onNotice)
+    }
+
+    /// The operations of the current feed that Redis has confirmed.
+    public var confirmedOperations: Int { control.confirmedOperations }
+
+    /// Makes a feed that runs end with the error `stopped`, as soon as the list's next photo is read. What is fed stays.
+    public func stop() { control.stop() }
+
+    /// Submits a list as a new batch, feeds and seals it, and blocks until Redis has it safely.
+    ///
+    /// Nothing is submitted before the list's first photo is there, so a list that cannot be read leaves nothing behind.
+    /// - Parameters:
+    ///   - options: what is asked of the batch; `output` is an absolute path.
+    ///   - overwrite: take the output folder also when another batch has it.
+    ///   - onSubmitted: is told the batch's id as soon as it is submitted.
+    public func submit(
+        _ list: some PhotoListSource, options: BatchOptions, overwrite: Bool = false,
+        onSubmitted: (BatchID) throws -> Void = { _ in }
+    ) throws -> BatchFacts {
+        try feedAndSeal(list) {
+            let id = try begin(options, overwrite: overwrite)
+            try onSubmitted(id)
+            return id
+        }
+    }
+
+    /// Goes on feeding a batch where Redis expects the next operation, seals it, and blocks until Redis has it safely.
+    ///
+    /// What was fed before is compared by its digest; a list that differs is an error, and nothing is changed. A batch that
+    /// is sealed already is compared as a whole.
+    public func resume(_ id: BatchID, _ list: some PhotoListSource) throws -> BatchFacts {
+        try feedAndSeal(list) { id }
+    }
+
+    // MARK: - Steps
+
+    /// Prepares the output folder and submits a batch without photos.
+    private func begin(_ options: BatchOptions, overwrite: Bool) throws -> BatchID {
+        let id = BatchID(submittedAt: try store.time())
+        let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
+        try folder?.prepare(for: id, overwrite: overwrite)
+        do {
+            let reply = try control.retrying { try store.perform(store.submit(id, options, overwrite: overwrite)) }
+            if case .outputTaken(let other) = reply {
+                throw CoordinatorError(
+                    .outputTaken,
+                    "output folder \(options.output): batch \(other) writes there; choose another folder, forget that batch, "
+                        + "or say --overwrite to write over its photos")
+            }
+            return id
+        } catch {
+            folder?.withdraw(id)
+            throw error
+        }
+    }
+
+    /// Feeds a list to the batch that `begin` names at the list's first photo, and seals it. Where Redis loses what it had
+    /// confirmed, the list is read again.
+    private func feedAndSeal(_ list: some PhotoListSource, begin: () throws -> BatchID) throws -> BatchFacts {
+        var begun: BatchID?
+        repeat {
+            if let facts = try feedAndSealOnce(list, &begun, begin: begin) { return facts }
+            onNotice(.readingAgain)
+        } while true
+    }
+
+    /// Nil when Redis has lost what it had confirmed.
+    private func feedAndSealOnce(
+        _ list: some PhotoListSource, _ begun: inout BatchID?, begin: () throws -> BatchID
+    ) throws -> BatchFacts? {
+        do {
+            let totals = try pass(list) {
+                let id = try begun ?? begin()
+                begun = id
+                return try facts(of: id)
+            }
+            guard let id = begun, let totals else {
+                throw CoordinatorError(.emptyList, "the photo list has no photos; nothing was submitted")
+            }
+            return try seal(id, totals) ? try facts(of: id) : nil
+        } catch is FeedPipeline.RolledBack {
+            return nil
+        }
+    }
+
+    /// Reads a list once and feeds what Redis does not have of it; nil when the list has no photos.
+    private func pass(_ list: some PhotoListSource, begin: () throws -> BatchFacts) throws -> FedTotals? {
+        var feeder: Feeder?
+        var failure: (any Error)?
+        try list.read { name, url in
+            do {
+                if feeder == nil { feeder = Feeder(store: store, facts: try begin(), control: control) }
+                try feeder?.append(name: name, url: url)
+            } catch {
+                failure = error
+            }
+            return failure == nil
+        }
+        if let failure { throw failure }
+        return try feeder?.finish()
+    }
+
+    /// Seals a batch and blocks until Redis has it safely; false when Redis has lost something since it confirmed it.
+    private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
+        let reply = try control.retrying {
+            try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))
+        }
+        switch reply {
+        case .sealed:
+            if try !control.retrying({ try Durability(store: store).wait() }) { onNotice(.notPersistent) }
+            return true
+        case .gone: throw Self.gone(id)
+        case .differs: return false
+        }
+    }
+
+    private func facts(of id: BatchID) throws -> BatchFacts {
+        guard let facts = try control.retrying({ try store.facts(of: id) }) else { throw Self.gone(id) }
+        return facts
+    }
+
+    private static func gone(_ id: BatchID) -> CoordinatorError {
+        CoordinatorError(
+            .batchGone, "batch \(id) is not in Redis: it was forgotten, or never there; \"darkroom batches\" lists those that are")
+    }
+}

@@ -1,0 +1,152 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomStore
+import Foundation
+
+/// Brings packed operations to Redis, many on their way at once, and keeps each until Redis has it.
+///
+/// One thread owns a pipeline; replies come on the connection's thread and wait in a mailbox until the owner looks.
+final class FeedPipeline {
+    /// Thrown when Redis has lost operations that it had confirmed (a failover): the list is to be read again.
+    struct RolledBack: Error {}
+
+    /// Replies to a run of operations, as they came.
+    private struct Arrival: Sendable {
+        let first: Int
+        let results: [Result<FeedReply, StoreError>]
+    }
+
+    /// The most bytes that are kept for operations that Redis has not confirmed.
+    private static let maxBytes = 4 << 20
+
+    private let store: BatchStore
+    private let batch: BatchID
+    private let control: FeedControl
+    private let arrivals = Locked<[Arrival]>([])
+
+    private var window: FeedWindow
+    /// The operations that Redis has not confirmed, in order.
+    private var kept: [PackedOperation] = []
+    private var keptBytes = 0
+    private var packed: Int
+    private var lastFed = ContinuousClock.now
+
+    /// A pipeline whose first operation follows `confirmed`.
+    init(store: BatchStore, batch: BatchID, confirmed: Int, control: FeedControl) {
+        self.store = store
+        self.batch = batch
+        self.control = control
+        window = FeedWindow(confirmed: confirmed)
+        packed = confirmed
+    }
+
+    /// Takes the next operation; blocks while as many are kept as may be.
+    func feed(_ operation: PackedOperation) throws {
+        packed = operation.number
+        if operation.number > window.confirmed {
+            kept.append(operation)
+            keptBytes += operation.entry.count
+        }
+        // Where the list comes slowly, an operation does not wait for others to fill a pipeline.
+        let now = ContinuousClock.now
+        let isSlow = now - lastFed > .milliseconds(5)
+        lastFed = now
+        try drive(isUrgent: isSlow) { kept.count < FeedWindow.most && keptBytes < Self.maxBytes }
+    }
+
+    /// Blocks until Redis has all operations.
+    func finish() throws {
+        try drive(isUrgent: true) { kept.isEmpty }
+    }
+
+    /// Does what the window says until nothing is to be done but to wait, and goes on waiting until `isDone`.
+    private func drive(isUrgent: Bool, until isDone: () -> Bool) throws {
+        while true {
+            takeArrivals()
+            try control.check()
+            let mustWait = !isDone()
+            switch window.next(packed: packed, isUrgent: isUrgent || mustWait) {
+            case .send(let numbers): send(numbers)
+            case .wait:
+                guard mustWait else { return }
+                control.wait(for: .seconds(1)) { !arrivals.withLock(\.isEmpty) }
+            case .pause:
+                control.wait(for: .milliseconds(100))
+                window.resume()
+            case .ask: try ask()
+            case .restart: throw RolledBack()
+            case .give(up: let reply): throw refusal(reply)
+            }
+        }
+    }
+
+    private func send(_ numbers: ClosedRange<Int>) {
+        let start = numbers.lowerBound - kept[0].number
+        let calls = kept[start..<start + numbers.count].map {
+            store.feed(batch, operation: $0.number, photos: $0.photos, entry: $0.entry, digest: $0.digest)
+        }
+        store.send(calls) { [arrivals, control] results in
+            arrivals.withLock { $0.append(Arrival(first: numbers.lowerBound, results: results)) }
+            control.wake()
+        }
+    }
+
+    private func takeArrivals() {
+        let arrived = arrivals.withLock { waiting in
+            defer { waiting.removeAll(keepingCapacity: true) }
+            return waiting
+        }
+        guard !arrived.isEmpty else { return }
+        for arrival in arrived {
+            for (offset, result) in arrival.results.enumerated() { take(result, to: arrival.first + offset) }
+        }
+        dropConfirmed()
+    }
+
+    private func take(_ result: Result<FeedReply, StoreError>, to number: Int) {
+        switch result {
+        case .success(let reply):
+            control.answered()
+            window.replied(reply, to: number)
+        case .failure(let error):
+            switch RedisFailure(error) {
+            case .full: window.replied(.full, to: number)
+            case .passing: window.failed(number)
+            case .lasting: control.fail(CoordinatorError(.redisRefused, "feed operation \(number) of \(batch): \(error)"))
+            }
+        }
+    }
+
+    private func dropConfirmed() {
+        let confirmed = kept.prefix { $0.number <= window.confirmed }
+        keptBytes -= confirmed.reduce(0) { $0 + $1.entry.count }
+        kept.removeFirst(confirmed.count)
+        control.confirmed(operations: window.confirmed)
+    }
+
+    /// Asks Redis where it stands.
+    private func ask() throws {
+        guard let facts = try control.retrying({ try store.facts(of: batch) }) else { throw refusal(.gone) }
+        guard !facts.sealed else { throw refusal(.sealed) }
+        window.redisExpects(facts.operations + 1)
+        dropConfirmed()
+    }
+
+    private func refusal(_ reply: FeedReply) -> CoordinatorError {
+        switch reply {
+        case .gone:
+            CoordinatorError(
+                .batchGone, "batch \(batch) is not in Redis any more: it was forgotten while it was fed; submit the list again")
+        case .short:
+            CoordinatorError(
+                .listDiffers,
+                "batch \(batch): the list fed before ended with operation \(window.confirmed), this one goes on; "
+                    + "resume with the same list, or submit it as a new batch")
+        default:
+            CoordinatorError(
+                .batchSealed,
+                "batch \(batch) is sealed after \(window.confirmed) operations and takes no more, but this list goes on; submit "
+                    + "it as a new batch")
+        }
+    }
+}

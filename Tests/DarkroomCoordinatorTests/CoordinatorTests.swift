@@ -1,0 +1,246 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomRedis
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCoordinator
+
+@Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(2))) struct CoordinatorTests {
+    let redis = RedisServer.current
+    let store: BatchStore
+
+    init() throws {
+        store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
+    }
+
+    /// The names of all photos in Redis, in order.
+    func names(of batch: BatchFacts) throws -> [String] {
+        var names: [String] = []
+        for number in 1...batch.operations {
+            let entry = try #require(try store.entry(of: batch.id, operation: number))
+            names += try EntryCoding.records(of: entry, firstIndex: 0).map(\.name)
+        }
+        return names
+    }
+
+    func code(_ body: () throws -> Void) -> CoordinatorError.Code? {
+        do {
+            try body()
+            return nil
+        } catch {
+            return (error as? CoordinatorError)?.code
+        }
+    }
+
+    @Test(arguments: [(1, 50), (50, 50), (51, 50), (2345, 7), (120_000, 50)])
+    func feedsEveryPhotoOnceAndSeals(photos: Int, size: Int) throws {
+        var options = BatchOptions()
+        options.operationSize = size
+        options.window = 100_000
+        let told = Locked<BatchID?>(nil)
+        let batch = try Coordinator(store: store).submit(SampleList(count: photos), options: options) { id in
+            told.withLock { $0 = id }
+        }
+        #expect(told.withLock { $0 } == batch.id)
+        #expect(batch.sealed)
+        #expect(batch.photos == photos)
+        #expect(batch.operations == (photos + size - 1) / size)
+        #expect(try names(of: batch) == (0..<photos).map { "photo \($0)" })
+    }
+
+    @Test func refusesAListWithoutPhotosAndLeavesNothing() throws {
+        #expect(code { _ = try Coordinator(store: store).submit(SampleList(count: 0), options: .init()) } == .emptyList)
+        #expect(try store.batchIDs().isEmpty)
+    }
+
+    @Test func leavesNothingWhenTheListFailsBeforeItsFirstPhoto() throws {
+        struct Unreadable: Error {}
+        let list = SampleList(count: 1) { _ in throw Unreadable() }
+        #expect(throws: Unreadable.self) { try Coordinator(store: store).submit(list, options: .init()) }
+        #expect(try store.batchIDs().isEmpty)
+    }
+
+    @Test func resumesWhereRedisExpectsTheNextOperation() throws {
+        struct Interrupted: Error {}
+        let id = Locked<BatchID?>(nil)
+        let interrupted = SampleList(count: 5000) { if $0 == 3000 { throw Interrupted() } }
+        #expect(throws: Interrupted.self) {
+            try Coordinator(store: store).submit(interrupted, options: .init()) { batch in id.withLock { $0 = batch } }
+        }
+        let batch = try #require(id.withLock { $0 })
+        #expect(try store.facts(of: batch)?.sealed == false)
+
+        let resumed = try Coordinator(store: store).resume(batch, SampleList(count: 5000))
+        #expect(resumed.photos == 5000)
+        #expect(resumed.sealed)
+        #expect(try names(of: resumed) == (0..<5000).map { "photo \($0)" })
+        #expect(resumed.feedDigest == (try Coordinator(store: store).submit(SampleList(count: 5000), options: .init())).feedDigest)
+
+        // Once more: it is compared and found complete.
+        #expect(try Coordinator(store: store).resume(batch, SampleList(count: 5000)) == resumed)
+    }
+
+    @Test func refusesToResumeWithAnotherList() throws {
+        let batch = try Coordinator(store: store).submit(SampleList(count: 120), options: .init())
+        let other = SampleList(count: 120, url: { "http://photos.example/\($0 == 7 ? 8 : $0).jpg" })
+        for list in [other, SampleList(count: 119), SampleList(count: 50), SampleList(count: 121)] {
+            #expect(code { _ = try Coordinator(store: store).resume(batch.id, list) } == .listDiffers)
+        }
+        let whole = try Coordinator(store: store).submit(SampleList(count: 100), options: .init())
+        #expect(code { _ = try Coordinator(store: store).resume(whole.id, SampleList(count: 101)) } == .batchSealed)
+        #expect(code { _ = try Coordinator(store: store).resume(BatchID("none"), SampleList(count: 1)) } == .batchGone)
+        #expect(try store.facts(of: batch.id) == batch)
+    }
+
+    @Test func waitsWhileTheWindowIsFull() async throws {
+        var options = BatchOptions()
+        options.operationSize = 2
+        options.window = 3
+        let feeding = Task.detached { [store, options] in
+            try Coordinator(store: store).submit(SampleList(count: 40), options: options)
+        }
+        // A worker that ends operations, never more than the window allows to be there.
+        var ended = 0
+        var claim = 0
+        while ended < 20 {
+            claim += 1
+            guard case .claimed(let operations, _, _) = try store.perform(store.claim(worker: "w", number: claim)) else {
+                Issue.record("claim \(claim) was refused")
+                return
+            }
+            #expect(operations.count <= 3)
+            for operation in operations {
+                let letters = [UInt8](repeating: UInt8(ascii: "F"), count: operation.letters.count)
+                _ = try store.perform(
+                    store.report(operation.held, worker: "w", letters: letters, bytesIn: 0, bytesOut: 0))
+                ended += 1
+            }
+        }
+        let batch = try await feeding.value
+        #expect(batch.counts.filtered == 40)
+        #expect(batch.state == .finished)
+    }
+
+    @Test func stopsWhileTheWindowIsFull() async throws {
+        var options = BatchOptions()
+        options.window = 1
+        let coordinator = Coordinator(store: store)
+        let submitted = AsyncStream.makeStream(of: BatchID.self)
+        let feeding = Task.detached { [options] in
+            self.code {
+                _ = try coordinator.submit(SampleList(count: 200), options: options) { submitted.continuation.yield($0) }
+            }
+        }
+        for await _ in submitted.stream { break }
+        coordinator.stop()
+        #expect(await feeding.value == .stopped)
+    }
+
+    @Test func failsWhenTheBatchIsForgottenWhileItIsFed() throws {
+        let id = Locked<BatchID?>(nil)
+        let list = SampleList(count: 10_000) { [store] index in
+            guard index == 5000, let batch = id.withLock({ $0 }) else { return }
+            _ = try store.perform(store.forget(batch, unfinished: true))
+        }
+        #expect(
+            code {
+                _ = try Coordinator(store: store).submit(list, options: .init()) { batch in id.withLock { $0 = batch } }
+            } == .batchGone)
+    }
+}
+
+/// Each test stops and starts a server of its own.
+@Suite(.timeLimit(.minutes(2))) struct CoordinatorFaultTests {
+    @Test func goesOnAfterRedisWasRestarted() throws {
+        let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
+        defer { server.stop() }
+        let store = BatchStore(server.configuration, keys: try Keys())
+        let notices = Locked<[String]>([])
+        let coordinator = Coordinator(store: store) { notice in notices.withLock { $0.append("\(notice)") } }
+        let restarts = Locked(0)
+        let list = SampleList(count: 60_000) { index in
+            guard index % 20_000 == 10_000 else { return }
+            server.terminate()
+            try server.restart()
+            restarts.withLock { $0 += 1 }
+        }
+        let batch = try coordinator.submit(list, options: .init())
+        #expect(batch.photos == 60_000)
+        #expect(batch.operations == 1200)
+        #expect(restarts.withLock { $0 } == 3)
+        #expect(notices.withLock { $0.count } % 2 == 0)
+    }
+
+    @Test func readsTheListAgainWhenRedisHasLostWhatItConfirmed() throws {
+        let server = try RedisServer()
+        defer { server.stop() }
+        let keys = try Keys()
+        let store = BatchStore(server.configuration, keys: keys)
+        let notices = Locked<[String]>([])
+        let id = Locked<BatchID?>(nil)
+        let reads = Locked(0)
+        let list = SampleList(count: 30_000) { index in
+            if index == 0 { reads.withLock { $0 += 1 } }
+            guard index == 20_000, reads.withLock({ $0 }) == 1, let batch = id.withLock({ $0 }) else { return }
+            // As a replica that was promoted a little early: the batch as it stood after its third operation.
+            let digest = Coordinator.digest(of: SampleList(count: 150), operationSize: 50)
+            _ = store.connection.call([
+                RedisCommand("HSET", keys.batch(batch), "operations", "3", "photos", "150", "feed.digest", digest),
+                RedisCommand("SETRANGE", keys.states(batch), "0", ""),
+            ])
+        }
+        let coordinator = Coordinator(store: store) { notice in notices.withLock { $0.append("\(notice)") } }
+        let batch = try coordinator.submit(list, options: .init()) { batch in id.withLock { $0 = batch } }
+        #expect(batch.photos == 30_000)
+        #expect(reads.withLock { $0 } == 2)
+        #expect(notices.withLock { $0.first }?.contains("reading the list again") == true)
+    }
+
+    @Test func givesUpWhenRedisStaysAway() throws {
+        let server = try RedisServer()
+        defer { server.stop() }
+        let store = BatchStore(server.configuration, keys: try Keys())
+        let list = SampleList(count: 10_000) { if $0 == 5000 { server.terminate() } }
+        let coordinator = Coordinator(store: store, patience: .milliseconds(300))
+        do {
+            _ = try coordinator.submit(list, options: .init())
+            Issue.record("fed without a Redis")
+        } catch let error as CoordinatorError {
+            #expect(error.code == .redisUnreachable)
+        }
+    }
+
+    @Test func waitsWhileRedisHasNoMemory() throws {
+        let server = try RedisServer()
+        defer { server.stop() }
+        let store = BatchStore(server.configuration, keys: try Keys())
+        let polls = Locked(0)
+        let coordinator = Coordinator(store: store)
+        let list = SampleList(count: 20_000) { index in
+            if index == 1000 { _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "1")) }
+            if index == 19_000 {
+                polls.withLock { $0 += 1 }
+                _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
+            }
+        }
+        #expect(try coordinator.submit(list, options: .init()).photos == 20_000)
+        #expect(polls.withLock { $0 } == 1)
+    }
+}
+
+extension Coordinator {
+    /// The digest of a feed of a whole list.
+    static func digest(of list: SampleList, operationSize: Int) -> String {
+        var packer = OperationPacker(size: operationSize)
+        var digest = ""
+        try? list.read { name, url in
+            packer.append(name: name, url: url)
+            if packer.isFull { digest = packer.skip() }
+            return true
+        }
+        return digest
+    }
+}
