@@ -54,7 +54,9 @@ static enum darkroom_status failed(struct pipeline *pipeline, enum darkroom_stat
     // libjpeg's own message stands there already when it was ours that failed.
     if (detail[0] == 0) take_error(detail, sizeof pipeline->result->detail);
     if (strstr(detail, "out of memory")) return DARKROOM_OUT_OF_MEMORY;
-    // libheif and libtiff say so of codecs and compressions that are not there.
+    // libheif, libtiff and libvips tell only in words that a header asks for too much, or for a codec that is not there.
+    if (status == DARKROOM_DAMAGED && (strstr(detail, "Security limit") || strstr(detail, "nteger overflow")))
+        return DARKROOM_TOO_MANY_PIXELS;
     if (status == DARKROOM_DAMAGED && strstr(detail, "nsupported")) return DARKROOM_UNSUPPORTED;
     return status;
 }
@@ -256,6 +258,16 @@ static int longest_side(enum darkroom_format format) {
     }
 }
 
+// The savers' own option leaves EXIF in WebP (libvips 8.14).
+static bool drop_metadata(struct pipeline *pipeline) {
+    VipsImage *next = NULL;
+    if (!APPLY(pipeline, vips_copy)) return false;
+    char **fields = vips_image_get_fields(pipeline->image);
+    for (char **field = fields; *field; field++) vips_image_remove(pipeline->image, *field);
+    g_strfreev(fields);
+    return true;
+}
+
 // Brings the pixels to what the format holds: the savers would convert too, but cut instead of round, and put black
 // behind what is transparent.
 static bool fit(struct pipeline *pipeline, enum darkroom_format format) {
@@ -326,6 +338,7 @@ static enum darkroom_status run(struct pipeline *pipeline) {
                    longest_side(result->format));
         return DARKROOM_FILTER_FAILED;
     }
+    if (job->strip && !drop_metadata(pipeline)) return failed(pipeline, DARKROOM_FILTER_FAILED);
     if (!fit(pipeline, result->format)) return failed(pipeline, DARKROOM_FILTER_FAILED);
     if (!advance(pipeline, darkroom_watched(pipeline->image, &pipeline->watch, DARKROOM_FILTER_FAILED)))
         return failed(pipeline, DARKROOM_FILTER_FAILED);
