@@ -21,9 +21,13 @@ import Testing
         return String(decoding: plain, as: UTF8.self)
     }
 
-    @Test(arguments: [1, 2, 7, 1000], [1, 3, 1000]) func readsMembersInPiecesOfAnySize(step: Int, pieceBytes: Int) throws {
+    @Test(arguments: [1, 2, 7, 1000], [1, 3, 1000]) func readsMembersInPiecesOfAnySize(step: Int, pieceBytes: Int)
+        throws
+    {
         #expect(try read(Self.hello, step: step, pieceBytes: pieceBytes) == "hello\n")
-        #expect(try read(Self.hello + Self.hello + Self.hello, step: step, pieceBytes: pieceBytes) == "hello\nhello\nhello\n")
+        #expect(
+            try read(Self.hello + Self.hello + Self.hello, step: step, pieceBytes: pieceBytes)
+                == "hello\nhello\nhello\n")
         #expect(try read(Self.hello + [0, 0, 0], step: step, pieceBytes: pieceBytes) == "hello\n")
     }
 

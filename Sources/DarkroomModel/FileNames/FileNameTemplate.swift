@@ -41,7 +41,8 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             throw Self.problem(text, "has neither {index} nor {name}, so all photos would be one file; add one of them")
         }
         guard namesAreUnique || parts.contains(.index) else {
-            throw Self.problem(text, "has no {index}, and names may repeat in this list; add {index}, as in {index}-{name}")
+            throw Self.problem(
+                text, "has no {index}, and names may repeat in this list; add {index}, as in {index}-{name}")
         }
     }
 
@@ -112,7 +113,9 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         if literal.contains(where: { $0 < 32 || $0 == 127 }) {
             throw problem(text, "has a control character; leave it out")
         }
-        if text.hasPrefix(".") { throw problem(text, "begins with a dot, so every file would be hidden; begin otherwise") }
+        if text.hasPrefix(".") {
+            throw problem(text, "begins with a dot, so every file would be hidden; begin otherwise")
+        }
         guard literal.count <= maxLiteralBytes else {
             throw problem(text, "has \(literal.count) bytes beside {index} and {name}; \(maxLiteralBytes) are the most")
         }

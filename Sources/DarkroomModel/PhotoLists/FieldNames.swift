@@ -6,7 +6,8 @@ enum FieldNames {
     /// The names of a URL's column or key, best first.
     static let url = [
         "url", "imageurl", "photourl", "pictureurl", "imgurl", "fileurl", "downloadurl", "originalurl", "fullurl",
-        "largeurl", "mediaurl", "contenturl", "sourceurl", "srcurl", "urls", "uri", "link", "href", "src", "source", "image",
+        "largeurl", "mediaurl", "contenturl", "sourceurl", "srcurl", "urls", "uri", "link", "href", "src", "source",
+        "image",
         "photo", "picture", "img", "address", "thumbnailurl", "thumburl",
     ].map { Array($0.utf8) }
 
@@ -29,7 +30,9 @@ enum FieldNames {
         names.firstIndex { $0.count == field.count && $0.elementsEqual(field) }
     }
 
-    private static func withNormalized(_ field: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Int?) -> Int? {
+    private static func withNormalized(_ field: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Int?)
+        -> Int?
+    {
         guard field.count <= 64 else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { normal in
             var count = 0

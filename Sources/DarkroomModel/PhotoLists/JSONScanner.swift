@@ -154,7 +154,9 @@ struct JSONScanner {
     private mutating func skipWord() {
         while position < bytes.count {
             let byte = bytes[position]
-            guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else { return }
+            guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else {
+                return
+            }
             position += 1
         }
     }

@@ -116,7 +116,8 @@ struct ListDetector {
         ([0x50, 0x4b, 3, 4], "a zip archive", "unpack it first"),
         (Array("%PDF".utf8), "a PDF document", formatAdvice),
     ]
-    private static let pictureAdvice = "one photo is developed by `darkroom develop IN OUT`, a folder of photos is a list"
+    private static let pictureAdvice =
+        "one photo is developed by `darkroom develop IN OUT`, a folder of photos is a list"
     static let formatAdvice = "a list has a URL a line, or is CSV, TSV, JSON, JSONL or a property list"
 
     private func notAList(

@@ -9,8 +9,9 @@ extension PhotoURL {
 
     /// What is wrong with an entry's URL, or nil when it can be fetched.
     ///
-    /// It must have the form `scheme://host`, `file:///path` for files, hold no control characters, and no spaces
-    /// before its path. Bytes outside ASCII and spaces in the path are fine: see `normalized`.
+    /// It must have the form `scheme://host`, `file:///path` for files, hold no control characters, and no spaces before
+    /// its path. Bytes outside ASCII and spaces in the path are fine: who
+    /// fetches it percent-encodes them.
     public static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
         guard let authority = authorityStart(url) else { return Problem(reason: .notAURL, detail: url.excerpt()) }
@@ -30,25 +31,6 @@ extension PhotoURL {
     public static func check(_ url: String) -> Problem? {
         var url = url
         return url.withUTF8 { check(UnsafeRawBufferPointer($0)) }
-    }
-
-    /// How an entry's URL is written for fetching: spaces, bytes outside ASCII and what else no URL may hold
-    /// percent-encoded in path and query, as browsers do; the fragment left out. What is encoded already stays so.
-    ///
-    /// The host stays as it is; libcurl turns an international name into its ASCII form.
-    public static func normalized(_ url: String) -> String {
-        var url = url
-        return url.withUTF8 { bytes in
-            let bytes = UnsafeRawBufferPointer(bytes)
-            guard let authority = authorityStart(bytes) else { return String(decoding: bytes, as: UTF8.self) }
-            let end = bytes.offset(of: Byte.hash, from: authority) ?? bytes.count
-            let pathStart = bytes[authority..<end].firstIndex(where: isAuthorityEnd) ?? end
-            var normal = Array(bytes[..<pathStart])
-            for byte in bytes[pathStart..<end] {
-                if isAllowedInPath(byte) { normal.append(byte) } else { PercentEncoding.append(byte, to: &normal) }
-            }
-            return String(decoding: normal, as: UTF8.self)
-        }
     }
 
     private static func checkAuthority(_ url: UnsafeRawBufferPointer, from start: Int) -> Problem? {
@@ -80,8 +62,4 @@ extension PhotoURL {
     }
 
     private static let forbiddenInAuthority = Array(" \"<>\\^`{|}".utf8)
-
-    private static func isAllowedInPath(_ byte: UInt8) -> Bool {
-        byte > 32 && byte < 127 && !forbiddenInAuthority.contains(byte)
-    }
 }

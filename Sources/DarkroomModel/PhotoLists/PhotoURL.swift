@@ -1,4 +1,4 @@
-/// What a list has in place of a URL: which name it gives, whether it can be fetched, how it is written for that.
+/// What a list has in place of a URL: which name it gives, and whether it can be fetched.
 public enum PhotoURL {}
 
 extension PhotoURL {
@@ -38,6 +38,19 @@ extension PhotoURL {
         return url.withUTF8 { bytes in
             withName(of: UnsafeRawBufferPointer(bytes), &scratch) { String(decoding: $0, as: UTF8.self) }
         }
+    }
+
+    /// The `file:` URL of an absolute path, which need not be UTF-8.
+    public static func file(path: [UInt8]) -> [UInt8] {
+        var url = Array("file://".utf8)
+        for byte in path {
+            if Byte.isLetter(byte) || Byte.isDigit(byte) || "/-._~".utf8.contains(byte) {
+                url.append(byte)
+            } else {
+                PercentEncoding.append(byte, to: &url)
+            }
+        }
+        return url
     }
 
     /// Where the authority begins, behind `scheme://`; nil where there is none.

@@ -30,7 +30,8 @@ struct PropertyListParser {
             }
         default:
             throw PhotoListError(
-                .notAList, "the property list is \(Self.kind(root)), expected a dictionary (name, URL) or an array of URLs")
+                .notAList,
+                "the property list is \(Self.kind(root)), expected a dictionary (name, URL) or an array of URLs")
         }
     }
 

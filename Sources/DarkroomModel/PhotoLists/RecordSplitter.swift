@@ -53,7 +53,9 @@ struct RecordSplitter {
         follow(chunk.part(position..<chunk.count))
         if isLast {
             if fieldState == .quoted { throw openQuote("before the list ends") }
-            if pendingBytes + chunk.count - start > 0 { finish(chunk.part(start..<chunk.count), to: &receiver, receive) }
+            if pendingBytes + chunk.count - start > 0 {
+                finish(chunk.part(start..<chunk.count), to: &receiver, receive)
+            }
         } else {
             keep(chunk.part(start..<chunk.count))
         }
@@ -70,7 +72,9 @@ struct RecordSplitter {
             var name = "line \(line)", url = "URL of \(pendingBytes + rest.count) bytes, too long"
             pending.removeAll()
             pendingBytes = 0
-            return name.withUTF8 { name in url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) } }
+            return name.withUTF8 { name in
+                url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
+            }
         }
         guard pendingBytes > 0 else { return receiver.take(withoutCarriageReturn(rest), line: line, receive) }
         pending.append(contentsOf: rest)
@@ -105,7 +109,11 @@ struct RecordSplitter {
     private mutating func advance(over byte: UInt8, delimiter: UInt8) {
         switch fieldState {
         case .start:
-            if byte == Byte.quote { fieldState = .quoted } else if byte != delimiter, byte != Byte.space { fieldState = .plain }
+            if byte == Byte.quote {
+                fieldState = .quoted
+            } else if byte != delimiter, byte != Byte.space {
+                fieldState = .plain
+            }
         case .plain:
             if byte == delimiter { fieldState = .start }
         case .quoted:
@@ -123,6 +131,7 @@ struct RecordSplitter {
     private func openQuote(_ where: String) -> PhotoListError {
         PhotoListError(
             .damaged, line: recordLine,
-            "a field begins with a quote (\") that is not closed \(`where`); close it, or double the quotes in a quoted field")
+            "a field begins with a quote (\") that is not closed \(`where`); close it, or double the quotes in a quoted field"
+        )
     }
 }

@@ -39,7 +39,11 @@ struct SeparatedListParser: RecordReceiver {
         (url ?? none).withText(&urlScratch) { url in
             let url = url.trimmed
             (name ?? none).withText(&nameScratch) { name in
-                if name.isEmpty { PhotoURL.withName(of: url, &scratch) { receive($0, url) } } else { receive(name, url) }
+                if name.isEmpty {
+                    PhotoURL.withName(of: url, &scratch) { receive($0, url) }
+                } else {
+                    receive(name, url)
+                }
             }
         }
     }

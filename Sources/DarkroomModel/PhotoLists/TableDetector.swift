@@ -66,7 +66,8 @@ struct TableDetector {
             let header = fields(first, delimiter)
             let name = header.contains(where: \.containsURL) ? nil : nameColumn(header, besides: column)
             return SeparatedListParser.Layout(
-                delimiter: delimiter, urlColumn: column, nameColumn: name ?? (column == 0 ? 1 : 0), hasHeader: name != nil)
+                delimiter: delimiter, urlColumn: column, nameColumn: name ?? (column == 0 ? 1 : 0),
+                hasHeader: name != nil)
         }
         guard sample.first == Byte.quote else { return nil }
         return SeparatedListParser.Layout(

@@ -17,13 +17,18 @@ private struct SeededGenerator: RandomNumberGenerator {
 
 @Suite struct FileNamePropertyTests {
     /// Pieces that make names meet if anything can.
-    private static let pieces: [[UInt8]] = [
-        "a", "A", "b", "1", "01", ".", "..", ".jpg", ".JPG", ".jpeg", "%", "%2e", "%2E", "%25", "/", "\\", "-", "_", "~", " ", "\0", "\n", "é", "e\u{301}",
-        "000001-", "00001/",
-    ].map { Array($0.utf8) } + [[0xe9], [0xc3], [0xff, 0xfe], [UInt8](repeating: 0x78, count: 198), [UInt8](repeating: 0x2f, count: 66)]
+    private static let pieces: [[UInt8]] =
+        [
+            "a", "A", "b", "1", "01", ".", "..", ".jpg", ".JPG", ".jpeg", "%", "%2e", "%2E", "%25", "/", "\\", "-", "_",
+            "~", " ", "\0", "\n", "é", "e\u{301}",
+            "000001-", "00001/",
+        ].map { Array($0.utf8) } + [
+            [0xe9], [0xc3], [0xff, 0xfe], [UInt8](repeating: 0x78, count: 198), [UInt8](repeating: 0x2f, count: 66),
+        ]
 
+    /// A name of up to five pieces; there are some, so one is always found.
     private static func name(_ generator: inout SeededGenerator) -> [UInt8] {
-        (0..<Int.random(in: 0...5, using: &generator)).flatMap { _ in pieces.randomElement(using: &generator)! }  // not empty
+        (0..<Int.random(in: 0...5, using: &generator)).flatMap { _ in pieces.randomElement(using: &generator)! }
     }
 
     private static func isInside(_ path: String) -> Bool {

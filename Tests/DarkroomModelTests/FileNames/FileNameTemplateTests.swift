@@ -6,14 +6,22 @@ import Testing
     let indexAndName = try! FileNameTemplate("{index}-{name}", namesAreUnique: false)
 
     @Test(arguments: [
-        (0, "a", "a.jpg", "000000-a.jpg"), (1, "a.jpg", "a.jpg.jpg", "000001-a.jpg"), (2, "A.JPEG", "A.JPEG.jpg", "000002-A.jpg"),
+        (0, "a", "a.jpg", "000000-a.jpg"), (1, "a.jpg", "a.jpg.jpg", "000001-a.jpg"),
+        (2, "A.JPEG", "A.JPEG.jpg", "000002-A.jpg"),
         (9999, "x.heif", "x.heif.jpg", "009999-x.jpg"), (10_000, "x", "00001/x.jpg", "00001/010000-x.jpg"),
-        (12_345_678, "x", "01234/x.jpg", "01234/12345678-x.jpg"), (3, "Mother & Child", "Mother %26 Child.jpg", "000003-Mother %26 Child.jpg"),
-        (4, "Maya Ruines in Copán Ruinas 2", "Maya Ruines in Copán Ruinas 2.jpg", "000004-Maya Ruines in Copán Ruinas 2.jpg"),
+        (12_345_678, "x", "01234/x.jpg", "01234/12345678-x.jpg"),
+        (3, "Mother & Child", "Mother %26 Child.jpg", "000003-Mother %26 Child.jpg"),
+        (
+            4, "Maya Ruines in Copán Ruinas 2", "Maya Ruines in Copán Ruinas 2.jpg",
+            "000004-Maya Ruines in Copán Ruinas 2.jpg"
+        ),
         (5, "../../etc/passwd", "%2E.%2F..%2Fetc%2Fpasswd.jpg", "000005-%2E.%2F..%2Fetc%2Fpasswd.jpg"),
-        (6, "..", "%2E..jpg", "000006-%2E..jpg"), (7, ".jpg", "%2Ejpg.jpg", "000007-%2Ejpg.jpg"), (8, "a\0b", "a%00b.jpg", "000008-a%00b.jpg"),
-        (9, "%2e", "%252e.jpg", "000009-%252e.jpg"), (10, "", "~.jpg", "000010-.jpg"), (11, "~", "%7E.jpg", "000011-%7E.jpg"),
-        (12, "a\nb\u{1b}[0m", "a%0Ab%1B%5B0m.jpg", "000012-a%0Ab%1B%5B0m.jpg"), (13, "photo.txt", "photo.txt.jpg", "000013-photo.txt.jpg"),
+        (6, "..", "%2E..jpg", "000006-%2E..jpg"), (7, ".jpg", "%2Ejpg.jpg", "000007-%2Ejpg.jpg"),
+        (8, "a\0b", "a%00b.jpg", "000008-a%00b.jpg"),
+        (9, "%2e", "%252e.jpg", "000009-%252e.jpg"), (10, "", "~.jpg", "000010-.jpg"),
+        (11, "~", "%7E.jpg", "000011-%7E.jpg"),
+        (12, "a\nb\u{1b}[0m", "a%0Ab%1B%5B0m.jpg", "000012-a%0Ab%1B%5B0m.jpg"),
+        (13, "photo.txt", "photo.txt.jpg", "000013-photo.txt.jpg"),
     ]) func makesPaths(index: Int, name: String, path: String, numbered: String) {
         #expect(nameOnly.path(index: index, name: name, ending: "jpg") == path)
         #expect(indexAndName.path(index: index, name: name, ending: "jpg") == numbered)
@@ -21,8 +29,10 @@ import Testing
 
     @Test func encodesWhatIsNoUTF8() {
         for (name, safe) in [
-            ([0xe9], "%E9"), ([0xc3, 0xa9], "é"), ([0xc0, 0xaf], "%C0%AF"), ([0xed, 0xa0, 0x80], "%ED%A0%80"), ([0xf0, 0x9f, 0x98], "%F0%9F%98"),
-            ([0xf0, 0x9f, 0x98, 0x80], "😀"), ([0xf5, 0x80, 0x80, 0x80], "%F5%80%80%80"), ([0xe0, 0x80, 0x80], "%E0%80%80"),
+            ([0xe9], "%E9"), ([0xc3, 0xa9], "é"), ([0xc0, 0xaf], "%C0%AF"), ([0xed, 0xa0, 0x80], "%ED%A0%80"),
+            ([0xf0, 0x9f, 0x98], "%F0%9F%98"),
+            ([0xf0, 0x9f, 0x98, 0x80], "😀"), ([0xf5, 0x80, 0x80, 0x80], "%F5%80%80%80"),
+            ([0xe0, 0x80, 0x80], "%E0%80%80"),
         ] as [([UInt8], String)] {
             #expect(nameOnly.path(index: 0, name: name, ending: "png") == safe + ".png")
         }
@@ -36,15 +46,19 @@ import Testing
             let stem = path.dropLast(4)
             #expect(stem.utf8.count <= 200 && stem.utf8.count > 190)
             #expect(stem.dropLast(32).last == "~")
-            #expect(!path.contains("\u{fffd}") && !stem.dropLast(33).hasSuffix("%") && !stem.dropLast(33).hasSuffix("%2"))
+            #expect(
+                !path.contains("\u{fffd}") && !stem.dropLast(33).hasSuffix("%") && !stem.dropLast(33).hasSuffix("%2"))
             #expect(indexAndName.path(index: 5_000_000, name: name, ending: "jpg").utf8.count <= 210)
         }
         // The hash is SHA-256's: its first half for 201 digits, computed by sha256sum.
-        #expect(nameOnly.path(index: 0, name: digits + "x", ending: "jpg").hasSuffix("~3525d32c5fc6d38f74a43b1be174fdf6.jpg"))
+        #expect(
+            nameOnly.path(index: 0, name: digits + "x", ending: "jpg").hasSuffix(
+                "~3525d32c5fc6d38f74a43b1be174fdf6.jpg"))
     }
 
     @Test(arguments: [
-        ("photo", "neither"), ("{name}", "{index}-{name}"), ("a/{index}", "separator"), ("a\\{index}", "separator"), ("{index}{nme}", "{nme}"),
+        ("photo", "neither"), ("{name}", "{index}-{name}"), ("a/{index}", "separator"), ("a\\{index}", "separator"),
+        ("{index}{nme}", "{nme}"),
         ("{index}}", "}"), (".{index}", "dot"), ("{index}\n", "control"), ("{index}{index}", "twice"),
         ("{index}" + String(repeating: "x", count: 101), "101 bytes"), ("", "neither"),
     ]) func refusesTemplates(text: String, found: String) {

@@ -4,31 +4,43 @@ import Testing
 @Suite struct JSONListTests {
     static let lists: [(String, String, [String])] = [
         (#"{"Cat": "http://a/1.jpg", "Ape": "NO URL"}"#, "", ["Cat=http://a/1.jpg", "Ape=NO URL"]),
-        ("{\n \"Cat\": \"http:\\/\\/a\\/1.jpg\",\n \"Cat\": 5, \"n\": null, \"o\": {\"url\": 1}, \"l\": [1]\n}\n", "",
+        (
+            "{\n \"Cat\": \"http:\\/\\/a\\/1.jpg\",\n \"Cat\": 5, \"n\": null, \"o\": {\"url\": 1}, \"l\": [1]\n}\n",
+            "",
             [
                 "Cat=http://a/1.jpg", "Cat=the number 5 in place of a URL", "n=null in place of a URL",
                 "o=an object in place of a URL", "l=an array in place of a URL",
-            ]),
+            ]
+        ),
         (#"["http://a/1.jpg", "http://a/2.jpg"]"#, "", ["1.jpg=http://a/1.jpg", "2.jpg=http://a/2.jpg"]),
-        (#" [{"url": "http://a/1.jpg", "name": "Cat"}, {"image_url":"http://a/2", "id": 3}, 7, {"x": "y"}] "#, "",
+        (
+            #" [{"url": "http://a/1.jpg", "name": "Cat"}, {"image_url":"http://a/2", "id": 3}, 7, {"x": "y"}] "#, "",
             [
                 "Cat=http://a/1.jpg", "2=http://a/2", "the number 7 in place of a URL=the number 7 in place of a URL",
                 #"no URL among the keys of {"x": "y"}=no URL among the keys of {"x": "y"}"#,
-            ]),
+            ]
+        ),
         (#"["\u00e9\ud83d\ude00\t\"\\"]"#, "", ["é😀\t\"\\=é😀\t\"\\"]),
         // JSONL.
-        ("{\"url\":\"http://a/1\",\"name\":\"Cat\"}\n\n{\"name\":\"Dog\",\"url\":\"http://a/2\"}\r\n", "",
-            ["Cat=http://a/1", "Dog=http://a/2"]),
+        (
+            "{\"url\":\"http://a/1\",\"name\":\"Cat\"}\n\n{\"name\":\"Dog\",\"url\":\"http://a/2\"}\r\n", "",
+            ["Cat=http://a/1", "Dog=http://a/2"]
+        ),
         ("\"http://a/1\"\n\"http://a/2\"\n", "", ["1=http://a/1", "2=http://a/2"]),
         (#"{"url": "http://a/1", "name": "Cat", "tags": ["x", {"url": "http://b/"}]}"#, "", ["Cat=http://a/1"]),
-        (#"{"Cat": "http://a/1"}"#, "list.jsonl", ["no URL among the keys of {\"Cat\": \"http://a/1\"}=no URL among the keys of {\"Cat\": \"http://a/1\"}"]),
-        ("{\"url\": \"http://a/1\"}\n{\"url\": \"http://a/2\"\n[1]\n{\"url\": null, \"name\": \"Dog\"}\n", "",
+        (
+            #"{"Cat": "http://a/1"}"#, "list.jsonl",
+            ["no URL among the keys of {\"Cat\": \"http://a/1\"}=no URL among the keys of {\"Cat\": \"http://a/1\"}"]
+        ),
+        (
+            "{\"url\": \"http://a/1\"}\n{\"url\": \"http://a/2\"\n[1]\n{\"url\": null, \"name\": \"Dog\"}\n", "",
             [
                 "1=http://a/1",
                 "line 2=line 2 is no JSON (the end, expected \",\" or \"}\"): {\"url\": \"http://a/2\"",
                 "an array in place of a URL=an array in place of a URL",
                 "Dog=null in place of a URL of {\"url\": null, \"name\": \"Dog\"}",
-            ]),
+            ]
+        ),
     ]
 
     @Test(arguments: lists.indices) func findsNamesAndURLs(number: Int) throws {

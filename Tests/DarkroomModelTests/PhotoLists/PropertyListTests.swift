@@ -10,7 +10,10 @@ import Testing
     @Test(arguments: [PropertyListSerialization.PropertyListFormat.xml, .binary])
     func sortsADictionaryByTheBytesOfItsNames(format: PropertyListSerialization.PropertyListFormat) throws {
         let list = try bytes(
-            ["b": "http://a/b", "é": "http://a/e", "a": "NO URL", "B": 7, "c": ["x"], "d": ["y": "z"], "Mother & Child": ""],
+            [
+                "b": "http://a/b", "é": "http://a/e", "a": "NO URL", "B": 7, "c": ["x"], "d": ["y": "z"],
+                "Mother & Child": "",
+            ],
             format)
         for step in [100, .max] {
             #expect(
@@ -59,8 +62,13 @@ import Testing
         #expect(found.count == 34)
         #expect(found.map(\.name).first == "Big Fella")
         #expect(found.map(\.name).last == "Zebra")
-        #expect(found.filter { $0.url == "NO URL" }.map(\.name) == ["Chocolate House", "Cute Monkey", "Flying Taxi", "Monkey"])
-        #expect(found.contains { $0.name == "Mother & Child" } && found.contains { $0.name == "Maya Ruines in Copán Ruinas 2" })
+        #expect(
+            found.filter { $0.url == "NO URL" }.map(\.name) == [
+                "Chocolate House", "Cute Monkey", "Flying Taxi", "Monkey",
+            ])
+        #expect(
+            found.contains { $0.name == "Mother & Child" }
+                && found.contains { $0.name == "Maya Ruines in Copán Ruinas 2" })
         let names = found.map { Array($0.name.utf8) }
         #expect(zip(names, names.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
     }

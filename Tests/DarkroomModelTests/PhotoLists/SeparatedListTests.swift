@@ -26,7 +26,10 @@ import Testing
             "",
             ["Cat, \"Tom\"=http://a/1.jpg", "two\nlines=http://a/2.jpg", "5\" print=http://a/3.jpg"]
         ),
-        ("name,url\n\"a\"b,http://a/1\n\"\",http://a/2\n\"\"\"\",http://a/3", "", ["ab=http://a/1", "2=http://a/2", "\"=http://a/3"]),
+        (
+            "name,url\n\"a\"b,http://a/1\n\"\",http://a/2\n\"\"\"\",http://a/3", "",
+            ["ab=http://a/1", "2=http://a/2", "\"=http://a/3"]
+        ),
         // Rows that are too short or empty.
         ("name,url\nCat\n,\n,,\nDog,\n", "", ["Cat=", "=", "=", "Dog="]),
         ("name,url\n\n  \nCat,http://a/1\n", "", ["Cat=http://a/1"]),

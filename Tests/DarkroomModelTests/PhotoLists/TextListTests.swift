@@ -3,7 +3,8 @@ import Testing
 
 @Suite struct TextListTests {
     @Test func takesAURLALine() throws {
-        let text = "\u{feff}# my photos\r\nhttp://a/1.jpg\r\n\r\n  http://a/x/2.jpg\t\n \nNO URL\n#http://a/no\nhttp://a/3.jpg"
+        let text =
+            "\u{feff}# my photos\r\nhttp://a/1.jpg\r\n\r\n  http://a/x/2.jpg\t\n \nNO URL\n#http://a/no\nhttp://a/3.jpg"
         #expect(
             try lines(of: text) == [
                 "1.jpg=http://a/1.jpg", "2.jpg=http://a/x/2.jpg", "NO URL=NO URL", "3.jpg=http://a/3.jpg",

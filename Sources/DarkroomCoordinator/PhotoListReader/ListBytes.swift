@@ -1,0 +1,65 @@
+import DarkroomModel
+import Foundation
+
+/// The bytes of a list, from its beginning to its end, as often as asked.
+protocol ListBytes: AnyObject {
+    /// Fills the buffer, or a part of it; 0 at the end. Blocks until there is something.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int
+
+    /// Goes back to the beginning.
+    func rewind() throws(PhotoListError)
+}
+
+/// The bytes of an open file.
+final class FileBytes: ListBytes {
+    private let descriptor: Int32
+    private let ownsDescriptor: Bool
+    /// Where reading began, which for standard input need not be 0; negative for a pipe or a terminal.
+    private let start: off_t
+
+    /// The bytes of the file at `path`.
+    init(path: String) throws(PhotoListError) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        let code = errno
+        ownsDescriptor = true
+        start = lseek(descriptor, 0, SEEK_CUR)
+        guard descriptor >= 0 else {
+            if code == ENOENT || code == ENOTDIR {
+                throw PhotoListError(
+                    .notFound, "there is no such file; name a file, a folder of photos, a URL, or - for standard input")
+            }
+            throw PhotoListError(
+                .unreadable, "it cannot be opened (\(String(cString: strerror(code)))); check its permissions")
+        }
+    }
+
+    /// The bytes that come from a descriptor, which stays open.
+    init(descriptor: Int32) {
+        self.descriptor = descriptor
+        ownsDescriptor = false
+        start = lseek(descriptor, 0, SEEK_CUR)
+    }
+
+    deinit {
+        if ownsDescriptor { close(descriptor) }
+    }
+
+    /// Whether these bytes can be read again; those of a pipe or a terminal cannot.
+    var canRewind: Bool { start >= 0 }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int {
+        while true {
+            let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
+            if count >= 0 { return count }
+            guard errno == EINTR else {
+                throw PhotoListError(.unreadable, "reading it failed (\(String(cString: strerror(errno))))")
+            }
+        }
+    }
+
+    func rewind() throws(PhotoListError) {
+        guard lseek(descriptor, start, SEEK_SET) == start else {
+            throw PhotoListError(.unreadable, "it cannot be read again (\(String(cString: strerror(errno))))")
+        }
+    }
+}

@@ -1,0 +1,212 @@
+import DarkroomCoding
+import DarkroomModel
+import Foundation
+
+/// Reads a photo list from wherever the user has it: a file, standard input (`-`), `http(s)://`, each perhaps gzipped, or
+/// a folder of photos.
+///
+/// It reads a piece at a time, when asked: who is slow slows the list down, and memory stays the same for lists of any
+/// length (but for JSON documents and property lists, see `PhotoListParser`). One thread at a time may use it; it blocks.
+public final class PhotoListReader {
+    /// The bytes read at once; of compressed ones few, since a piece of them may grow a thousandfold.
+    private static let pieceBytes = 256 << 10
+    private static let compressedPieceBytes = 16 << 10
+
+    /// What messages call the list: its path or URL (without password and query), or `standard input`.
+    public let name: String
+    /// How many entries were handed on since the beginning.
+    public private(set) var photos = 0
+
+    private enum Source {
+        case folder(PhotoFolder)
+        case bytes(any ListBytes)
+    }
+
+    private let location: String
+    private let source: Source
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: PhotoListReader.pieceBytes, alignment: 16)
+    private var parser: PhotoListParser
+    private var gzip: GzipReader?
+    /// True while nothing was read.
+    private var isAtStart = true
+    /// True when the parser has looked at bytes whose entries were not handed on yet.
+    private var hasExamined = false
+    private var isEnded = false
+
+    /// Opens a list and reads as much of it as its format takes to be known; of a property list that is all.
+    ///
+    /// What cannot be read again, standard input for one, is kept in a temporary file for `rewind`.
+    public init(_ location: String, standardInput: Int32 = STDIN_FILENO) throws(PhotoListError) {
+        self.location = location
+        name = Self.displayName(location)
+        parser = PhotoListParser(listName: Self.fileName(location))
+        do {
+            source = try Self.open(location, standardInput)
+            if case .bytes(let bytes) = source { try begin(bytes) }
+        } catch {
+            throw error.about(name)
+        }
+    }
+
+    deinit { buffer.deallocate() }
+
+    /// The format of the list.
+    public var format: PhotoListFormat {
+        if case .folder = source { return .folder }
+        return parser.format ?? .text  // it is known since `begin`
+    }
+
+    /// True where no two photos can have the same name: in a property list's dictionary and in a folder.
+    public var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
+
+    /// The file name template for this list unless the user gives one.
+    public var standardFileNameTemplate: String {
+        FileNameTemplate.standard(for: format, namesAreUnique: namesAreUnique)
+    }
+
+    /// Reads on and hands the next entries to `receive`, some thousands at most where the list is streamed; false when
+    /// these were the last.
+    ///
+    /// A list without any photo ends in an error. After an error only `rewind` is of use.
+    public func next(_ receive: PhotoListReceiver) throws(PhotoListError) -> Bool {
+        var count = 0
+        func counting(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) {
+            count += 1
+            receive(name, url)
+        }
+        defer { photos += count }
+        do throws(PhotoListError) {
+            switch source {
+            case .folder(let folder):
+                folder.read(counting)
+                isEnded = true
+            case .bytes(let bytes) where !hasExamined:
+                try readPiece(bytes) { [self] (piece, isLast) throws(PhotoListError) in
+                    try parser.parse(piece, isLast: isLast, counting)
+                }
+            case .bytes:
+                hasExamined = false
+                try parser.parse(UnsafeRawBufferPointer(start: nil, count: 0), isLast: isEnded, counting)
+            }
+            if isEnded, photos + count == 0 { throw PhotoListError(.empty, Self.noPhotos(format)) }
+        } catch {
+            throw error.about(name)
+        }
+        return !isEnded
+    }
+
+    /// Goes back to the beginning, as if the list had just been opened.
+    public func rewind() throws(PhotoListError) {
+        photos = 0
+        isAtStart = true
+        isEnded = false
+        gzip = nil
+        parser = PhotoListParser(listName: Self.fileName(location))
+        guard case .bytes(let bytes) = source else { return }
+        do {
+            try bytes.rewind()
+            try begin(bytes)
+        } catch {
+            throw error.about(name)
+        }
+    }
+
+    /// Reads until the format is known.
+    private func begin(_ bytes: any ListBytes) throws(PhotoListError) {
+        var isKnown = false
+        while !isKnown {
+            try readPiece(bytes) { [self] (piece, isLast) throws(PhotoListError) in
+                isKnown = try parser.examine(piece, isLast: isLast)
+            }
+        }
+        hasExamined = true
+    }
+
+    /// Reads once and hands on what comes of it, unzipped; at the end an empty last piece.
+    private func readPiece(
+        _ bytes: any ListBytes, _ body: (UnsafeRawBufferPointer, Bool) throws(PhotoListError) -> Void
+    ) throws(PhotoListError) {
+        let piece = try read(bytes)
+        guard piece.count > 0 else {
+            isEnded = true
+            do throws(CodingError) { try gzip?.finish() } catch { throw Self.damaged(error) }
+            return try body(piece, true)
+        }
+        guard let gzip else { return try body(piece, false) }
+        do {
+            try gzip.read(piece) { try body($0, false) }
+        } catch let error as PhotoListError {
+            throw error
+        } catch let error as CodingError {
+            throw Self.damaged(error)
+        } catch {
+            throw PhotoListError(.unreadable, "\(error)")
+        }
+    }
+
+    private func read(_ bytes: any ListBytes) throws(PhotoListError) -> UnsafeRawBufferPointer {
+        let room = gzip == nil && !isAtStart ? Self.pieceBytes : Self.compressedPieceBytes
+        var count = 0
+        repeat {
+            let step = try bytes.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count..<room]))
+            count += step
+            if step == 0 { break }
+        } while isAtStart && count < 2  // as many bytes as gzip is known by
+        let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+        if isAtStart, GzipReader.isGzip(piece) { gzip = GzipReader() }
+        isAtStart = false
+        return piece
+    }
+
+    private static func open(_ location: String, _ standardInput: Int32) throws(PhotoListError) -> Source {
+        if location == "-" { return .bytes(try again(FileBytes(descriptor: standardInput))) }
+        if isWeb(location) { return .bytes(try SpooledBytes(WebBytes(url: location))) }
+        var information = stat()
+        if stat(location, &information) == 0, information.st_mode & S_IFMT == S_IFDIR {
+            return .folder(try PhotoFolder(path: location))
+        }
+        return .bytes(try again(FileBytes(path: location)))
+    }
+
+    private static func again(_ file: FileBytes) throws(PhotoListError) -> any ListBytes {
+        file.canRewind ? file : try SpooledBytes(file)
+    }
+
+    private static func isWeb(_ location: String) -> Bool {
+        let start = location.prefix(8).lowercased()
+        return start.hasPrefix("http://") || start.hasPrefix("https://")
+    }
+
+    private static func displayName(_ location: String) -> String {
+        if location == "-" { return "standard input" }
+        guard isWeb(location), var parts = URLComponents(string: location) else { return location }
+        parts.user = nil
+        parts.password = nil
+        parts.query = nil
+        return parts.string ?? location
+    }
+
+    private static func fileName(_ location: String) -> String {
+        isWeb(location)
+            ? PhotoURL.name(of: location) : String(location[(location.lastIndex(of: "/") ?? location.startIndex)...])
+    }
+
+    private static func noPhotos(_ format: PhotoListFormat) -> String {
+        format == .folder
+            ? "there are 0 photos in this folder (no file that ends in jpg, png, heic...; subfolders are not looked into)"
+            : "there are 0 photos in it"
+    }
+
+    private static func damaged(_ error: CodingError) -> PhotoListError {
+        PhotoListError(.damaged, "the gzipped list \(error.message); make or fetch it again")
+    }
+}
+
+extension PhotoListError {
+    /// This error, about the list `name`.
+    fileprivate func about(_ name: String) -> PhotoListError {
+        var error = self
+        error.list = name
+        return error
+    }
+}

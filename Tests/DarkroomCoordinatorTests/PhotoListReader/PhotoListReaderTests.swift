@@ -1,0 +1,175 @@
+import DarkroomCoding
+import DarkroomCoordinator
+import DarkroomModel
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@Suite struct PhotoListReaderTests {
+    static let urls = (0..<30_000).map { "http://host.example/\($0).jpg" }
+    static let text = Array(urls.joined(separator: "\n").utf8)
+
+    @Test func readsFilesOfEveryFormat() throws {
+        let folder = try TemporaryFolder()
+        let lists: [(String, String, PhotoListFormat, String)] = [
+            ("a.txt", "http://a/1.jpg\n", .text, "{index}-{name}"),
+            ("a.csv", "url\nhttp://a/1.jpg", .separated, "{index}-{name}"),
+            ("a", "{\"url\": \"http://a/1.jpg\"}\n", .jsonLines, "{index}-{name}"),
+            ("a.json", "[\"http://a/1.jpg\"]", .json, "{index}-{name}"),
+            (
+                "a.plist", "<plist><array><string>http://a/1.jpg</string></array></plist>", .propertyList,
+                "{index}-{name}"
+            ),
+            (
+                "b.plist", "<plist><dict><key>1.jpg</key><string>http://a/1.jpg</string></dict></plist>", .propertyList,
+                "{name}"
+            ),
+        ]
+        for (name, text, format, template) in lists {
+            for bytes in [Array(text.utf8), gzipped(Array(text.utf8))] {
+                let reader = try PhotoListReader(folder.write(name, bytes))
+                #expect(reader.format == format)
+                #expect(reader.standardFileNameTemplate == template)
+                for _ in 1...2 {
+                    #expect(try all(reader) == [PhotoListEntry(name: "1.jpg", url: "http://a/1.jpg")])
+                    #expect(reader.photos == 1)
+                    try reader.rewind()
+                }
+            }
+        }
+    }
+
+    @Test(arguments: [false, true]) func streamsAndRewinds(isGzipped: Bool) throws {
+        let folder = try TemporaryFolder()
+        let reader = try PhotoListReader(folder.write("list", isGzipped ? gzipped(Self.text) : Self.text))
+        var pieces = 0, seen = 0
+        while try reader.next({ _, _ in seen += 1 }) { pieces += 1 }
+        #expect(pieces > 2 && seen == 30_000)
+        try reader.rewind()
+        #expect(try all(reader).map(\.url) == Self.urls)
+    }
+
+    /// Standard input comes once: what was read of it, and what was not, can be read again.
+    @Test func keepsStandardInput() throws {
+        let pipe = Foundation.Pipe()
+        let writer = Thread {
+            try? pipe.fileHandleForWriting.write(contentsOf: Data(Self.text)); try? pipe.fileHandleForWriting.close()
+        }
+        writer.start()
+        let reader = try PhotoListReader("-", standardInput: pipe.fileHandleForReading.fileDescriptor)
+        #expect(reader.name == "standard input")
+        #expect(try reader.next { _, _ in })
+        for _ in 1...2 {
+            try reader.rewind()
+            #expect(try all(reader).map(\.url) == Self.urls)
+        }
+    }
+
+    @Test func readsStandardInputFromWhereItStands() throws {
+        let folder = try TemporaryFolder()
+        let file = try #require(
+            FileHandle(forReadingAtPath: try folder.write("list", Array("skipped\nhttp://a/1\n".utf8))))
+        try file.seek(toOffset: 8)
+        let reader = try PhotoListReader("-", standardInput: file.fileDescriptor)
+        for _ in 1...2 {
+            #expect(try all(reader).map(\.url) == ["http://a/1"])
+            try reader.rewind()
+        }
+    }
+
+    @Test func takesAFolderOfPhotos() throws {
+        let folder = try TemporaryFolder()
+        for name in ["b.jpg", "a#1.PNG", "é.heic", ".hidden.jpg", "notes.txt", "B.jpeg"] {
+            _ = try folder.write(name, [1])
+        }
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/sub.jpg", withIntermediateDirectories: false)
+        let reader = try PhotoListReader(folder.path)
+        #expect(reader.format == .folder && reader.namesAreUnique)
+        let found = try all(reader)
+        #expect(found.map(\.name) == ["B.jpeg", "a#1.PNG", "b.jpg", "é.heic"])
+        let base = try #require(URL(string: found[1].url))
+        #expect(base.path == "\(folder.path)/a#1.PNG")
+        #expect(
+            found.allSatisfy {
+                PhotoURL.check($0.url) == nil && FileManager.default.fileExists(atPath: URL(string: $0.url)?.path ?? "")
+            })
+    }
+
+    @Test func saysWhatIsWrongWithAList() throws {
+        let folder = try TemporaryFolder()
+        let zipped = gzipped(Self.text)
+        let cases: [(String, PhotoListError.Code, String)] = [
+            ("\(folder.path)/none.csv", .notFound, "no such file"),
+            ("\(folder.path)/none/x", .notFound, "no such file"),
+            (try folder.write("empty", []), .empty, "empty"),
+            (try folder.write("head.csv", Array("name,url\n".utf8)), .empty, "0 photos"),
+            (try folder.write("empty.json", Array("[]".utf8)), .empty, "0 photos"),
+            (try folder.write("empty.gz", gzipped([])), .empty, "empty"),
+            (try folder.write("cut.gz", Array(zipped.dropLast(9))), .damaged, "ends"),
+            (try folder.write("short.gz", [0x1f, 0x8b]), .damaged, "ends"),
+            (
+                try folder.write("bad.gz", zipped.dropLast(8) + [UInt8](repeating: 0, count: 8)),
+                .damaged, "damaged"
+            ),
+            (
+                try folder.write("open.csv", Array("name,url\nCat,http://a/1\n\"Dog,http://a/2\n".utf8)), .damaged,
+                "line 3"
+            ),
+            (folder.path + "/photos", .empty, "0 photos in this folder"),
+            (try folder.write("photo.txt", [0xff, 0xd8, 0xff]), .notAList, "JPEG"),
+        ]
+        try FileManager.default.createDirectory(atPath: "\(folder.path)/photos", withIntermediateDirectories: false)
+        for (path, code, found) in cases {
+            let error = try #require(throws: PhotoListError.self) { try all(PhotoListReader(path)) }
+            #expect(error.code == code, "\(error)")
+            #expect(error.list == path)
+            #expect(error.description.contains(found), "\(error)")
+            #expect(error.description.hasPrefix("photo list \(path)"))
+        }
+    }
+
+    @Test(.enabled(if: geteuid() != 0, "root may read everything")) func saysWhatMayNotBeRead() throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("secret", [1])
+        chmod(path, 0)
+        let error = #expect(throws: PhotoListError.self) { try PhotoListReader(path) }
+        #expect(error?.code == .unreadable)
+        #expect(error?.message.contains("permission") == true)
+    }
+}
+
+/// A folder that goes with its owner.
+final class TemporaryFolder {
+    let path = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-lists-\(UUID().uuidString)").path
+
+    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    /// Writes a file and returns its path.
+    func write(_ name: String, _ bytes: [UInt8]) throws -> String {
+        let file = "\(path)/\(name)"
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        return file
+    }
+}
+
+/// All entries that a reader still has.
+func all(_ reader: PhotoListReader) throws -> [PhotoListEntry] {
+    var entries: [PhotoListEntry] = []
+    while try reader.next({ entries.append(PhotoListEntry(name: $0, url: $1)) }) {}
+    return entries
+}
+
+/// A gzip file: the zlib format's data within gzip's frame (RFC 1952).
+func gzipped(_ bytes: [UInt8]) -> [UInt8] {
+    var table = (0..<256).map { number in
+        (0..<8).reduce(UInt32(number)) { crc, _ in crc >> 1 ^ (crc & 1 == 1 ? 0xedb8_8320 : 0) }
+    }
+    let checksum = ~bytes.reduce(~0 as UInt32) { table[Int(($0 ^ UInt32($1)) & 255)] ^ $0 >> 8 }
+    table = []
+    let trailer = [checksum, UInt32(bytes.count)].flatMap { word in
+        (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
+    }
+    return [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3] + Deflate.compress(bytes).dropFirst(2).dropLast(4) + trailer
+}
