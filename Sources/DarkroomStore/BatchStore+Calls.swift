@@ -175,9 +175,10 @@ extension BatchStore {
     private static func lost(_ reply: ScriptReply, _ position: Int) throws(StoreError) -> [LostOperation] {
         let list = try reply.array(position)
         var lost: [LostOperation] = []
-        for pair in stride(from: 0, to: list.count - 1, by: 2) {
-            guard let batch = list[pair].string, let number = list[pair + 1].int else { throw reply.unexpected }
-            lost.append(LostOperation(batch: BatchID(batch), number: number))
+        for at in stride(from: 0, to: list.count - 2, by: 3) {
+            guard let batch = list[at].string, let number = list[at + 1].int, let fence = list[at + 2].int
+            else { throw reply.unexpected }
+            lost.append(LostOperation(batch: BatchID(batch), number: number, fence: fence))
         }
         return lost
     }

@@ -66,6 +66,8 @@ public struct LostOperation: Sendable, Hashable {
     public let batch: BatchID
     /// Its number in the batch.
     public let number: Int
+    /// The fence under which it was held; it may be held again under a newer one.
+    public let fence: Int
 }
 
 /// What claim answers.
