@@ -20,7 +20,7 @@ struct FeederModel {
         }
     }
 
-    /// A batch with anything as its settings; the last eight are remembered, also when they are forgotten.
+    /// A batch with anything as its settings; the last eight are remembered, also when Redis forgot them.
     mutating func newBatch(_ random: inout SeededGenerator) -> Batch {
         submitted += 1
         var options = BatchOptions()
@@ -41,6 +41,9 @@ struct FeederModel {
     func next(_ id: BatchID) -> Int { expected[id] ?? 1 }
 
     mutating func expects(_ id: BatchID, _ number: Int) { expected[id] = number }
+
+    /// There is no such batch, any more or at all.
+    mutating func drop(_ id: BatchID) { batches.removeAll { $0.id == id } }
 
     /// Feeds a batch anew, because it was forgotten and submitted again.
     mutating func begin(_ batch: Batch) { expected[batch.id] = nil }

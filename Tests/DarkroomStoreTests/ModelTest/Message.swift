@@ -172,6 +172,44 @@ extension Answer: CustomStringConvertible {
         }
     }
 
+    /// Which of a script's answers it is, without numbers.
+    var kind: String {
+        switch self {
+        case .submit(.submitted): "submit: submitted"
+        case .submit(.exists): "submit: exists"
+        case .submit(.outputTaken): "submit: output taken"
+        case .feed(.expects): "feed: expects"
+        case .feed(let reply): "feed: \(reply)"
+        case .seal(.differs): "seal: differs"
+        case .seal(let reply): "seal: \(reply)"
+        case .claim(.old): "claim: old"
+        case .claim(.claimed(let operations, let lost, _)):
+            "claim: \(operations.isEmpty ? "nothing" : "operations")\(lost.isEmpty ? "" : ", lost")"
+        case .heartbeat(let lost): lost.isEmpty ? "heartbeat" : "heartbeat: lost"
+        case .report(.accepted(let ended, let letters)):
+            "report: \(ended ? "ended it" : "accepted")\(letters == nil ? "" : ", differs")"
+        case .report(.ended): "report: had ended"
+        case .report(let reply): "report: \(reply)"
+        case .handback(.ended): "hand-back: had ended"
+        case .handback(let reply): "hand-back: \(reply)"
+        case .forget(.unfinished): "forget: unfinished"
+        case .forget(let reply): "forget: \(reply)"
+        case .done: "done"
+        case .refused: "refused"
+        }
+    }
+
+    /// Every answer that a long run meets.
+    static let kinds: Set = [
+        "submit: submitted", "submit: exists", "submit: output taken", "feed: fed", "feed: gone", "feed: expects",
+        "feed: sealed", "feed: short", "feed: full", "seal: sealed", "seal: gone", "seal: differs", "claim: old",
+        "claim: nothing", "claim: operations", "claim: nothing, lost", "claim: operations, lost", "heartbeat",
+        "heartbeat: lost", "report: accepted", "report: accepted, differs", "report: ended it",
+        "report: ended it, differs", "report: gone", "report: lost", "report: had ended", "hand-back: queued",
+        "hand-back: gone", "hand-back: lost", "hand-back: had ended", "forget: forgotten", "forget: gone",
+        "forget: unfinished", "done", "refused",
+    ]
+
     private static func text(_ lost: [LostOperation]) -> [String] {
         lost.map { "\($0.batch)/\($0.number) under \($0.fence)" }
     }

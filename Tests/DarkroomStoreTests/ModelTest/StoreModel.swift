@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 
 /// The scripts once more, as plainly as they can be said: from the state before and a message, the state after and the
-/// answer. Counters and reasons are not moved along but counted anew from the letters.
+/// answer. Counters and reasons are not foretold: the invariants count the letters.
 struct StoreModel {
     var state = StoreState()
     /// The Redis clock in the step at hand.
@@ -11,7 +11,6 @@ struct StoreModel {
 
     /// Answers `message` at the time `now`.
     mutating func answer(_ message: Message) -> Answer {
-        defer { recount() }
         switch message {
         case .submit(let id, let options, let overwrite): return .submit(submit(id, options, overwrite))
         case .feed(let id, let number, let photos): return feed(id, number, photos)
@@ -33,13 +32,6 @@ struct StoreModel {
             state.workers[worker] = nil
             state.workerHashes[worker] = nil
             return .done
-        }
-    }
-
-    private mutating func recount() {
-        for id in state.batches.keys {
-            state.batches[id]!.counters = state.batches[id]!.countersOfContent
-            state.batches[id]!.reasons = state.batches[id]!.reasonsOfLetters
         }
     }
 

@@ -7,7 +7,8 @@ import DarkroomRedis
 /// the keys that should not be there. What did not change since the last reading is not read apart again.
 final class StoreReader {
     private let store: BatchStore
-    private var raw: [String: [UInt8]] = [:]
+    private var raw: [String: String] = [:]
+    private var apart: [String: [(String, String)]] = [:]
     private var batches: [BatchID: BatchContent] = [:]
 
     init(_ store: BatchStore) { self.store = store }
@@ -29,50 +30,49 @@ final class StoreReader {
     /// The state as it stands.
     func read() throws -> StoreState {
         let reply = try store.connection.call(RedisCommand("EVAL", Self.dump, "0", store.keys.prefix + "*")).array ?? []
-        var current: [String: [UInt8]] = [:]
+        var current: [String: String] = [:]
         for at in stride(from: 0, to: reply.count, by: 2) {
             if let key = reply[at].string, let content = reply[at + 1].bytes {
-                current[String(key.dropFirst(store.keys.prefix.count))] = content
+                current[String(key.dropFirst(store.keys.prefix.count))] = String(decoding: content, as: UTF8.self)
             }
         }
-        var changed: Set<BatchID> = []
-        for (key, content) in current where raw[key] != content { if let id = Self.batch(of: key) { changed.insert(id) } }
-        for key in raw.keys where current[key] == nil { if let id = Self.batch(of: key) { changed.insert(id) } }
-        raw = current
         var state = StoreState()
-        for id in changed { batches[id] = batch(id, &state.problems) }
+        let changed = Set(current.keys).union(raw.keys).filter { current[$0] != raw[$0] }
+        for key in changed { apart[key] = nil }
+        for key in changed where raw[key] == nil && !Self.isKnown(key) { state.problems.append("the key \(key)") }
+        raw = current
+        for id in Set(changed.compactMap(Self.batch)) { batches[id] = batch(id, &state.problems) }
         state.batches = batches
         readGlobals(into: &state)
-        let known = Self.batchKeys + ["states"]
-        for key in current.keys {
-            if Self.batch(of: key) != nil {
-                let parts = key.split(separator: ":")
-                if parts.count > 2, !known.contains(String(parts[2])) { state.problems.append("the key \(key)") }
-            } else if !Self.globalKeys.contains(key), !key.hasPrefix("worker:") {
-                state.problems.append("the key \(key)")
-            }
-        }
         return state
     }
 
-    private static let batchKeys = ["operations", "queue", "executing", "deaths", "failures", "reasons"]
+    private static let batchKeys: Set = ["states", "operations", "queue", "executing", "deaths", "failures", "reasons"]
     private static let globalKeys =
-        ["control", "batches", "leases", "workers", "outputs", "expiring"]
-        + Priority.allCases.map { "ready:\($0.rawValue)" }
+        Set(["control", "batches", "leases", "workers", "outputs", "expiring"])
+        .union(Priority.allCases.map { "ready:\($0.rawValue)" })
+
+    private static func isKnown(_ key: String) -> Bool {
+        let parts = key.split(separator: ":").map(String.init)
+        switch parts.first {
+        case "batch": return parts.count == 2 || parts.count == 3 && batchKeys.contains(parts[2])
+        case "worker": return parts.count == 2
+        default: return globalKeys.contains(key)
+        }
+    }
 
     private static func batch(of key: String) -> BatchID? {
         let parts = key.split(separator: ":")
         return parts.first == "batch" && parts.count > 1 ? BatchID(String(parts[1])) : nil
     }
 
-    private func lines(_ key: String) -> [String] {
-        guard let content = raw[key] else { return [] }
-        return content.split(separator: 10, omittingEmptySubsequences: false).map { String(decoding: $0, as: UTF8.self) }
-    }
-
+    /// Fields and values, or members and scores, of a key.
     private func pairs(_ key: String) -> [(String, String)] {
-        let lines = lines(key)
-        return stride(from: 0, to: lines.count - 1, by: 2).map { (lines[$0], lines[$0 + 1]) }
+        if let known = apart[key] { return known }
+        let lines = (raw[key] ?? "").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let pairs = stride(from: 0, to: lines.count - 1, by: 2).map { (lines[$0], lines[$0 + 1]) }
+        apart[key] = pairs
+        return pairs
     }
 
     /// A hash or a sorted set with integers as values.
@@ -127,7 +127,7 @@ final class StoreReader {
             executing: int("executing"), downloaded: int("count.downloaded"), filtered: int("count.filtered"),
             failed: int("count.failed"), cancelled: int("count.cancelled"))
         content.settings = fields
-        content.letters = raw[key + ":states"] ?? []
+        content.letters = Array((raw[key + ":states"] ?? "").utf8)
         content.entries = numbered(pairs(key + ":operations")) { $0 }
         for (member, score) in pairs(key + ":queue") {
             if member != score { problems.append("\(key):queue: \(member) has the score \(score)") }
