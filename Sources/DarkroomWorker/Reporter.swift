@@ -83,7 +83,7 @@ final class Reporter: Sendable {
             if report.hasPast { ManifestFiles.removeOlder(report.held, report.context) }
             core.claimSignal.raise()
         case .gone, .lost:
-            core.drop([LostOperation(batch: report.held.batch, number: report.held.number)])
+            core.drop([report.held])
         }
     }
 

@@ -65,11 +65,6 @@ struct WorkerLedger {
         return inProgress.values.filter { $0.operation == held }
     }
 
-    /// Whatever of a lost operation is held, under any fence.
-    func held(_ lost: LostOperation) -> HeldOperation? {
-        operations.keys.first { $0.batch == lost.batch && $0.number == lost.number }
-    }
-
     // MARK: Photos
 
     /// The photos that are to begin now, batch by batch in turn.
