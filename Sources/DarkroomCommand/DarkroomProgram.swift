@@ -21,7 +21,7 @@ struct DarkroomProgram: ParsableCommand {
         ],
         version: darkroomVersion,
         subcommands: [
-            ForgetCommand.self, BatchesCommand.self, StatusCommand.self, OperationsCommand.self, WorkersCommand.self,
+            RunCommand.self, SubmitCommand.self, ForgetCommand.self, BatchesCommand.self, StatusCommand.self, OperationsCommand.self, WorkersCommand.self,
             WaitCommand.self,
         ])
 }

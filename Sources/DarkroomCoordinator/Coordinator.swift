@@ -32,15 +32,17 @@ public final class Coordinator: Sendable {
     ///
     /// Nothing is submitted before the list's first photo is there, so a list that cannot be read leaves nothing behind.
     /// - Parameters:
+    ///   - id: what the batch is to be named by; nil makes an id.
     ///   - options: what is asked of the batch; `output` is an absolute path.
     ///   - overwrite: take the output folder also when another batch has it.
     ///   - onSubmitted: is told the batch's id as soon as it is submitted.
     public func submit(
-        _ list: some PhotoListSource, options: BatchOptions, overwrite: Bool = false,
+        _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, overwrite: Bool = false,
         onSubmitted: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         try feedAndSeal(list) {
-            let id = try begin(options, overwrite: overwrite)
+            let id = try id ?? BatchID(submittedAt: store.time())
+            try begin(id, options, overwrite: overwrite)
             try onSubmitted(id)
             return id
         }
@@ -57,8 +59,7 @@ public final class Coordinator: Sendable {
     // MARK: - Steps
 
     /// Prepares the output folder and submits a batch without photos.
-    private func begin(_ options: BatchOptions, overwrite: Bool) throws -> BatchID {
-        let id = BatchID(submittedAt: try store.time())
+    private func begin(_ id: BatchID, _ options: BatchOptions, overwrite: Bool) throws {
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
         try folder?.prepare(for: id, overwrite: overwrite)
         do {
@@ -69,7 +70,6 @@ public final class Coordinator: Sendable {
                     "output folder \(options.output): batch \(other) writes there; choose another folder, forget that batch, "
                         + "or say --overwrite to write over its photos")
             }
-            return id
         } catch {
             folder?.withdraw(id)
             throw error
@@ -83,6 +83,7 @@ public final class Coordinator: Sendable {
         repeat {
             if let facts = try feedAndSealOnce(list, &begun, begin: begin) { return facts }
             onNotice(.readingAgain)
+            try list.rewind()
         } while true
     }
 

@@ -16,4 +16,6 @@ struct SampleList: PhotoListSource {
             if goesOn == false { return }
         }
     }
+
+    func rewind() {}
 }

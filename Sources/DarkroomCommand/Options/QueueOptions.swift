@@ -1,8 +1,6 @@
 import ArgumentParsing
 import Darkroom
 
-extension Priority: ExpressibleByArgument {}
-
 /// How long a finished batch is remembered.
 enum Retention: ExpressibleByArgument {
     case duration(Duration)
@@ -36,7 +34,6 @@ enum Retention: ExpressibleByArgument {
 /// How a batch stands in the queue.
 struct QueueOptions: ParsableArguments {
     @Option(help: "What the batch is called.", valueName: "name") var name: String?
-    @Option(help: "How urgent it is.", valueName: "priority") var priority: Priority = .normal
     @Option(help: "Photos an operation, 1 to 1000.", valueName: "count") var operationSize: Int = 50
     @Option(help: "How long a worker may be silent before others take its work.", valueName: "duration")
     var lease: Duration = .seconds(15)
@@ -57,7 +54,6 @@ struct QueueOptions: ParsableArguments {
     /// Puts these into what a batch asks for.
     func apply(to options: inout BatchOptions) {
         options.name = name ?? ""
-        options.priority = priority
         options.operationSize = operationSize
         options.lease = lease
         options.window = window.value

@@ -6,7 +6,7 @@ import Foundation
 struct BatchWaiter {
     /// How it ended.
     enum Outcome {
-        /// All have finished; their facts in the order asked for.
+        /// All have finished, or it was enough; their facts in the order asked for.
         case finished([BatchFacts], now: Int)
         /// The time passed first; the facts as they stood last.
         case timedOut([BatchFacts], now: Int)
@@ -30,11 +30,21 @@ struct BatchWaiter {
         self.warn = warn
     }
 
+    /// Blocks until one batch has finished, or `isEnough`, which is asked with how it stands.
+    /// - Throws: also what `isEnough` throws, at once.
+    mutating func wait(for batch: BatchFacts, isEnough: (BatchFacts) throws -> Bool) throws -> BatchFacts {
+        switch try wait(for: [batch], timeout: nil, isEnough: { try isEnough($0[0]) }) {
+        case .finished(let batches, _), .timedOut(let batches, _): return batches[0]  // as many as were asked for
+        }
+    }
+
     /// Blocks until all have finished, at once when they have; `timeout` nil waits for ever.
     ///
     /// When Redis goes away it is tried again until it is back.
     /// - Throws: ``CommandError`` when a batch is forgotten meanwhile; ``StoreError`` when Redis refuses.
-    mutating func wait(for batches: [BatchFacts], timeout: Duration?) throws -> Outcome {
+    mutating func wait(
+        for batches: [BatchFacts], timeout: Duration?, isEnough: ([BatchFacts]) throws -> Bool = { _ in false }
+    ) throws -> Outcome {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         var latest = Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0) })
         var now = 0
@@ -50,7 +60,8 @@ struct BatchWaiter {
                 if !isConnected { warn("Redis \(redis) is back") }
                 isConnected = true
                 let all = batches.compactMap { latest[$0.id] }
-                if all.allSatisfy({ $0.state == .finished }) { return .finished(all, now: now) }
+                let isEnough = try isEnough(all)
+                if isEnough || all.allSatisfy({ $0.state == .finished }) { return .finished(all, now: now) }
             } catch let error as StoreError where error.isPassing {
                 if isConnected { warn("Redis is gone, trying again until it is back: \(error)") }
                 isConnected = false

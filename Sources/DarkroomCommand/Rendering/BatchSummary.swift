@@ -1,0 +1,38 @@
+import Darkroom
+
+/// What became of a batch, for people, when it is over: counts, failures by reason, where the photos are.
+struct BatchSummary {
+    private let batch: BatchFacts
+    private let now: Int
+
+    /// - Parameter now: in ms of the Redis clock.
+    init(_ batch: BatchFacts, now: Int) {
+        self.batch = batch
+        self.now = now
+    }
+
+    var lines: [String] {
+        var lines = [headline]
+        for (reason, count) in batch.failuresByCount {
+            lines.append("  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count))
+        }
+        if !batch.options.output.isEmpty {
+            let folder = HumanText.safe(batch.options.output)
+            if batch.counts.filtered > 0 { lines.append("the photos are in \(folder)") }
+            lines.append("what became of each: darkroom manifest \(folder)")
+        }
+        return lines
+    }
+
+    private var headline: String {
+        let counts = batch.counts
+        var parts = ["\(HumanText.count(batch.photos, of: "photo")): \(HumanText.count(counts.filtered)) filtered"]
+        if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed") }
+        if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
+        if let seconds = batch.seconds(now: now) {
+            let rate = batch.photosPerSecond(now: now).map { " (\(HumanText.rate($0)))" } ?? ""
+            parts.append("in \(HumanText.duration(seconds))\(rate)")
+        }
+        return parts.joined(separator: ", ") + "; \(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out"
+    }
+}

@@ -1,0 +1,70 @@
+import Darkroom
+
+/// What is shown of a batch while it goes on: a line with a bar for each stage, or all in one plain line.
+struct ProgressLines {
+    private var facts: BatchFacts
+    private var fed = RateMeter()
+    private var downloaded = RateMeter()
+    private var done = RateMeter()
+
+    init(_ facts: BatchFacts) {
+        self.facts = facts
+        update(facts)
+    }
+
+    /// Takes how the batch stands now.
+    mutating func update(_ facts: BatchFacts, at time: ContinuousClock.Instant = .now) {
+        self.facts = facts
+        fed.add(facts.photos, at: time)
+        downloaded.add(downloads, at: time)
+        done.add(facts.counts.final, at: time)
+    }
+
+    /// The stages for a terminal of `width` columns; the feed alone until it is sealed when nobody waits for the rest.
+    func stages(width: Int, feedOnly: Bool) -> [String] {
+        let feed = "fed         \(HumanText.count(facts.photos, of: "photo"))" + rate(fed)
+        if feedOnly { return [feed] }
+        let stages = [
+            stage("downloaded", downloads, rate(downloaded), width: width),
+            stage("filtered", facts.counts.final, rate(done) + failures + timeLeft, width: width),
+        ]
+        return facts.sealed ? stages : [feed] + stages
+    }
+
+    /// Everything in one line.
+    func line(feedOnly: Bool) -> String {
+        let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
+        if feedOnly { return fed + rate(self.fed) }
+        let counts = facts.counts
+        return "\(fed), \(HumanText.count(downloads)) downloaded, \(HumanText.count(counts.filtered)) filtered"
+            + rate(done) + failures + timeLeft
+    }
+
+    /// Photos whose download is over, well or not.
+    private var downloads: Int { facts.counts.downloaded + facts.counts.final }
+
+    private func stage(_ name: String, _ count: Int, _ rest: String, width: Int) -> String {
+        let label = name + String(repeating: " ", count: max(1, 12 - name.count))
+        let share = facts.photos == 0 ? 0 : Double(count) / Double(facts.photos)
+        let text = "  \(HumanText.count(count)) of \(HumanText.count(facts.photos))" + rest
+        let room = min(40, width - label.count - text.count - 1)
+        guard room >= 10 else { return label + text.dropFirst(2) }
+        let full = Int(share * Double(room))
+        return label + String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full) + text
+    }
+
+    private func rate(_ meter: RateMeter) -> String {
+        meter.perSecond.map { $0 > 0 ? "  \(HumanText.rate($0))" : "" } ?? ""
+    }
+
+    private var failures: String {
+        facts.counts.failed > 0 ? "  \(HumanText.count(facts.counts.failed)) failed" : ""
+    }
+
+    /// Known when the whole list is fed and photos become final.
+    private var timeLeft: String {
+        let left = facts.photos - facts.counts.final
+        guard facts.sealed, left > 0, let rate = done.perSecond, rate > 0 else { return "" }
+        return "  \(HumanText.duration(Double(left) / rate)) left"
+    }
+}

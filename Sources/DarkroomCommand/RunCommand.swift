@@ -1,0 +1,5 @@
+import ArgumentParsing
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(name: "run", abstract: "x")
+    func run() throws {}
+}
