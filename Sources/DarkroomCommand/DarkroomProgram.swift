@@ -21,7 +21,7 @@ struct DarkroomProgram: ParsableCommand {
         ],
         version: darkroomVersion,
         subcommands: [
-            ForgetCommand.self, BatchesCommand.self, StatusCommand.self, OperationsCommand.self, WorkersCommand.self,
-            WaitCommand.self,
+            ForgetCommand.self, WorkerCommand.self, DevelopCommand.self, BatchesCommand.self, StatusCommand.self,
+            OperationsCommand.self, WorkersCommand.self, WaitCommand.self, ManifestCommand.self,
         ])
 }
