@@ -22,6 +22,6 @@ struct DarkroomProgram: ParsableCommand {
         version: darkroomVersion,
         subcommands: [
             ForgetCommand.self, WorkerCommand.self, DevelopCommand.self, BatchesCommand.self, StatusCommand.self,
-            OperationsCommand.self, WorkersCommand.self, WaitCommand.self, ManifestCommand.self,
+            PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, WaitCommand.self, ManifestCommand.self,
         ])
 }
