@@ -67,7 +67,9 @@ let package = Package(
         .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel"]),
         .testTarget(name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "DarkroomTestSupport"]),
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
-        .testTarget(name: "DarkroomWorkerTests", dependencies: ["DarkroomWorker", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomWorkerTests",
+            dependencies: ["DarkroomWorker", "DarkroomPhotoServer", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
     ],

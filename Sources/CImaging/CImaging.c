@@ -32,6 +32,16 @@ bool darkroom_imaging_start(char *detail, size_t capacity) {
 
 void darkroom_imaging_thread_shutdown(void) { vips_thread_shutdown(); }
 
+bool darkroom_imaging_can_load(const char *path) {
+    VipsImage *image = vips_image_new_from_file(path, NULL);
+    if (!image) {
+        vips_error_clear();
+        return false;
+    }
+    g_object_unref(image);
+    return true;
+}
+
 static bool try_saving(enum darkroom_format format) {
     VipsImage *image = NULL;
     void *bytes = NULL;

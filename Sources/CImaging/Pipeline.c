@@ -8,6 +8,7 @@
 #include "Pipeline.h"
 
 #include "Stages.h"
+#include "Strips.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,50 +51,90 @@ static enum darkroom_status failed(struct pipeline *pipeline, enum darkroom_stat
     enum darkroom_status noted = atomic_load(&pipeline->watch.status);
     if (noted != DARKROOM_DONE) status = noted;
     char *detail = pipeline->result->detail;
-    take_error(detail, sizeof pipeline->result->detail);
+    // libjpeg's own message stands there already when it was ours that failed.
+    if (detail[0] == 0) take_error(detail, sizeof pipeline->result->detail);
     if (strstr(detail, "out of memory")) return DARKROOM_OUT_OF_MEMORY;
-    // libheif and libtiff say so of codecs and compressions that are not there.
+    // libheif, libtiff and libvips tell only in words that a header asks for too much, or for a codec that is not there.
+    if (status == DARKROOM_DAMAGED && (strstr(detail, "Security limit") || strstr(detail, "nteger overflow")))
+        return DARKROOM_TOO_MANY_PIXELS;
     if (status == DARKROOM_DAMAGED && strstr(detail, "nsupported")) return DARKROOM_UNSUPPORTED;
     return status;
 }
 
 // MARK: - Loading
 
-static VipsImage *load(const struct darkroom_job *job) {
-    void *bytes = (void *)job->bytes;
-    size_t count = job->byte_count;
-    VipsImage *image = NULL;
-#define LOAD(loader, strictness) \
-    loader(bytes, count, &image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", strictness, NULL)
-    switch (job->from) {
+static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height) {
+    pipeline->result->width = (int)width;
+    pipeline->result->height = (int)height;
+    return width * height <= pipeline->job->max_pixels;
+}
+
+// libvips refuses sides beyond its own limit as if the file were damaged, so the header is read here (PNG, section 11.2.1).
+static bool png_is_allowed(struct pipeline *pipeline) {
+    const uint8_t *header = pipeline->job->bytes;
+    if (pipeline->job->byte_count < 24) return true;
+    int64_t sides[2] = {0, 0};
+    for (int i = 0; i < 8; i++) sides[i / 4] = sides[i / 4] << 8 | header[16 + i];
+    return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(pipeline, sides[0], sides[1]);
+}
+
+static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
+
+// libvips' JPEG loader does not see corrupt data that libjpeg finds in the last rows, so pixels come from our own. What
+// CMYK values mean differs from file to file, and libvips knows: there ours only checks.
+static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
+    const struct darkroom_job *job = pipeline->job;
+    if (vips_jpegload_buffer((void *)job->bytes, job->byte_count, &pipeline->image, "access",
+                             VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL))
+        return DARKROOM_DAMAGED;
+    if (!is_allowed(pipeline, pipeline->image->Xsize, pipeline->image->Ysize)) return DARKROOM_TOO_MANY_PIXELS;
+    if (pipeline->image->Bands == 4)
+        return darkroom_decode_jpeg(job, (struct darkroom_row_reader){0}, pipeline->result);
+
+    // The header and the metadata of the one, the pixels of the other.
+    VipsImage *decoded = vips_image_new_memory();
+    if (vips_image_pipelinev(decoded, VIPS_DEMAND_STYLE_ANY, pipeline->image, NULL) || vips_image_write_prepare(decoded)) {
+        g_object_unref(decoded);
+        return DARKROOM_OUT_OF_MEMORY;
+    }
+    replace(pipeline, decoded);
+    struct darkroom_row_reader reader = {.take_row = write_row, .context = decoded};
+    return darkroom_decode_jpeg(job, reader, pipeline->result);
+}
+
+static enum darkroom_status load(struct pipeline *pipeline) {
+    void *bytes = (void *)pipeline->job->bytes;
+    size_t count = pipeline->job->byte_count;
+    int failure = -1;
+#define LOAD(loader) \
+    loader(bytes, count, &pipeline->image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL)
+    switch (pipeline->job->from) {
     case DARKROOM_JPEG:
-        // libjpeg calls corrupt data a warning; the other libraries warn of harmless things.
-        LOAD(vips_jpegload_buffer, VIPS_FAIL_ON_WARNING);
-        break;
+        return load_jpeg(pipeline);
     case DARKROOM_PNG:
-        LOAD(vips_pngload_buffer, VIPS_FAIL_ON_ERROR);
+        failure = LOAD(vips_pngload_buffer);
         break;
     case DARKROOM_WEBP:
-        LOAD(vips_webpload_buffer, VIPS_FAIL_ON_ERROR);
+        failure = LOAD(vips_webpload_buffer);
         break;
     case DARKROOM_AVIF:
     case DARKROOM_HEIC:
-        LOAD(vips_heifload_buffer, VIPS_FAIL_ON_ERROR);
+        failure = LOAD(vips_heifload_buffer);
         break;
     case DARKROOM_JXL:
-        LOAD(vips_jxlload_buffer, VIPS_FAIL_ON_ERROR);
+        failure = LOAD(vips_jxlload_buffer);
         break;
     case DARKROOM_TIFF:
-        LOAD(vips_tiffload_buffer, VIPS_FAIL_ON_ERROR);
+        failure = LOAD(vips_tiffload_buffer);
         break;
     case DARKROOM_GIF:
-        LOAD(vips_gifload_buffer, VIPS_FAIL_ON_ERROR);
+        failure = LOAD(vips_gifload_buffer);
         break;
     case DARKROOM_SAME:
         break;
     }
 #undef LOAD
-    return image;
+    return failure ? DARKROOM_DAMAGED : DARKROOM_DONE;
 }
 
 static bool needs_memory(const struct pipeline *pipeline) {
@@ -217,6 +258,16 @@ static int longest_side(enum darkroom_format format) {
     }
 }
 
+// The savers' own option leaves EXIF in WebP (libvips 8.14).
+static bool drop_metadata(struct pipeline *pipeline) {
+    VipsImage *next = NULL;
+    if (!APPLY(pipeline, vips_copy)) return false;
+    char **fields = vips_image_get_fields(pipeline->image);
+    for (char **field = fields; *field; field++) vips_image_remove(pipeline->image, *field);
+    g_strfreev(fields);
+    return true;
+}
+
 // Brings the pixels to what the format holds: the savers would convert too, but cut instead of round, and put black
 // behind what is transparent.
 static bool fit(struct pipeline *pipeline, enum darkroom_format format) {
@@ -266,15 +317,15 @@ int darkroom_save(VipsImage *image, enum darkroom_format format, int quality, bo
 static enum darkroom_status run(struct pipeline *pipeline) {
     const struct darkroom_job *job = pipeline->job;
     struct darkroom_result *result = pipeline->result;
-    pipeline->image = load(job);
-    if (!pipeline->image) return failed(pipeline, DARKROOM_DAMAGED);
-    result->width = pipeline->image->Xsize;
-    result->height = pipeline->image->Ysize;
-    if ((int64_t)result->width * result->height > job->max_pixels) return DARKROOM_TOO_MANY_PIXELS;
+    if (job->from == DARKROOM_PNG && !png_is_allowed(pipeline)) return DARKROOM_TOO_MANY_PIXELS;
+    enum darkroom_status loaded = load(pipeline);
+    if (loaded != DARKROOM_DONE) return failed(pipeline, loaded);
+    if (!is_allowed(pipeline, pipeline->image->Xsize, pipeline->image->Ysize)) return DARKROOM_TOO_MANY_PIXELS;
 
-    if (!advance(pipeline, darkroom_watched(pipeline->image, &pipeline->watch, DARKROOM_DAMAGED)))
+    bool decoded = pipeline->image->dtype == VIPS_IMAGE_SETBUF;
+    if (!decoded && !advance(pipeline, darkroom_watched(pipeline->image, &pipeline->watch, DARKROOM_DAMAGED)))
         return failed(pipeline, DARKROOM_DAMAGED);
-    if (needs_memory(pipeline) && !replace(pipeline, vips_image_copy_memory(pipeline->image)))
+    if (!decoded && needs_memory(pipeline) && !replace(pipeline, vips_image_copy_memory(pipeline->image)))
         return failed(pipeline, DARKROOM_OUT_OF_MEMORY);
     if (!turn_upright(pipeline) || !make_usual(pipeline)) return failed(pipeline, DARKROOM_UNSUPPORTED);
     if (!apply_filters(pipeline)) return failed(pipeline, DARKROOM_FILTER_FAILED);
@@ -287,6 +338,7 @@ static enum darkroom_status run(struct pipeline *pipeline) {
                    longest_side(result->format));
         return DARKROOM_FILTER_FAILED;
     }
+    if (job->strip && !drop_metadata(pipeline)) return failed(pipeline, DARKROOM_FILTER_FAILED);
     if (!fit(pipeline, result->format)) return failed(pipeline, DARKROOM_FILTER_FAILED);
     if (!advance(pipeline, darkroom_watched(pipeline->image, &pipeline->watch, DARKROOM_FILTER_FAILED)))
         return failed(pipeline, DARKROOM_FILTER_FAILED);

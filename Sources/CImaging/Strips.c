@@ -44,7 +44,9 @@ struct strips {
 
     const struct darkroom_job *job;
     struct darkroom_result *result;
+    int sepia_count;
     struct darkroom_sepia sepia[MAX_FILTERS];
+    struct darkroom_row_reader reader;
 
     void *memory;
     JSAMPROW rows[STRIP_ROWS];
@@ -130,7 +132,6 @@ static void end_output(j_compress_ptr out) {
 
 // MARK: - Reading
 
-// Reads the header and decides whether strips can do the job.
 static void open_input(struct strips *strips) {
     const struct darkroom_job *job = strips->job;
     struct jpeg_decompress_struct *in = &strips->in;
@@ -143,7 +144,12 @@ static void open_input(struct strips *strips) {
     strips->result->width = (int)in->image_width;
     strips->result->height = (int)in->image_height;
     if ((int64_t)in->image_width * in->image_height > job->max_pixels) fail(strips, DARKROOM_TOO_MANY_PIXELS);
+}
 
+// Strips do point filters on upright pictures of the usual colours, for JPEG; libvips does the others.
+static void require_job_for_strips(struct strips *strips) {
+    const struct darkroom_job *job = strips->job;
+    const struct jpeg_decompress_struct *in = &strips->in;
     bool grey = in->jpeg_color_space == JCS_GRAYSCALE, profile = false;
     int orientation = 0;
     for (jpeg_saved_marker_ptr marker = in->marker_list; marker; marker = marker->next) {
@@ -160,18 +166,19 @@ static void open_input(struct strips *strips) {
         strips->sepia[i] = darkroom_sepia_make(job->filters[i].amount);
     }
     if (!suits) fail(strips, DARKROOM_NOT_FOR_STRIPS);
+    strips->sepia_count = job->filter_count;
+    strips->in.out_color_space = JCS_EXT_RGBX;
 }
 
 static void start_reading(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
-    in->out_color_space = JCS_EXT_RGBX;
     // Only a picture of several scans is worked on for long before its first row; later the strips ask themselves.
     strips->progress.progress_monitor = on_progress;
     in->progress = &strips->progress;
     jpeg_start_decompress(in);
     in->progress = NULL;
 
-    size_t stride = ((size_t)in->output_width * 4 + 63) / 64 * 64;
+    size_t stride = ((size_t)in->output_width * (size_t)in->output_components + 63) / 64 * 64;
     strips->memory = aligned_alloc(64, stride * STRIP_ROWS + 64);
     if (!strips->memory) fail(strips, DARKROOM_OUT_OF_MEMORY);
     for (size_t i = 0; i < STRIP_ROWS; i++) strips->rows[i] = (uint8_t *)strips->memory + 16 + i * stride;
@@ -184,7 +191,7 @@ static JDIMENSION read_strip(struct strips *strips) {
     JDIMENSION rows = 0;
     while (rows < STRIP_ROWS && in->output_scanline < in->output_height)
         rows += jpeg_read_scanlines(in, strips->rows + rows, STRIP_ROWS - rows);
-    for (int i = 0; i < strips->job->filter_count; i++)
+    for (int i = 0; i < strips->sepia_count; i++)
         for (JDIMENSION row = 0; row < rows; row++)
             darkroom_sepia_apply_8(&strips->sepia[i], strips->rows[row], in->output_width, 4);
     return rows;
@@ -231,6 +238,7 @@ static void start_writing(struct strips *strips) {
 
 static void develop(struct strips *strips) {
     open_input(strips);
+    require_job_for_strips(strips);
     start_reading(strips);
     start_writing(strips);
     for (JDIMENSION rows; (rows = read_strip(strips)) > 0;) jpeg_write_scanlines(&strips->out, strips->rows, rows);
@@ -240,26 +248,32 @@ static void develop(struct strips *strips) {
     strips->result->format = DARKROOM_JPEG;
 }
 
-static void collect_pixels(struct strips *strips) {
-    open_input(strips);
+static void hand_out_rows(struct strips *strips) {
     start_reading(strips);
-    size_t row_bytes = (size_t)strips->in.output_width * 4;
-    strips->bytes = malloc(row_bytes * strips->in.output_height);
-    if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
-    for (JDIMENSION rows; (rows = read_strip(strips)) > 0;)
-        for (JDIMENSION row = 0; row < rows; row++, strips->result->byte_count += row_bytes)
-            memcpy(strips->bytes + strips->result->byte_count, strips->rows[row], row_bytes);
+    for (JDIMENSION rows, y = 0; (rows = read_strip(strips)) > 0; y += rows)
+        for (JDIMENSION row = 0; row < rows && strips->reader.take_row; row++)
+            strips->reader.take_row(strips->reader.context, (int)(y + row), strips->rows[row]);
     jpeg_finish_decompress(&strips->in);
-    strips->result->bytes = strips->bytes;
-    strips->bytes = NULL;
 }
 
-static enum darkroom_status guarded(
-    void (*work)(struct strips *), const struct darkroom_job *job, struct darkroom_result *result) {
+static void decode(struct strips *strips) {
+    open_input(strips);
+    hand_out_rows(strips);
+}
+
+static void filter(struct strips *strips) {
+    open_input(strips);
+    require_job_for_strips(strips);
+    hand_out_rows(strips);
+}
+
+static enum darkroom_status guarded(void (*work)(struct strips *), const struct darkroom_job *job,
+                                    struct darkroom_row_reader reader, struct darkroom_result *result) {
     // Not on the stack: it is large, and it must survive the jump.
     struct strips *strips = calloc(1, sizeof *strips);
     if (!strips) return DARKROOM_OUT_OF_MEMORY;
     strips->job = job;
+    strips->reader = reader;
     strips->result = result;
     strips->in.err = strips->out.err = jpeg_std_error(&strips->errors);
     strips->errors.error_exit = on_error;
@@ -277,10 +291,24 @@ static enum darkroom_status guarded(
 }
 
 enum darkroom_status darkroom_develop_by_strips(const struct darkroom_job *job, struct darkroom_result *result) {
-    return guarded(develop, job, result);
+    return guarded(develop, job, (struct darkroom_row_reader){0}, result);
+}
+
+enum darkroom_status darkroom_decode_jpeg(
+    const struct darkroom_job *job, struct darkroom_row_reader reader, struct darkroom_result *result) {
+    return guarded(decode, job, reader, result);
+}
+
+static void collect_row(void *context, int y, const uint8_t *row) {
+    struct darkroom_result *result = context;
+    size_t row_bytes = (size_t)result->width * 4;
+    if (!result->bytes) result->bytes = malloc(row_bytes * (size_t)result->height);
+    memcpy(result->bytes + row_bytes * (size_t)y, row, row_bytes);
+    result->byte_count += row_bytes;
 }
 
 enum darkroom_status darkroom_strip_pixels(const struct darkroom_job *job, struct darkroom_result *result) {
     *result = (struct darkroom_result){0};
-    return guarded(collect_pixels, job, result);
+    struct darkroom_row_reader reader = {.take_row = collect_row, .context = result};
+    return guarded(filter, job, reader, result);
 }

@@ -10,16 +10,13 @@ public final class Deflater {
 
     /// A compressor of a zlib level, 1 (fastest) to 9 (smallest).
     ///
-    /// Level 1 is nearly as good as 6 on names and URLs. `memoryLevel` is zlib's: the table that every block clears has
-    /// 2^(memoryLevel + 7) entries, so small blocks want it small.
-    public init(level: Int32 = 1, memoryLevel: Int32 = 6) {
+    /// Level 1 is nearly as good as 6 on names and URLs.
+    public init(level: Int32 = 1) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
-        let status = deflateInit2_(
-            stream, level, Z_DEFLATED, MAX_WBITS, memoryLevel, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
-            Int32(MemoryLayout<z_stream>.size))
-        // The only other ways to fail are arguments out of range.
-        precondition(status == Z_OK, "deflateInit2: \(status) with level \(level), memory level \(memoryLevel)")
+        let status = deflateInit_(stream, level, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
+        // It fails when memory is out, or for a level that is none.
+        precondition(status == Z_OK, "deflateInit: \(status) with level \(level)")
     }
 
     deinit {

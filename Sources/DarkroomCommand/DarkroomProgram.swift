@@ -21,7 +21,8 @@ struct DarkroomProgram: ParsableCommand {
         ],
         version: darkroomVersion,
         subcommands: [
-            RunCommand.self, SubmitCommand.self, ForgetCommand.self, BatchesCommand.self, StatusCommand.self, OperationsCommand.self, WorkersCommand.self,
-            WaitCommand.self,
+            RunCommand.self, SubmitCommand.self, ForgetCommand.self, WorkerCommand.self, BatchesCommand.self,
+            StatusCommand.self, PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, WaitCommand.self,
+            DevelopCommand.self, ManifestCommand.self,
         ])
 }

@@ -53,21 +53,21 @@ extension ImagingError {
     init(status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int) {
         let size = result.width > 0 ? " of \(result.width) x \(result.height) pixels" : ""
         let found = "\(format.rawValue)\(size)"
-        var text = withUnsafeBytes(of: result.detail) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        if text.isEmpty { text = "no more is known" }
+        let message = withUnsafeBytes(of: result.detail) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        let text = message.isEmpty ? found : "\(found): \(message)"
         switch status {
         case DARKROOM_DAMAGED:
-            self.init(code: .damaged, detail: "\(found): \(text)")
+            self.init(code: .damaged, detail: text)
         case DARKROOM_UNSUPPORTED:
-            self.init(code: .unsupportedFormat, detail: "\(found): \(text)")
+            self.init(code: .unsupportedFormat, detail: text)
         case DARKROOM_TOO_MANY_PIXELS:
-            self.init(code: .tooManyPixels, detail: "\(found), at most \(maxPixels) are allowed (--max-pixels)")
+            self.init(code: .tooManyPixels, detail: "\(text), at most \(maxPixels) are allowed (--max-pixels)")
         case DARKROOM_OUT_OF_MEMORY:
-            self.init(code: .outOfMemory, detail: "\(found) did not fit; run fewer filtrations at once")
+            self.init(code: .outOfMemory, detail: "\(text) did not fit; run fewer filtrations at once")
         case DARKROOM_CANCELLED:
             self.init(code: .cancelled, detail: found)
         default:
-            self.init(code: .filterFailed, detail: "\(found): \(text)")
+            self.init(code: .filterFailed, detail: text)
         }
     }
 }

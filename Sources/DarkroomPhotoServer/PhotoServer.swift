@@ -19,7 +19,12 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
         let context = Unmanaged.passUnretained(files).toOpaque()  // `files` lives as long as the daemon, see `stop`
         let started = darkroom_mhd_start_on_loopback(
             port, Self.connectionLimit,
-            { context, connection, path, method, _, _, _, _ in
+            { context, connection, path, method, _, _, _, request in
+                // Called first when the header is there: an answer then would make it the connection's last.
+                if request!.pointee == nil {
+                    request!.pointee = context
+                    return .YES
+                }
                 let files = Unmanaged<ServedFiles>.fromOpaque(context!).takeUnretainedValue()
                 return files.answer(path: String(cString: path!), method: String(cString: method!), on: connection!)
             }, context)

@@ -63,9 +63,8 @@ public final class RedisServerProcess: Sendable {
             do throws(RedisError) {
                 _ = try Session(configuration)
                 return
-            } catch  where error.serverErrorName == "LOADING" {
-                deadline = .now + patience
             } catch {
+                if error.serverErrorName == "LOADING" { deadline = .now + patience }
                 guard ContinuousClock.now < deadline else {
                     throw RedisError(
                         .cannotStartServer, attempted, "it does not answer: \(error.message); see \(logPath)")

@@ -84,9 +84,10 @@ extension Session {
         for script in scripts { steps.append(Greeting(script)) }
 
         let replies: [RedisValue]
-        do {
+        do throws(RedisError) {
             replies = try exchange(steps.map(\.command), deadline)
-        } catch  where error.code == .disconnected {
+        } catch {
+            guard error.code == .disconnected else { throw error }
             throw configuration.tls == nil
                 ? RedisError(
                     .cannotConnect, attempted,
@@ -152,7 +153,7 @@ private struct Greeting {
 
     func failure(_ reply: String, _ attempted: String) -> RedisError {
         if reply.hasPrefix("LOADING") || reply.hasPrefix("MASTERDOWN") {
-            return RedisError(.cannotConnect, attempted, "\(reply) Try again later.", serverReply: reply)
+            return RedisError(.cannotConnect, attempted, "\(reply); try again later", serverReply: reply)
         }
         if reply.hasPrefix("NOAUTH") || reply.hasPrefix("WRONGPASS") {
             return RedisError(

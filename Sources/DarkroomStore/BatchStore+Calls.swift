@@ -82,7 +82,7 @@ extension BatchStore {
     /// housekeeping that every heartbeat does: recover the operations of dead workers, forget batches whose time has come.
     public func heartbeat(
         worker: String?, facts: [(field: String, value: String)] = [], held: [HeldOperation] = []
-    ) -> ScriptCall<[LostOperation]> {
+    ) -> ScriptCall<[HeldOperation]> {
         var arguments = [[UInt8](worker ?? ""), [UInt8](facts.count)]
         for (field, value) in facts { arguments += [[UInt8](field), [UInt8](value)] }
         arguments += Self.renewals(held)
@@ -172,12 +172,13 @@ extension BatchStore {
         return arguments
     }
 
-    private static func lost(_ reply: ScriptReply, _ position: Int) throws(StoreError) -> [LostOperation] {
+    private static func lost(_ reply: ScriptReply, _ position: Int) throws(StoreError) -> [HeldOperation] {
         let list = try reply.array(position)
-        var lost: [LostOperation] = []
-        for pair in stride(from: 0, to: list.count - 1, by: 2) {
-            guard let batch = list[pair].string, let number = list[pair + 1].int else { throw reply.unexpected }
-            lost.append(LostOperation(batch: BatchID(batch), number: number))
+        var lost: [HeldOperation] = []
+        for at in stride(from: 0, to: list.count - 2, by: 3) {
+            guard let batch = list[at].string, let number = list[at + 1].int, let fence = list[at + 2].int
+            else { throw reply.unexpected }
+            lost.append(HeldOperation(batch: BatchID(batch), number: number, fence: fence))
         }
         return lost
     }

@@ -98,6 +98,14 @@ extension BatchStore {
         try read(RedisCommand("HGET", keys.operations(id), String(number))).bytes
     }
 
+    /// The entries of operations, nil for those no longer kept; ask for some ten at a time, an entry may have 1 MiB.
+    public func entries(of id: BatchID, operations numbers: [Int]) throws(StoreError) -> [[UInt8]?] {
+        guard !numbers.isEmpty else { return [] }
+        let words = ["HMGET", keys.operations(id)] + numbers.map(String.init)
+        let values = try read(RedisCommand(arguments: words.map { [UInt8]($0) })).array ?? []
+        return values.map(\.bytes)
+    }
+
     /// What is kept of failed photos: index and JSON, at most 10,000, in order.
     public func failures(of id: BatchID) throws(StoreError) -> [(index: Int, json: String)] {
         Self.fields(try read(RedisCommand("HGETALL", keys.failures(id)))).compactMap { index, json in

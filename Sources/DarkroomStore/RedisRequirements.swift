@@ -40,7 +40,7 @@ public enum RedisRequirements {
         guard let policy = fields["maxmemory_policy"], policy != "noeviction" else { return [] }
         let found = "\(redis): found maxmemory-policy \(policy)"
         if policy.hasPrefix("volatile-") {
-            return ["\(found): it evicts no key of Darkroom, as none expires, but a full Redis is safer with noeviction"]
+            return ["\(found): no key of Darkroom expires, so none is evicted, but noeviction is safer"]
         }
         throw StoreError(
             .unsuitableRedis,

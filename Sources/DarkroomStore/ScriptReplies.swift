@@ -60,26 +60,12 @@ public struct ClaimedOperation: Sendable, Equatable {
     public let entry: [UInt8]
 }
 
-/// An operation that is no longer its worker's.
-public struct LostOperation: Sendable, Hashable {
-    /// The batch it is of.
-    public let batch: BatchID
-    /// Its number in the batch.
-    public let number: Int
-
-    /// An operation of a batch.
-    public init(batch: BatchID, number: Int) {
-        self.batch = batch
-        self.number = number
-    }
-}
-
 /// What claim answers.
 public enum ClaimReply: Sendable, Equatable {
     /// A later claim was answered already; nothing was done.
     case old
     /// The operations handed out, those held that are lost, and where to go on ("" when all was looked at).
-    case claimed([ClaimedOperation], lost: [LostOperation], next: String)
+    case claimed([ClaimedOperation], lost: [HeldOperation], next: String)
 }
 
 /// What report answers.

@@ -80,7 +80,7 @@ final class Claimer: Sendable {
     /// Claims under `number`, again and again while Redis is away: the same number gets the same answer.
     private func claim(
         _ number: Int, photos: Int, next: String
-    ) -> (operations: [ClaimedOperation], lost: [LostOperation], next: String)? {
+    ) -> (operations: [ClaimedOperation], lost: [HeldOperation], next: String)? {
         let refused = refusals.withLock { refusals in
             refusals = refusals.filter { $0.value.until > .now }
             return Array(refusals.keys.prefix(100))

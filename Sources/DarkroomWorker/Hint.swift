@@ -9,7 +9,9 @@ struct Hint: Decodable {
 
     /// A message as it came; nil when it is none that this version knows.
     init?(_ text: [UInt8]) {
-        guard let hint = try? JSONDecoder().decode(Hint.self, from: Data(text)), hint.change == "work" else { return nil }
+        guard let hint = try? JSONDecoder().decode(Hint.self, from: Data(text)), hint.change == "work" else {
+            return nil
+        }
         self = hint
     }
 }

@@ -61,7 +61,8 @@ enum OutputWriter {
         _ = try result.get()
     }
 
-    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String) throws(Failure) {
+    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String) throws(Failure)
+    {
         var written = 0
         while written < bytes.count {
             let count = Foundation.write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
@@ -74,6 +75,7 @@ enum OutputWriter {
     private static func failure(_ error: Int32, _ attempted: String, _ name: String) -> Failure {
         let isFull = error == ENOSPC || error == EDQUOT
         return Failure(
-            reason: isFull ? .diskFull : .outputDenied, detail: "\(attempted) \(name): \(String(cString: strerror(error)))")
+            reason: isFull ? .diskFull : .outputDenied,
+            detail: "\(attempted) \(name): \(String(cString: strerror(error)))")
     }
 }

@@ -35,7 +35,8 @@ final class PendingOperations: Sendable {
     ///   - downloaded: what came of the download, on the transfer engine's thread.
     ///   - filter: what to do with the bytes, on a thread of the filtration queue.
     func start(
-        _ photo: PhotoInProgress, downloaded: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void,
+        _ photo: PhotoInProgress,
+        downloaded: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void,
         filter: @escaping @Sendable (PhotoInProgress, Download) -> Void
     ) {
         let downloader = ImageDownloader(photo, engine: engine) { [self] photo, result in

@@ -53,7 +53,8 @@ final class Reporter: Sendable {
                 try ManifestFiles.write(report, worker: core.id)
                 ready.append(report)
             } catch {
-                core.log("the manifest of operation \(report.held.number) of \(report.held.batch) waits: \(error.detail)")
+                core.log(
+                    "the manifest of operation \(report.held.number) of \(report.held.batch) waits: \(error.detail)")
                 isComplete = false
             }
         }
@@ -82,7 +83,7 @@ final class Reporter: Sendable {
             if report.hasPast { ManifestFiles.removeOlder(report.held, report.context) }
             core.claimSignal.raise()
         case .gone, .lost:
-            core.drop([LostOperation(batch: report.held.batch, number: report.held.number)])
+            core.drop([report.held])
         }
     }
 

@@ -86,11 +86,9 @@ final class WorkerCore: Sendable {
     }
 
     /// Drops operations that are another's now.
-    func drop(_ lost: [LostOperation]) {
+    func drop(_ lost: [HeldOperation]) {
         guard !lost.isEmpty else { return }
-        let photos = withLedger { ledger in
-            lost.compactMap { ledger.held($0) }.flatMap { ledger.drop($0) }
-        }
+        let photos = withLedger { ledger in lost.flatMap { ledger.drop($0) } }
         for photo in photos { pending.cancel(photo) }
         claimSignal.raise()
         reportSignal.raise()

@@ -65,11 +65,6 @@ struct WorkerLedger {
         return inProgress.values.filter { $0.operation == held }
     }
 
-    /// Whatever of a lost operation is held, under any fence.
-    func held(_ lost: LostOperation) -> HeldOperation? {
-        operations.keys.first { $0.batch == lost.batch && $0.number == lost.number }
-    }
-
     // MARK: Photos
 
     /// The photos that are to begin now, batch by batch in turn.
@@ -112,18 +107,18 @@ struct WorkerLedger {
     /// Whether a result may still be put in place: the operation is held under the fence it began with.
     func isWanted(_ photo: PhotoInProgress) -> Bool { operations[photo.operation] != nil }
 
-    /// The photo ended; nil when it was stopped without an end.
-    /// - Returns: true when its operation has nothing left to run, so that it should be reported at once.
+    /// The photo ended; `outcome` nil when it was stopped without an end.
+    /// - Returns: true when the reporter should look: its operation has nothing left to run, or the first news.
     mutating func ended(_ photo: PhotoInProgress, _ outcome: PhotoOutcome?) -> Bool {
         inProgress[photo.key] = nil
-        guard operations[photo.operation] != nil else { return false }
+        guard let isFirstNews = operations[photo.operation].map({ $0.oldestNews == nil }) else { return false }
         if let outcome {
             operations[photo.operation]?.finished(index: photo.record.index, outcome)
             photosDone += 1
         } else {
             operations[photo.operation]?.abandon(index: photo.record.index)
         }
-        return operations[photo.operation].map { $0.isDone || (isStopping && $0.running == 0) } ?? false
+        return operations[photo.operation].map { $0.isDone || isFirstNews || (isStopping && $0.running == 0) } ?? false
     }
 
     /// Settles every photo of an operation that is not to run.

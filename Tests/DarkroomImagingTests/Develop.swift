@@ -21,8 +21,7 @@ func develop(
 /// The pixels as they are before encoding: of strips, or of libvips by way of PNG, which loses nothing.
 func pixelsByStrips(_ bytes: [UInt8], _ filters: [Filter]) throws -> Pixels {
     let image = try bytes.withBytes { bytes throws(ImagingError) in
-        try Imaging.run(
-            darkroom_strip_pixels, bytes, DevelopOptions(filters: filters), isCancelled: { false })
+        try Imaging.run(darkroom_strip_pixels, bytes, DevelopOptions(filters: filters), isCancelled: { false })
     }
     let values = image.withUnsafeBytes { bytes in
         bytes.enumerated().filter { $0.offset % 4 != 3 }.map { UInt16($0.element) }

@@ -75,6 +75,21 @@ import Testing
         #expect(tooLong.message.contains("107"))
     }
 
+    @Test func aServerProcessIsReadyWhenItHasLoadedItsData() throws {
+        // Loading takes a second (200 us a key); every 1,024 keys the server answers PING, with LOADING.
+        let redis = try RedisServer(arguments: [
+            "--appendonly", "yes", "--appendfsync", "no", "--key-load-delay", "200",
+        ])
+        defer { redis.stop() }
+        let connection = RedisConnection(redis.configuration)
+        let stored = connection.call(
+            (0..<5000).map { RedisCommand("SET", "key\($0)", "value") })
+        #expect(stored.allSatisfy { $0 == .success(.status("OK")) })
+        redis.terminate()
+        try redis.restart()
+        #expect(try RedisConnection(redis.configuration).call(RedisCommand("DBSIZE")) == .integer(5000))
+    }
+
     @Test func aServerProcessIsGoneWhenTerminateReturns() throws {
         let redis = try RedisServer()
         defer { redis.stop() }

@@ -46,6 +46,8 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
         public var mostRunning = 0
         /// Request line and headers of each request.
         public var heads: [String] = []
+        /// When each request came.
+        public var arrivals: [ContinuousClock.Instant] = []
     }
 
     /// The port it listens on.
@@ -185,6 +187,7 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
             turn = log.requests[path, default: 0]
             log.requests[path] = turn + 1
             log.heads.append(head)
+            log.arrivals.append(.now)
             log.running += 1
             log.mostRunning = max(log.mostRunning, log.running)
         }

@@ -47,6 +47,31 @@ import Testing
         #expect(await engine.fetch(server.url("/3.jpg")).error?.code == .connectFailed)
     }
 
+    @Test func answersSeveralRequestsOnOneConnection() throws {
+        let server = try PhotoServer(folder: folder.path)
+        let connection = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        defer { close(connection) }
+        var patience = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(connection, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = server.port.bigEndian
+        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        let connected = withUnsafePointer(to: &address) { address in
+            address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(connection, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+        try #require(connected == 0)
+        let request = "GET /0.jpg HTTP/1.1\r\nHost: a\r\n"
+        let requests = Array("\(request)\r\n\(request)Connection: close\r\n\r\n".utf8)
+        #expect(send(connection, requests, requests.count, 0) == requests.count)
+        var answers: [UInt8] = []
+        var block = [UInt8](repeating: 0, count: 4096)
+        while case let count = recv(connection, &block, block.count, 0), count > 0 { answers += block[..<count] }
+        #expect(String(decoding: answers, as: UTF8.self).components(separatedBy: "HTTP/1.1 200 OK").count == 3)
+    }
+
     @Test func saysWhyItCannotStart() throws {
         #expect(throws: PhotoServerError.self) { try PhotoServer(folder: folder.path + "/missing") }
         let server = try PhotoServer(folder: folder.path)

@@ -78,9 +78,12 @@ bool darkroom_imaging_can_save(enum darkroom_format format);
 // Any thread, any number at once; blocks until done.
 enum darkroom_status darkroom_develop(const struct darkroom_job *job, struct darkroom_result *result);
 
-// For tests: the same by libvips alone, and the filtered RGBX pixels of the strips instead of a JPEG of them.
+// For tests: the same by libvips alone; and the filtered RGBX pixels of the strips instead of a JPEG of them.
 enum darkroom_status darkroom_develop_by_vips(const struct darkroom_job *job, struct darkroom_result *result);
 enum darkroom_status darkroom_strip_pixels(const struct darkroom_job *job, struct darkroom_result *result);
+
+// For tests: whether libvips, left to search among its loaders, reads the file.
+bool darkroom_imaging_can_load(const char *path);
 
 // For tests: one sepia filter over pixels of 8 bits with 3 or 4 bands, as both ways run it.
 void darkroom_sepia_pixels(double intensity, uint8_t *pixels, size_t count, int bands);

@@ -10,3 +10,13 @@ func requireAtLeast(_ least: Int, _ value: Int, _ option: String) throws(Validat
 func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
+
+/// The absolute path of a folder that must be there.
+func existingFolder(_ path: String, _ option: String) throws(CommandError) -> String {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+        throw CommandError("\(option) \(path): no such folder; make it, or mount what belongs there")
+    }
+    guard isFolder.boolValue else { throw CommandError("\(option) \(path): not a folder") }
+    return absolutePath(path)
+}

@@ -45,7 +45,7 @@ extension BatchFacts {
 extension JSON {
     /// The facts of a batch, the same wherever they appear; `now` is in ms of the Redis clock.
     init(_ batch: BatchFacts, now: Int) {
-        let failures = batch.failuresByCount.map { (key: $0.reason.word, value: JSON.int($0.count)) }
+        let failures = batch.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
         self = [
             "id": .string(batch.id.description), "name": .string(batch.options.name),
             "state": .string(batch.state.rawValue), "suspended": .bool(batch.suspended),

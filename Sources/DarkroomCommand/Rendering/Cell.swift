@@ -1,8 +1,8 @@
 /// One value of a table: as people read it on a terminal, or as programs read it from a pipe.
 enum Cell {
     case text(String)
-    case count(Int)
-    case bytes(Int)
+    case count(Int?)
+    case bytes(Int?)
     case rate(Double?)
     case seconds(Double?)
     /// In ms since 1970.
@@ -12,8 +12,8 @@ enum Cell {
     var human: String {
         switch self {
         case .text(let text): HumanText.safe(text)
-        case .count(let number): HumanText.count(number)
-        case .bytes(let count): HumanText.bytes(count)
+        case .count(let number): number.map { HumanText.count($0) } ?? "-"
+        case .bytes(let count): count.map(HumanText.bytes) ?? "-"
         case .rate(let rate): rate.map(HumanText.rate) ?? "-"
         case .seconds(let seconds): seconds.map(HumanText.duration) ?? "-"
         case .time(let time): time.map(HumanText.localTime) ?? "-"
@@ -24,7 +24,7 @@ enum Cell {
     var plain: String {
         switch self {
         case .text(let text): HumanText.safe(text)
-        case .count(let number), .bytes(let number): String(number)
+        case .count(let number), .bytes(let number): number.map(String.init) ?? ""
         case .rate(let rate): rate.map { JSON($0, decimals: 2).text } ?? ""
         case .seconds(let seconds): seconds.map { JSON($0, decimals: 3).text } ?? ""
         case .time(let time): time.map(HumanText.iso8601) ?? ""

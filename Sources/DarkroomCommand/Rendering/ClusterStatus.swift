@@ -11,7 +11,7 @@ struct ClusterStatus {
     let workers: [WorkerFacts]
 
     var json: JSON {
-        let states = Self.states.map { (key: $0.rawValue, value: JSON.int(count($0))) }
+        let states = Self.states.map { JSON.Member(key: $0.rawValue, value: .int(count($0))) }
         return [
             "redis": .string(redis), "namespace": .string(namespace), "batches": .object(states),
             "photos": .int(open.reduce(0) { $0 + $1.photos }), "counts": JSON(counts),

@@ -2,21 +2,20 @@ import Darkroom
 import Foundation
 
 /// A JSON value that is written with its members in the order given, as documented.
-enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-    ExpressibleByDictionaryLiteral
-{
+enum JSON {
     case null
     case bool(Bool)
     case int(Int)
     case double(Double)
     case string(String)
     case array([JSON])
-    case object([(key: String, value: JSON)])
+    case object([Member])
 
-    init(stringLiteral value: String) { self = .string(value) }
-    init(integerLiteral value: Int) { self = .int(value) }
-    init(booleanLiteral value: Bool) { self = .bool(value) }
-    init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { (key: $0, value: $1) }) }
+    /// A name and a value of an object.
+    struct Member {
+        let key: String
+        let value: JSON
+    }
 
     init(_ value: String?) { self = value.map(JSON.string) ?? .null }
     init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
@@ -68,4 +67,8 @@ enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleB
         }
         bytes += end.utf8
     }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral {
+    init(dictionaryLiteral elements: (String, JSON)...) { self = .object(elements.map { Member(key: $0, value: $1) }) }
 }

@@ -8,9 +8,12 @@ struct JSONArrayWriter {
     init(_ output: StandardOutput) { self.output = output }
 
     /// Adds an element, on a line of its own.
-    mutating func add(_ element: JSON) throws {
+    mutating func add(_ element: JSON) throws { try add { element.append(to: &$0) } }
+
+    /// Adds an element, on a line of its own, whose text `append` appends.
+    mutating func add(_ append: (inout [UInt8]) -> Void) throws {
         var bytes = Array((isEmpty ? "[" : ",\n").utf8)
-        element.append(to: &bytes)
+        append(&bytes)
         isEmpty = false
         try output.write(bytes)
     }

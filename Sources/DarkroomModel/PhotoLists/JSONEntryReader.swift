@@ -47,8 +47,8 @@ struct JSONEntryReader {
         try scanner.members { (scanner, key) throws(JSONScanner.Failure) in
             let ranks = key.withBytes(&keyBytes) { (FieldNames.urlRank($0), FieldNames.nameRank($0)) }
             guard try scanner.kind() == .string else {
-                let value = try scanner.describeValue()
-                if ranks.0 != nil { found = "\(value) in place of a URL" }
+                if ranks.0 == nil { return try scanner.skipValue() }
+                found = "\(try scanner.describeValue()) in place of a URL"
                 return
             }
             let value = try scanner.string()

@@ -1,6 +1,6 @@
 -- Included. Renews the operations that the caller names from ARGV[at]: the number of batches, then for each its id, the
--- number of operations and for each operation its number and fence. Sets `lost`, a list of batch id, operation, ... of
--- those that are no longer held by `worker` under that fence. Expects `prefix` and `attended`.
+-- number of operations and for each operation its number and fence. Sets `lost`, a list of batch id, operation, fence, ...
+-- of those that are no longer held by `worker` under that fence. Expects `prefix` and `attended`.
 local lost = {}
 local batches = tonumber(ARGV[at])
 at = at + 1
@@ -19,6 +19,7 @@ for _ = 1, batches do
         else
             lost[#lost + 1] = id
             lost[#lost + 1] = tonumber(numbers[i])
+            lost[#lost + 1] = tonumber(ARGV[at + 1 + 2 * i])
         end
     end
     if #renewals > 0 then redis.call('ZADD', prefix .. 'leases', 'XX', unpack(renewals)) end

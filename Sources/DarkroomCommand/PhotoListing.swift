@@ -1,0 +1,180 @@
+import Darkroom
+import Foundation
+
+/// The photos of a batch in order, put together from what is known in different places: letters and failures in Redis,
+/// lines in the manifest beside the photos, names in the entries of operations.
+///
+/// It holds what belongs to a thousand operations at most, and asks for nothing that is not needed.
+struct PhotoListing {
+    /// What is known of one photo.
+    struct Photo {
+        let index: Int
+        let state: PhotoRecordState
+        var name: String?
+        var url: String?
+        var file: String?
+        var detail: String?
+
+        /// Why it failed.
+        var reason: String? {
+            if case .failed(let reason) = state { reason.word } else { nil }
+        }
+    }
+
+    /// What Redis keeps of a failed photo.
+    private struct Failure: Decodable {
+        let name: String
+        let url: String
+        let detail: String?
+    }
+
+    /// The wanted photos of one operation.
+    private struct Group {
+        let operation: Int
+        var photos: [Photo]
+
+        var lacksNames: Bool { photos.contains { $0.name == nil } }
+
+        /// Adds what is known of photos, by index, to those whose name is not known yet.
+        mutating func fill(_ known: (Photo) -> (name: String, url: String, file: String?, detail: String?)?) {
+            for position in photos.indices where photos[position].name == nil {
+                guard let found = known(photos[position]) else { continue }
+                photos[position].name = found.name
+                photos[position].url = found.url
+                photos[position].file = found.file
+                photos[position].detail = found.detail
+            }
+        }
+    }
+
+    /// Set when photos were listed without their names: says why.
+    private(set) var whyNamesAreMissing: String?
+
+    private let batch: BatchFacts
+    private let store: BatchStore
+    private let isWanted: (PhotoRecordState) -> Bool
+    private var manifestError: ManifestError?
+    private var failures: [Int: Failure]?
+
+    /// - Parameter isWanted: tells the photos that are listed by their state.
+    init(_ batch: BatchFacts, in store: BatchStore, isWanted: @escaping (PhotoRecordState) -> Bool) {
+        self.batch = batch
+        self.store = store
+        self.isWanted = isWanted
+    }
+
+    /// Calls `body` with every photo that is wanted, in order.
+    mutating func forEach(_ body: (Photo) throws -> Void) throws {
+        for part in 0...batch.operations / ManifestPart.size {
+            let first = max(1, part * ManifestPart.size)
+            let last = min((part + 1) * ManifestPart.size - 1, batch.operations)
+            guard first <= last else { continue }
+            let groups = try wantedPhotos(ofOperations: first...last)
+            // Opened after the letters were read: a line is written before its letter moves.
+            var manifest = manifestPart(part, of: groups)
+            for start in stride(from: 0, to: groups.count, by: 20) {
+                var some = Array(groups[start..<min(start + 20, groups.count)])
+                for position in some.indices { try fill(&some[position], from: &manifest) }
+                try fillFromEntries(&some)
+                for photo in some.flatMap(\.photos) { try body(photo) }
+            }
+        }
+    }
+
+    /// Index and state of the wanted photos, from their letters.
+    private func wantedPhotos(ofOperations operations: ClosedRange<Int>) throws -> [Group] {
+        let size = batch.options.operationSize
+        let start = (operations.lowerBound - 1) * size
+        let letters = try store.letters(of: batch.id, in: start..<operations.upperBound * size)
+        return operations.compactMap { operation in
+            let first = (operation - 1) * size
+            let photos = (first..<first + size).compactMap { index -> Photo? in
+                guard index - start < letters.count, let state = state(ofLetter: letters[index - start]),
+                    isWanted(state)
+                else { return nil }
+                return Photo(index: index, state: state)
+            }
+            return photos.isEmpty ? nil : Group(operation: operation, photos: photos)
+        }
+    }
+
+    /// In a cancelled batch, what was not final is cancelled; its letters are never rewritten.
+    private func state(ofLetter letter: UInt8) -> PhotoRecordState? {
+        guard let state = PhotoRecordState(letter: letter) else { return nil }
+        return batch.cancelled && !state.isFinal ? .cancelled : state
+    }
+
+    private mutating func manifestPart(_ number: Int, of groups: [Group]) -> ManifestPart? {
+        guard !batch.options.output.isEmpty, groups.contains(where: { $0.photos.contains { $0.state.isFinal } })
+        else { return nil }
+        do {
+            return try ManifestReader(output: batch.options.output).part(number, of: batch.id)
+        } catch {
+            manifestError = error
+            return nil
+        }
+    }
+
+    /// Fills in what the manifest says, then what Redis keeps of failures.
+    private mutating func fill(_ group: inout Group, from manifest: inout ManifestPart?) throws {
+        if group.photos.contains(where: \.state.isFinal) {
+            let lines = lines(ofOperation: group.operation, in: &manifest)
+            group.fill { photo in
+                lines[photo.index].flatMap { line in
+                    line.state == photo.state.word ? (line.name, line.url, line.file, line.detail) : nil
+                }
+            }
+        }
+        guard group.photos.contains(where: { $0.name == nil && $0.reason != nil }) else { return }
+        let failures = try failures ?? readFailures()
+        self.failures = failures
+        group.fill { photo in
+            photo.reason == nil ? nil : failures[photo.index].map { ($0.name, $0.url, nil, $0.detail) }
+        }
+    }
+
+    private mutating func lines(ofOperation operation: Int, in manifest: inout ManifestPart?) -> [Int: ManifestLine] {
+        guard var part = manifest else { return [:] }
+        defer { manifest = part }
+        do {
+            return Dictionary(try part.lines(ofOperation: operation).map { ($0.index, $0) }) { $1 }
+        } catch {
+            manifestError = error
+            return [:]
+        }
+    }
+
+    private func readFailures() throws -> [Int: Failure] {
+        let decoder = JSONDecoder()
+        let pairs = try store.failures(of: batch.id).map { failure in
+            (failure.index, try decoder.decode(Failure.self, from: Data(failure.json.utf8)))
+        }
+        return Dictionary(uniqueKeysWithValues: pairs)
+    }
+
+    /// Fills in names and URLs of photos that nothing is known of yet, as they were fed.
+    private mutating func fillFromEntries(_ groups: inout [Group]) throws {
+        let lacking = groups.indices.filter { groups[$0].lacksNames }
+        let entries = try store.entries(of: batch.id, operations: lacking.map { groups[$0].operation })
+        for (position, entry) in zip(lacking, entries) {
+            if let entry {
+                let first = (groups[position].operation - 1) * batch.options.operationSize
+                let records = try EntryCoding.records(of: entry, firstIndex: first)
+                groups[position].fill { photo in
+                    let at = photo.index - first
+                    return records.indices.contains(at) ? (records[at].name, records[at].url, nil, nil) : nil
+                }
+            }
+            // One that was new a moment ago may have ended since; it is just not known yet.
+            let isMissing = groups[position].photos.contains { $0.name == nil && $0.state.isFinal }
+            if isMissing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingNames }
+        }
+    }
+
+    private var reasonForMissingNames: String {
+        if let manifestError { return "\(manifestError)" }
+        let output = batch.options.output
+        if output.isEmpty { return "the batch writes no files, so it has no manifest" }
+        return "\(output)/\(ManifestPath.folder(batch.id)), their manifest, is not seen here or has no lines of them"
+    }
+}

@@ -1,0 +1,54 @@
+import ArgumentParsing
+import Darkroom
+
+/// The word for a photo's state.
+enum StateWord: String, CaseIterable, ExpressibleByArgument {
+    case new, downloaded, filtered, failed, cancelled
+}
+
+/// `darkroom photos`: what became of each photo of a batch.
+struct PhotosCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "photos", abstract: "List the photos of a batch: what became of each.",
+        discussion: """
+            Names and URLs of photos that are done come from the manifest beside the photos, where it can be read; \
+            without it only index and state of a photo are known, and what Redis keeps of those that failed.
+            """,
+        group: "Monitor", examples: ["darkroom photos holidays", "darkroom photos holidays --state failed"])
+
+    @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
+    @Option(help: "Only photos in this state.", valueName: "state") var state: [StateWord]
+    @Flag(help: "Print a JSON array.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        let wanted = Set(state.isEmpty ? StateWord.allCases.map(\.rawValue) : state.map(\.rawValue))
+        var photos = PhotoListing(try store.batch(named: batch), in: store) { wanted.contains($0.word) }
+        let output = StandardOutput()
+        if json {
+            var array = JSONArrayWriter(output)
+            try photos.forEach { try array.add(Self.json($0)) }
+            try array.finish()
+        } else {
+            var table = Table(["index", "state", "reason", "name", "file", "url", "detail"], to: output)
+            try photos.forEach { photo in
+                try table.add([
+                    .count(photo.index), .text(photo.state.word), .text(photo.reason ?? ""), .text(photo.name ?? ""),
+                    .text(photo.file ?? ""), .text(photo.url ?? ""), .text(photo.detail ?? ""),
+                ])
+            }
+            try table.finish()
+        }
+        if let reason = photos.whyNamesAreMissing {
+            printToStandardError("warning: names of some photos are not shown: \(reason)")
+        }
+    }
+
+    private static func json(_ photo: PhotoListing.Photo) -> JSON {
+        [
+            "index": .int(photo.index), "state": .string(photo.state.word), "reason": JSON(photo.reason),
+            "name": JSON(photo.name), "url": JSON(photo.url), "file": JSON(photo.file), "detail": JSON(photo.detail),
+        ]
+    }
+}

@@ -1,0 +1,55 @@
+/// Just enough TIFF to write pictures of kinds that no other format has.
+enum TIFF {
+    /// Values of the tag PhotometricInterpretation (262).
+    enum Photometric: Int {
+        case grey = 1
+        case rgb = 2
+        case cmyk = 5
+        case lab = 8
+    }
+
+    static func file(
+        _ pixels: Pixels, _ photometric: Photometric, orientation: Int = 1, profile: [UInt8] = [],
+        headerWidth: Int? = nil, headerHeight: Int? = nil
+    ) -> [UInt8] {
+        let samples = pixels.values.flatMap { value in
+            pixels.bits == 16 ? [UInt8(value & 255), UInt8(value >> 8)] : [UInt8(value)]
+        }
+        return file(
+            samples: samples, width: headerWidth ?? pixels.width, height: headerHeight ?? pixels.height,
+            bands: pixels.bands, bits: pixels.bits, photometric, orientation: orientation, profile: profile)
+    }
+
+    /// A picture of 32-bit floating point.
+    static func file(floats: [Float], width: Int, height: Int, bands: Int, _ photometric: Photometric) -> [UInt8] {
+        let samples = floats.flatMap { value in withUnsafeBytes(of: value.bitPattern.littleEndian) { Array($0) } }
+        return file(
+            samples: samples, width: width, height: height, bands: bands, bits: 32, photometric, sampleFormat: 3)
+    }
+
+    private static func file(
+        samples: [UInt8], width: Int, height: Int, bands: Int, bits: Int, _ photometric: Photometric,
+        orientation: Int = 1, profile: [UInt8] = [], sampleFormat: Int = 1
+    ) -> [UInt8] {
+        let (bitsOffset, samplesOffset) = (8, 8 + 2 * bands)
+        let profileOffset = samplesOffset + samples.count
+        var entries: [(tag: Int, type: Int, count: Int, value: Int)] = [
+            (256, 4, 1, width), (257, 4, 1, height),
+            (258, 3, bands, bands == 1 ? bits : bands == 2 ? bits << 16 | bits : bitsOffset), (259, 3, 1, 1),
+            (262, 3, 1, photometric.rawValue), (273, 4, 1, samplesOffset), (274, 3, 1, orientation),
+            (277, 3, 1, bands), (278, 4, 1, height), (279, 4, 1, samples.count),
+        ]
+        if sampleFormat != 1 { entries.append((339, 3, 1, sampleFormat)) }
+        if !profile.isEmpty { entries.append((34675, 7, profile.count, profileOffset)) }
+        let directory =
+            little(entries.count, 2)
+            + entries.flatMap { little($0.tag, 2) + little($0.type, 2) + little($0.count, 4) + little($0.value, 4) }
+            + little(0, 4)
+        return [0x49, 0x49, 0x2A, 0] + little(profileOffset + profile.count, 4)
+            + (0..<bands).flatMap { _ in little(bits, 2) } + samples + profile + directory
+    }
+
+    private static func little(_ number: Int, _ count: Int) -> [UInt8] {
+        (0..<count).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
+    }
+}

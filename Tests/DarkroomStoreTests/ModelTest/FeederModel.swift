@@ -1,0 +1,50 @@
+import DarkroomModel
+
+/// What coordinators know: the batches they feed, and how far they think they are.
+struct FeederModel {
+    private(set) var batches: [Batch] = []
+    private var expected: [BatchID: Int] = [:]
+    private var submitted = 0
+
+    struct Batch {
+        var id: BatchID
+        var options: BatchOptions
+        /// Photos of the whole list.
+        var photos: Int
+
+        var operations: Int { (photos + options.operationSize - 1) / options.operationSize }
+
+        /// How many photos operation `number` has; 0 behind the last.
+        func photos(of number: Int) -> Int {
+            max(0, min(options.operationSize, photos - (number - 1) * options.operationSize))
+        }
+    }
+
+    /// A batch with anything as its settings; the last eight are remembered, also when Redis forgot them.
+    mutating func newBatch(_ random: inout SeededGenerator) -> Batch {
+        submitted += 1
+        var options = BatchOptions()
+        options.operationSize = random.chance(10) ? 50 : Int.random(in: 1...7, using: &random)
+        options.window = random.pick([1, 2, 3, 5, 10_000])!
+        options.priority = random.pick(Priority.allCases)!
+        options.lease = .seconds(random.pick([1500, 3500, 7500])!)
+        options.retain = random.chance(20) ? nil : .seconds(24 * 3600)
+        options.output = random.pick(["", "", "/photos/a", "/photos/b"])!
+        let photos = Int.random(in: 0...options.operationSize * 12, using: &random)
+        let batch = Batch(id: BatchID("b\(submitted)"), options: options, photos: photos)
+        batches.append(batch)
+        if batches.count > 8 { batches.removeFirst() }
+        return batch
+    }
+
+    /// The number to feed next, as far as is known.
+    func next(_ id: BatchID) -> Int { expected[id] ?? 1 }
+
+    mutating func expects(_ id: BatchID, _ number: Int) { expected[id] = number }
+
+    /// There is no such batch, any more or at all.
+    mutating func drop(_ id: BatchID) { batches.removeAll { $0.id == id } }
+
+    /// Feeds a batch anew, because it was forgotten and submitted again.
+    mutating func begin(_ batch: Batch) { expected[batch.id] = nil }
+}

@@ -1,0 +1,136 @@
+import DarkroomModel
+import DarkroomRedis
+
+@testable import DarkroomStore
+
+/// What the model test found broken, with the way there.
+struct ModelFailure: Error, CustomStringConvertible {
+    let description: String
+}
+
+/// Redis and the model side by side: every message goes to both, and after each everything is compared.
+final class ModelBench {
+    let store: BatchStore
+    private(set) var model = StoreModel()
+    /// Messages sent.
+    private(set) var steps = 0
+    /// How often each answer was met, see `Answer.kind`.
+    private(set) var met: [String: Int] = [:]
+    private let reader: StoreReader
+    private var log: [String] = []
+    /// The fence under which each operation was handed out last: it grows, also over a rollback.
+    private var fences: [OperationID: Int] = [:]
+    private var saved: (model: StoreModel, keys: [RedisValue])?
+
+    init(_ store: BatchStore) {
+        self.store = store
+        reader = StoreReader(store)
+    }
+
+    var state: StoreState { model.state }
+
+    /// Sends a message, and checks the answer and everything in Redis.
+    @discardableResult
+    func send(_ message: Message, _ remark: String = "") throws -> Answer {
+        steps += 1
+        let before = model.state
+        let answer = try message.perform(store)
+        note("\(remark)\(message)\n        -> \(answer)")
+        met[answer.kind, default: 0] += 1
+        let redis = try reader.read()
+        model.now = time(of: message, in: redis)
+        let expected = model.answer(message)
+        if answer != expected { throw failure(["expected the answer \(expected)"]) }
+        try compare(redis)
+        let violations = redis.violations(since: before)
+        if !violations.isEmpty { throw failure(violations) }
+        try checkFences(answer)
+        return answer
+    }
+
+    /// Changes something behind the scripts' back, in Redis by a command and in the model likewise.
+    func tamper(_ words: [String], _ change: (inout StoreState) -> Void) throws {
+        note(words.joined(separator: " "))
+        let key = store.keys.prefix + words[1]
+        let arguments = [words[0], key] + words.dropFirst(2)
+        _ = try store.connection.call(RedisCommand(arguments: arguments.map { Array($0.utf8) }))
+        change(&model.state)
+        try compare(try reader.read())
+    }
+
+    /// Keeps everything as it stands, for `rollBack`.
+    func save() throws {
+        let script = """
+            local found = {}
+            for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+                found[#found + 1] = key
+                found[#found + 1] = redis.call('DUMP', key)
+            end
+            return found
+            """
+        let reply = try store.connection.call(RedisCommand("EVAL", script, "0", store.keys.prefix + "*"))
+        saved = (model, reply.array ?? [])
+        note("(saved)")
+    }
+
+    /// Puts everything back to what was saved, as a failover to a replica that was behind.
+    func rollBack() throws {
+        guard let saved else { return }
+        note("(rolled back)")
+        let script = """
+            for _, key in ipairs(redis.call('KEYS', ARGV[1])) do redis.call('DEL', key) end
+            for i = 2, #ARGV, 2 do redis.call('RESTORE', ARGV[i], 0, ARGV[i + 1]) end
+            """
+        var command = RedisCommand("EVAL", script, "0", store.keys.prefix + "*")
+        command.arguments += saved.keys.compactMap(\.bytes)
+        _ = try store.connection.call(command)
+        model = saved.model
+        try compare(try reader.read())
+        // A failover takes longer than what fences may run ahead of the clock.
+        let newest = fences.values.max() ?? 0
+        while try store.time() <= newest {}
+    }
+
+    /// The failure with the seed's run in words.
+    func failure(_ found: [String]) -> ModelFailure {
+        let lines = ["after \(steps) steps:"] + found + ["The last steps:"] + log
+        return ModelFailure(description: lines.joined(separator: "\n    "))
+    }
+
+    private func note(_ text: String) {
+        log.append(text)
+        if log.count > 30 { log.removeFirst() }
+    }
+
+    private func compare(_ redis: StoreState) throws {
+        for (id, batch) in redis.batches where model.state.batches[id] != nil {
+            model.state.batches[id]!.counters = batch.counters
+            model.state.batches[id]!.reasons = batch.reasons
+        }
+        if redis != model.state { throw failure(redis.differences(from: model.state)) }
+        model.state = redis  // equal, and quickly compared with what is read next
+    }
+
+    /// The Redis clock as the step saw it: what it wrote as a time. A step that wrote none needs none.
+    private func time(of message: Message, in redis: StoreState) -> Int {
+        switch message {
+        case .claim, .heartbeat: redis.seen ?? 0
+        case .submit(let id, _, _), .feed(let id, _, _), .seal(let id, _, _), .forget(let id, _):
+            redis.batches[id]?.latestTime ?? 0
+        case .report(let report): redis.batches[report.held.batch]?.latestTime ?? 0
+        case .handback(let held, _): redis.batches[held.batch]?.latestTime ?? 0
+        case .expireLeases, .leave: 0
+        }
+    }
+
+    private func checkFences(_ answer: Answer) throws {
+        guard case .claim(.claimed(let operations, _, _)) = answer else { return }
+        for operation in operations {
+            let id = OperationID(batch: operation.held.batch, number: operation.held.number)
+            if let last = fences[id], operation.held.fence < last {
+                throw failure(["\(id) was handed out under the fence \(operation.held.fence), before under \(last)"])
+            }
+            fences[id] = operation.held.fence
+        }
+    }
+}

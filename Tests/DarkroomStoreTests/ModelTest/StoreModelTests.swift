@@ -1,0 +1,36 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomStore
+
+/// The scripts against the model in random runs. A failure names its seed; the same run again:
+/// `DARKROOM_MODEL_SEED=<seed> DARKROOM_MODEL_STEPS=<steps> swift test --filter StoreModelTests`.
+@Suite(.redisServer) struct StoreModelTests {
+    @Test func everyStepLeavesWhatTheModelForetells() throws {
+        let environment = ProcessInfo.processInfo.environment
+        let steps = environment["DARKROOM_MODEL_STEPS"].flatMap { Int($0) } ?? 5000
+        let seed = environment["DARKROOM_MODEL_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999_999)
+        print("model test: \(steps) steps, seed \(seed)")
+        let server = RedisServer.current
+        var met: [String: Int] = [:]
+        // Every 20,000 steps a namespace of its own, so that a failing run is short enough to repeat.
+        for (round, start) in stride(from: 0, to: steps, by: 20_000).enumerated() {
+            let store = BatchStore(server.configuration, keys: try Keys(namespace: server.namespace()))
+            defer { store.connection.close() }
+            do {
+                let run = ModelRun(store, seed: seed + UInt64(round))
+                try run.run(steps: min(20_000, steps - start))
+                met.merge(run.bench.met, uniquingKeysWith: +)
+            } catch let failure as ModelFailure {
+                Issue.record("seed \(seed + UInt64(round)), \(failure)")
+                return
+            }
+        }
+        // A few are rare, so that a short run may miss one or the other.
+        let missed = Answer.kinds.subtracting(met.keys)
+        if steps >= 5000 { #expect(missed.count < 4, "answers that the run never met: \(missed)") }
+        if steps > 5000 { print(met.sorted { $0.key < $1.key }.map { "\($0.value) \($0.key)" }.joined(separator: "\n")) }
+    }
+}

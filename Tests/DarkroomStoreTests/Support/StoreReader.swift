@@ -1,0 +1,191 @@
+import DarkroomModel
+import DarkroomRedis
+
+@testable import DarkroomStore
+
+/// Reads everything that stands in a namespace with one read-only script, so that a test sees one moment of it and also
+/// the keys that should not be there. What did not change since the last reading is not read apart again.
+final class StoreReader {
+    private let store: BatchStore
+    private var raw: [String: String] = [:]
+    private var apart: [String: [(String, String)]] = [:]
+    private var batches: [BatchID: BatchContent] = [:]
+
+    init(_ store: BatchStore) { self.store = store }
+
+    /// Every key with its content as lines: strings whole, hashes and sorted sets (with scores) in pairs.
+    private static let dump = """
+        local found = {}
+        for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
+            local kind, content = redis.call('TYPE', key).ok, {'?'}
+            if kind == 'string' then content = {redis.call('GET', key)}
+            elseif kind == 'hash' then content = redis.call('HGETALL', key)
+            elseif kind == 'zset' then content = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
+            found[#found + 1] = key
+            found[#found + 1] = table.concat(content, '\\n')
+        end
+        return found
+        """
+
+    /// The state as it stands.
+    func read() throws -> StoreState {
+        let reply = try store.connection.call(RedisCommand("EVAL", Self.dump, "0", store.keys.prefix + "*")).array ?? []
+        var current: [String: String] = [:]
+        for at in stride(from: 0, to: reply.count, by: 2) {
+            if let key = reply[at].string, let content = reply[at + 1].bytes {
+                current[String(key.dropFirst(store.keys.prefix.count))] = String(decoding: content, as: UTF8.self)
+            }
+        }
+        var state = StoreState()
+        let changed = Set(current.keys).union(raw.keys).filter { current[$0] != raw[$0] }
+        for key in changed { apart[key] = nil }
+        for key in changed where raw[key] == nil && !Self.isKnown(key) { state.problems.append("the key \(key)") }
+        raw = current
+        for id in Set(changed.compactMap(Self.batch)) { batches[id] = batch(id, &state.problems) }
+        state.batches = batches
+        readGlobals(into: &state)
+        return state
+    }
+
+    private static let batchKeys: Set = ["states", "operations", "queue", "executing", "deaths", "failures", "reasons"]
+    private static let globalKeys =
+        Set(["control", "batches", "leases", "workers", "outputs", "expiring"])
+        .union(Priority.allCases.map { "ready:\($0.rawValue)" })
+
+    private static func isKnown(_ key: String) -> Bool {
+        let parts = key.split(separator: ":").map(String.init)
+        switch parts.first {
+        case "batch": return parts.count == 2 || parts.count == 3 && batchKeys.contains(parts[2])
+        case "worker": return parts.count == 2
+        default: return globalKeys.contains(key)
+        }
+    }
+
+    private static func batch(of key: String) -> BatchID? {
+        let parts = key.split(separator: ":")
+        return parts.first == "batch" && parts.count > 1 ? BatchID(String(parts[1])) : nil
+    }
+
+    /// Fields and values, or members and scores, of a key.
+    private func pairs(_ key: String) -> [(String, String)] {
+        if let known = apart[key] { return known }
+        let lines = (raw[key] ?? "").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        let pairs = stride(from: 0, to: lines.count - 1, by: 2).map { (lines[$0], lines[$0 + 1]) }
+        apart[key] = pairs
+        return pairs
+    }
+
+    /// A hash or a sorted set with integers as values.
+    private func integers(_ key: String, _ problems: inout [String]) -> [String: Int] {
+        var values: [String: Int] = [:]
+        for (member, text) in pairs(key) {
+            guard let value = Int(text) else {
+                problems.append("\(key): \(member) has \(text)")
+                continue
+            }
+            values[member] = value
+        }
+        return values
+    }
+
+    private func batch(_ id: BatchID, _ problems: inout [String]) -> BatchContent? {
+        let key = "batch:\(id)"
+        guard raw.keys.contains(where: { $0 == key || $0.hasPrefix(key + ":") }) else { return nil }
+        var fields = Dictionary(pairs(key)) { first, _ in first }
+        func take(_ field: String) -> String { fields.removeValue(forKey: field) ?? "" }
+        func int(_ field: String) -> Int {
+            let text = take(field)
+            guard let value = Int(text) else {
+                problems.append("\(key): \(field) is \"\(text)\"")
+                return -1
+            }
+            return value
+        }
+        func time(_ field: String) -> Int? {
+            if fields[field] == "" { fields[field] = nil } else { return int(field) }
+            return nil
+        }
+        var content = BatchContent()
+        content.size = int("size")
+        content.window = int("window")
+        content.lease = int("lease")
+        content.retain = int("retain")
+        content.priority = Priority(rawValue: take("priority")) ?? .normal
+        content.output = take("output")
+        content.state = BatchState(rawValue: take("state"))
+        content.sealed = int("sealed") == 1
+        content.digest = take("feed.digest")
+        content.submitted = int("submitted")
+        content.started = time("started")
+        content.finished = time("finished")
+        content.feederSeen = int("feeder.seen")
+        content.bytesIn = int("bytes.in")
+        content.bytesOut = int("bytes.out")
+        content.operations = int("operations")
+        content.counters = BatchCounters(
+            photos: int("photos"), ended: int("operations.ended"), kept: int("operations.kept"),
+            executing: int("executing"), downloaded: int("count.downloaded"), filtered: int("count.filtered"),
+            failed: int("count.failed"), cancelled: int("count.cancelled"))
+        content.settings = fields
+        content.letters = Array((raw[key + ":states"] ?? "").utf8)
+        content.entries = numbered(pairs(key + ":operations")) { $0 }
+        for (member, score) in pairs(key + ":queue") {
+            if member != score { problems.append("\(key):queue: \(member) has the score \(score)") }
+            content.queue.insert(Int(member) ?? -1)
+        }
+        content.executing = numbered(pairs(key + ":executing")) { text in
+            let words = text.split(separator: " ")
+            guard words.count == 4, let fence = Int(words[1]), let bytesIn = Int(words[2]), let bytesOut = Int(words[3])
+            else { return Holder(worker: "unreadable: \(text)", fence: -1) }
+            return Holder(worker: String(words[0]), fence: fence, bytesIn: bytesIn, bytesOut: bytesOut)
+        }
+        content.deaths = numbered(pairs(key + ":deaths")) { Int($0) ?? -1 }
+        content.failures = numbered(pairs(key + ":failures")) { $0 }
+        for (letter, count) in pairs(key + ":reasons") { content.reasons[letter.utf8.first ?? 0] = Int(count) ?? -1 }
+        return content
+    }
+
+    private func numbered<Value>(_ pairs: [(String, String)], _ value: (String) -> Value) -> [Int: Value] {
+        pairs.reduce(into: [:]) { $0[Int($1.0) ?? -1] = value($1.1) }
+    }
+
+    private func readGlobals(into state: inout StoreState) {
+        let control = integers("control", &state.problems)
+        state.seen = control["seen"]
+        state.attended = control["attended"] ?? 0
+        state.claims = control["claims"] ?? 0
+        state.turn = control["turn"] ?? 0
+        state.submissions = byBatch("batches", &state.problems)
+        state.expiring = byBatch("expiring", &state.problems)
+        for priority in Priority.allCases {
+            let ring = byBatch("ready:\(priority.rawValue)", &state.problems)
+            if !ring.isEmpty { state.rings[priority] = ring }
+        }
+        for (member, deadline) in integers("leases", &state.problems) {
+            state.leases[Self.operation(member)] = deadline
+        }
+        state.workers = integers("workers", &state.problems)
+        for key in raw.keys where key.hasPrefix("worker:") {
+            var fields = Dictionary(pairs(key)) { first, _ in first }
+            var worker = WorkerContent()
+            worker.claim = fields.removeValue(forKey: "claim.number").flatMap { Int($0) }
+            let words = (fields.removeValue(forKey: "claim.answer") ?? "").split(separator: " ").map(String.init)
+            worker.fence = words.first.flatMap { Int($0) }
+            for at in stride(from: 1, to: words.count - 1, by: 2) {
+                worker.handed.append(OperationID(batch: BatchID(words[at]), number: Int(words[at + 1]) ?? -1))
+            }
+            worker.facts = fields
+            state.workerHashes[String(key.dropFirst("worker:".count))] = worker
+        }
+        for (folder, id) in pairs("outputs") { state.outputs[folder] = BatchID(id) }
+    }
+
+    private func byBatch(_ key: String, _ problems: inout [String]) -> [BatchID: Int] {
+        integers(key, &problems).reduce(into: [:]) { $0[BatchID($1.key)] = $1.value }
+    }
+
+    private static func operation(_ member: String) -> OperationID {
+        let parts = member.split(separator: "/")
+        return OperationID(batch: BatchID(String(parts.first ?? "")), number: parts.last.flatMap { Int($0) } ?? -1)
+    }
+}

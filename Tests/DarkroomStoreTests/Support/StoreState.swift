@@ -1,0 +1,167 @@
+import DarkroomModel
+
+/// Everything that stands in one namespace of Redis, as values: what a test reads and what the model foretells.
+struct StoreState: Equatable {
+    var seen: Int?
+    var attended = 0
+    var claims = 0
+    var turn = 0
+    var batches: [BatchID: BatchContent] = [:]
+    var submissions: [BatchID: Int] = [:]
+    /// By priority the turn of each batch in its ring.
+    var rings: [Priority: [BatchID: Int]] = [:]
+    var leases: [OperationID: Int] = [:]
+    /// Workers by their last heartbeat.
+    var workers: [String: Int] = [:]
+    /// What each worker's hash holds.
+    var workerHashes: [String: WorkerContent] = [:]
+    var outputs: [String: BatchID] = [:]
+    var expiring: [BatchID: Int] = [:]
+    /// What was found that has no place here: unknown keys, values that are not what they must be.
+    var problems: [String] = []
+}
+
+/// An operation of a batch, whoever holds it.
+struct OperationID: Hashable, Comparable, CustomStringConvertible {
+    var batch: BatchID
+    var number: Int
+
+    var description: String { "\(batch)/\(number)" }
+    static func < (left: OperationID, right: OperationID) -> Bool { left.description < right.description }
+}
+
+/// What a worker's hash holds: its last claim and whatever it says of itself.
+struct WorkerContent: Equatable {
+    var claim: Int?
+    /// The answer of its last claim: the fence, then what was handed out.
+    var fence: Int?
+    var handed: [OperationID] = []
+    var facts: [String: String] = [:]
+}
+
+/// The keys of one batch.
+struct BatchContent: Equatable {
+    var settings: [String: String] = [:]
+    var size = 0
+    var window = 0
+    /// In ms of attended time.
+    var lease = 0
+    /// In ms, below 0 for ever.
+    var retain = 0
+    var priority = Priority.normal
+    var output = ""
+    /// Nil once forgetting has begun.
+    var state: BatchState?
+    var sealed = false
+    var digest = ""
+    var submitted = 0
+    var started: Int?
+    var finished: Int?
+    var feederSeen = 0
+    var bytesIn = 0
+    var bytesOut = 0
+    /// Operations fed.
+    var operations = 0
+    var letters: [UInt8] = []
+    var entries: [Int: String] = [:]
+    var queue: Set<Int> = []
+    var executing: [Int: Holder] = [:]
+    var deaths: [Int: Int] = [:]
+    var failures: [Int: String] = [:]
+    var reasons: [UInt8: Int] = [:]
+    var counters = BatchCounters()
+
+    /// The photos of an operation, as positions in `letters`.
+    func photos(of operation: Int) -> Range<Int> {
+        (operation - 1) * size..<min(operation * size, letters.count)
+    }
+
+    func hasEnded(_ operation: Int) -> Bool { !queue.contains(operation) && executing[operation] == nil }
+
+    /// The latest time that stands in its hash.
+    var latestTime: Int { max(submitted, started ?? 0, finished ?? 0, feederSeen) }
+
+    /// The reasons as the letters have them.
+    var reasonsOfLetters: [UInt8: Int] {
+        letters.reduce(into: [:]) { reasons, letter in
+            if (97...122).contains(letter) { reasons[letter, default: 0] += 1 }
+        }
+    }
+
+    /// The counters as letters, queue and executing have them.
+    var countersOfContent: BatchCounters {
+        var counters = BatchCounters()
+        counters.photos = letters.count
+        counters.ended = operations - queue.count - executing.count
+        counters.kept = entries.keys.filter(hasEnded).count
+        counters.executing = executing.count
+        for letter in letters {
+            switch letter {
+            case UInt8(ascii: "D"): counters.downloaded += 1
+            case UInt8(ascii: "F"): counters.filtered += 1
+            case UInt8(ascii: "C"): counters.cancelled += 1
+            case UInt8(ascii: "N"): break
+            default: counters.failed += 1
+            }
+        }
+        return counters
+    }
+}
+
+/// Who holds an operation.
+struct Holder: Equatable {
+    var worker: String
+    var fence: Int
+    var bytesIn = 0
+    var bytesOut = 0
+}
+
+/// The counters of a batch's hash.
+struct BatchCounters: Equatable {
+    var photos = 0
+    var ended = 0
+    var kept = 0
+    var executing = 0
+    var downloaded = 0
+    var filtered = 0
+    var failed = 0
+    var cancelled = 0
+}
+
+extension StoreState {
+    /// What differs between this state and the one that was expected, in words; empty when nothing does.
+    func differences(from expected: StoreState) -> [String] {
+        var found = problems.map { "found \($0)" }
+        func compare<Value: Equatable>(_ name: String, _ actual: Value, _ expected: Value) {
+            if actual != expected { found.append("\(name): in Redis \(actual), expected \(expected)") }
+        }
+        compare("seen", seen, expected.seen)
+        compare("attended", attended, expected.attended)
+        compare("claims", claims, expected.claims)
+        compare("turn", turn, expected.turn)
+        compare("batches", submissions, expected.submissions)
+        compare("rings", rings, expected.rings)
+        compare("leases", leases, expected.leases)
+        compare("workers", workers, expected.workers)
+        compare("worker hashes", workerHashes, expected.workerHashes)
+        compare("outputs", outputs, expected.outputs)
+        compare("expiring", expiring, expected.expiring)
+        for id in Set(batches.keys).union(expected.batches.keys) where batches[id] != expected.batches[id] {
+            guard let actual = batches[id], let wanted = expected.batches[id] else {
+                found.append("batch \(id): in Redis \(batches[id] != nil), expected \(expected.batches[id] != nil)")
+                continue
+            }
+            for (mine, other) in zip(Mirror(reflecting: actual).children, Mirror(reflecting: wanted).children)
+            where String(describing: mine.value) != String(describing: other.value) {
+                let name = mine.label ?? "?"
+                if name == "letters" {
+                    let text = String(decoding: actual.letters, as: UTF8.self)
+                    found.append("\(id) letters: \(text), expected \(String(decoding: wanted.letters, as: UTF8.self))")
+                } else {
+                    found.append("batch \(id) \(name): in Redis \(mine.value), expected \(other.value)")
+                }
+            }
+        }
+        return found
+    }
+}

@@ -1,0 +1,165 @@
+import DarkroomCoding
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// A darkroom of one test: a namespace, an output folder, and what submits to it and looks at it.
+final class Darkroom: Sendable {
+    let redis: RedisServer
+    let keys: Keys
+    let store: BatchStore
+    let folder: String
+    let lines = Locked<[String]>([])
+    private let observed = NSCondition()
+
+    init(_ redis: RedisServer) throws {
+        self.redis = redis
+        keys = try Keys(namespace: redis.namespace())
+        store = BatchStore(redis.configuration, keys: keys)
+        folder = NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// Options that write into this darkroom's folder.
+    func options(_ change: (inout BatchOptions) -> Void = { _ in }) -> BatchOptions {
+        var options = BatchOptions()
+        options.output = folder
+        options.fileName = "{index}-{name}"
+        change(&options)
+        return options
+    }
+
+    /// Submits a sealed batch as a coordinator would.
+    func submit(_ urls: [String], _ options: BatchOptions, makesFolder: Bool = true) throws -> BatchID {
+        let id = BatchID(submittedAt: try store.time())
+        if makesFolder, !options.output.isEmpty {
+            try FileManager.default.createDirectory(
+                atPath: options.output + "/" + ManifestPath.folder(id), withIntermediateDirectories: true)
+        }
+        _ = try store.perform(store.submit(id, options, overwrite: true))
+        let size = options.operationSize
+        let starts = Array(stride(from: 0, to: urls.count, by: size))
+        let feeds = starts.enumerated().map { position, start in
+            let part = urls[start..<min(start + size, urls.count)]
+            var lines: [UInt8] = []
+            for url in part {
+                let name = Array((url.split(separator: "/").last.map(String.init) ?? url).utf8)
+                name.withUnsafeBytes { name in
+                    Array(url.utf8).withUnsafeBytes {
+                        OperationEntry.append(name: name, url: $0, operationSize: size, to: &lines)
+                    }
+                }
+            }
+            let entry = [EntryCoding.version] + Deflate.compress(lines)
+            return store.feed(id, operation: position + 1, photos: part.count, entry: entry, digest: "")
+        }
+        #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
+        #expect(try store.perform(store.seal(id, operations: starts.count, photos: urls.count)) == .sealed)
+        return id
+    }
+
+    /// Starts a worker on this namespace.
+    func worker(_ change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> Worker {
+        var configuration = WorkerConfiguration()
+        configuration.transfer.allowPrivate = true
+        configuration.transfer.retries = 0
+        change(&configuration)
+        let worker = try Worker(redis: redis.configuration, keys: keys, configuration: configuration) { [self] line in
+            observed.lock()
+            lines.withLock { $0.append(line) }
+            observed.broadcast()
+            observed.unlock()
+        }
+        try worker.start()
+        return worker
+    }
+
+    /// Waits until a worker has logged a line with `text`.
+    func waitForLog(_ text: String) {
+        let deadline = Date(timeIntervalSinceNow: 20)
+        observed.lock()
+        defer { observed.unlock() }
+        while !lines.withLock({ $0.contains { $0.contains(text) } }) {
+            guard observed.wait(until: deadline) else {
+                Issue.record("no worker logged \"\(text)\" within 20 s, but \(lines.withLock { $0 })")
+                return
+            }
+        }
+    }
+
+    /// Asks again and again until `condition` holds of the batch; 60 s at most.
+    @discardableResult
+    func wait(
+        _ id: BatchID, _ awaited: String = "finished", until condition: (BatchFacts) -> Bool = { $0.state == .finished }
+    ) throws -> BatchFacts {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let facts = try #require(try store.facts(of: id))
+            if condition(facts) { return facts }
+            guard .now < deadline else {
+                Issue.record("batch \(id) is not \(awaited) within 60 s: \(facts)")
+                return facts
+            }
+            // Redis is asked, there is no signal to wait for; a blocking read keeps the pace.
+            _ = try store.connection.call(.init("BLPOP", keys.prefix + "nothing", "0.02"))
+        }
+    }
+
+    /// The manifest's lines of a batch: of each operation those of the highest fence, by index.
+    func manifest(of id: BatchID) throws -> [Int: ManifestLine] {
+        let folder = "\(folder)/\(ManifestPath.folder(id))"
+        var newest: [Int: (fence: Int, path: String)] = [:]
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {
+            let name = path.split(separator: "/").last.map(String.init) ?? ""
+            guard let (operation, fence) = ManifestPath.parse(fileName: name) else { continue }
+            if fence > newest[operation]?.fence ?? 0 { newest[operation] = (fence, path) }
+        }
+        var lines: [Int: ManifestLine] = [:]
+        for (_, path) in newest.values {
+            let text = try #require(FileManager.default.contents(atPath: "\(folder)/\(path)"))
+            for line in text.split(separator: 10) {
+                let line = try JSONDecoder().decode(ManifestLine.self, from: line)
+                #expect(lines.updateValue(line, forKey: line.index) == nil, "photo \(line.index) has two lines")
+            }
+        }
+        return lines
+    }
+
+    /// What must hold of every finished batch: letters, counters, manifest and files agree.
+    func check(_ id: BatchID) throws {
+        let facts = try #require(try store.facts(of: id))
+        let letters = try store.letters(of: id, in: 0..<facts.photos)
+        let lines = try manifest(of: id)
+        #expect(letters.count == facts.photos)
+        #expect(letters.count { $0 == UInt8(ascii: "F") } == facts.counts.filtered)
+        #expect(letters.count { FailureReason(letter: $0) != nil } == facts.counts.failed)
+        #expect(facts.failures.values.reduce(0, +) == facts.counts.failed)
+        #expect(facts.counts.new == 0 && facts.counts.downloaded == 0)
+        #expect(facts.executing == 0 && facts.operationsEnded == facts.operations)
+        #expect(lines.count == facts.photos)
+        for (index, letter) in letters.enumerated() {
+            let line = try #require(lines[index], "photo \(index) has no line")
+            let state = try #require(PhotoRecordState(letter: letter))
+            #expect(line.state == state.word)
+            guard state == .filtered else {
+                #expect(line.file == nil)
+                continue
+            }
+            let path = try #require(line.file)
+            let file = try #require(FileManager.default.contents(atPath: "\(folder)/\(path)"))
+            #expect(file.count == line.bytes)
+            #expect(Hexadecimal.text(SHA256Digest.hash(of: Array(file))) == line.sha256)
+        }
+        let left = try FileManager.default.subpathsOfDirectory(atPath: folder).filter {
+            $0.split(separator: "/").last?.hasPrefix(".") == true
+        }
+        #expect(left.isEmpty, "temporary files are left: \(left)")
+    }
+}

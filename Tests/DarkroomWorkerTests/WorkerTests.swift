@@ -1,0 +1,181 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// The folder of the sample photos that come with the tests.
+private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Samples").path
+
+@Suite(.redisServer, .serialized) struct WorkerTests {
+    let darkroom: Darkroom
+    let photos: PhotoServer
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        photos = try PhotoServer(folder: samples)
+    }
+
+    private var urls: [String] {
+        photos.paths.filter { $0.hasSuffix(".jpg") || $0.hasSuffix(".png") }.sorted().map { photos.url($0) }
+    }
+
+    @Test func developsEveryPhotoOfABatchOnce() throws {
+        let id = try darkroom.submit(
+            (0..<5).flatMap { _ in urls } + ["NO URL", photos.url("/missing.jpg")],
+            darkroom.options { $0.operationSize = 7 })
+        let worker = try darkroom.worker()
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == 5 * urls.count)
+        #expect(facts.failures == [.notAURL: 1, .httpClientError: 1])
+        #expect(facts.bytesIn > 0 && facts.bytesOut > 0)
+        try darkroom.check(id)
+        #expect(try darkroom.store.workers().isEmpty, "a worker that left is still listed")
+        let failures = try darkroom.store.failures(of: id)
+        #expect(failures.map(\.index) == [5 * urls.count, 5 * urls.count + 1])
+        #expect(failures[0].json.contains("\"reason\":\"not-a-url\""))
+    }
+
+    @Test func severalWorkersShareABatch() throws {
+        let id = try darkroom.submit((0..<20).flatMap { _ in urls }, darkroom.options { $0.operationSize = 5 })
+        let workers = try (0..<3).map { _ in try darkroom.worker { $0.filtrations = 1 } }
+        try darkroom.wait(id)
+        let done = workers.map(\.photosDone)
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait() }
+        #expect(done.reduce(0, +) == 20 * urls.count, "photos ran twice: \(done)")
+        try darkroom.check(id)
+    }
+
+    @Test func startsWithinMillisecondsWhenWorkAppears() throws {
+        let worker = try darkroom.worker()
+        let first = try darkroom.submit([urls[0]], darkroom.options())
+        try darkroom.wait(first)
+        let second = try darkroom.submit([urls[1]], darkroom.options())
+        let facts = try darkroom.wait(second)
+        worker.stop()
+        worker.wait()
+        let started = try #require(facts.started)
+        #expect(started - facts.submitted < 1000, "an idle worker waited for its next heartbeat")
+    }
+
+    @Test func handsBackWhatDoesNotRunWhenItStops() async throws {
+        let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
+        defer { slow.stop() }
+        let id = try darkroom.submit(
+            (0..<8).map { _ in slow.url("/slow") }, darkroom.options { $0.operationSize = 4 })
+        let worker = try darkroom.worker {
+            $0.downloads = 2
+            $0.grace = .milliseconds(200)
+        }
+        #expect(await slow.wait { $0.running >= 2 })
+        worker.stop()
+        worker.wait()
+        let facts = try #require(try darkroom.store.facts(of: id))
+        #expect(facts.executing == 0 && facts.counts.new == 8)
+        let operations = try darkroom.store.operations(of: facts, in: 1...2)
+        #expect(operations.map(\.state) == [.queued, .queued])
+        #expect(operations.map(\.deaths) == [0, 0])
+    }
+
+    @Test func anotherWorkerTakesOverTheLinesOfPhotosThatWereFinal() throws {
+        let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
+        defer { slow.stop() }
+        let id = try darkroom.submit([urls[0], urls[1], slow.url("/slow")], darkroom.options())
+        let first = try darkroom.worker { $0.grace = .milliseconds(100) }
+        try darkroom.wait(id, "partly reported") { $0.counts.filtered == 2 }
+        first.stop()
+        first.wait()
+        slow.release()
+        let second = try darkroom.worker()
+        let facts = try darkroom.wait(id)
+        second.stop()
+        second.wait()
+        #expect(facts.counts.filtered == 2 && facts.counts.failed == 1)
+        try darkroom.check(id)
+        let files = try FileManager.default.contentsOfDirectory(
+            atPath: "\(darkroom.folder)/\(ManifestPath.folder(id))")
+        #expect(files.count == 1, "the file of the lower fence is left: \(files)")
+    }
+
+    @Test func leavesABatchWhoseFolderItDoesNotSee() throws {
+        let id = try darkroom.submit([urls[0]], darkroom.options(), makesFolder: false)
+        let worker = try darkroom.worker()
+        darkroom.waitForLog("is left to other workers")
+        let facts = try darkroom.wait(id, "handed back") { $0.executing == 0 }
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.new == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder).isEmpty)
+    }
+
+    @Test func leavesABatchWithAnOutputOutsideItsFolders() throws {
+        let id = try darkroom.submit([urls[0]], darkroom.options())
+        let worker = try darkroom.worker { $0.outputsUnder = ["/srv/photos"] }
+        darkroom.waitForLog("--outputs-under")
+        worker.stop()
+        worker.wait()
+        #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
+    }
+
+    @Test func reportsAnOperationThatKilledFiveWorkersAsCrashed() throws {
+        let id = try darkroom.submit([urls[0], urls[1]], darkroom.options())
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "5"))
+        let worker = try darkroom.worker()
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.failures == [.crashed: 2])
+        try darkroom.check(id)
+    }
+
+    @Test func goesOnWhenRedisWasAway() async throws {
+        let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
+        defer { server.stop() }
+        let darkroom = try Darkroom(server)
+        let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
+        defer { slow.stop() }
+        let id = try darkroom.submit(urls + [slow.url("/slow")], darkroom.options())
+        let worker = try darkroom.worker()
+        #expect(await slow.wait { $0.running >= 1 })
+        server.terminate()
+        darkroom.waitForLog("Redis does not answer")
+        try server.restart()
+        slow.release()
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == urls.count && facts.counts.failed == 1)
+        try darkroom.check(id)
+    }
+
+    @Test func oneThingAtATimeIsTheTutorialsSetting() throws {
+        let id = try darkroom.submit(urls, darkroom.options())
+        let worker = try darkroom.worker {
+            $0.downloads = 1
+            $0.filtrations = 1
+        }
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == urls.count)
+        try darkroom.check(id)
+    }
+
+    @Test func doesNothingWhenToldTo() throws {
+        let id = try darkroom.submit(
+            (0..<500).map { "http://example.com/\($0)" }, darkroom.options { $0.output = "" })
+        let worker = try darkroom.worker { $0.work = .nothing }
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == 500)
+    }
+}
