@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import Foundation
 
 /// `darkroom run`: the whole job on this machine.
 struct RunCommand: ParsableCommand {
@@ -49,27 +50,39 @@ struct RunCommand: ParsableCommand {
         if redis == nil { options.retain = nil }
 
         let progress = LiveProgress(feedOnly: false)
-        let identity = RunIdentity(list: listIdentity(reader), redis: redisIdentity, options: options)
-        let folder = try RunFolder(output: options.output)
+        let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
-            folder: folder, identity: identity, options: options, overwrite: files.overwrite, again: again,
-            redis: redis.map { try RedisConfiguration(url: $0) }, keys: Keys(namespace: namespace))
+            folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite, again: again,
+            shared: redis.map { try RedisConfiguration(url: $0) }, keys: Keys(namespace: namespace), progress: progress)
         defer { session.close() }
-        let outcome = try session.develop(
-            reader, worker: workerConfiguration(), interruption: interruption, progress: progress)
-        progress.end()
-        try report(outcome)
+        defer { progress.end() }
+        try report(session.develop(reader, worker: workerConfiguration(), interruption: interruption), progress)
     }
 
-    private func report(_ outcome: RunSession.Outcome) throws {
+    private func report(_ outcome: RunSession.Outcome, _ progress: LiveProgress) throws {
+        progress.end()
+        let batch = outcome.batch
+        guard !outcome.isInterrupted else {
+            printToStandardError(
+                "interrupted: \(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) "
+                    + (batch.sealed ? "" : "fed so far ") + "are done; the same command goes on from there")
+            throw ExitCode.interrupted
+        }
         let output = StandardOutput()
-        if json { try output.line(JSON(outcome.batch, now: outcome.now).text) }
-        if !json {
-            if outcome.wasFinished { try output.line("this was done before:") }
-            for line in BatchSummary(outcome.batch, now: outcome.now).lines { try output.line(line) }
+        if json {
+            try output.line(JSON(batch, now: outcome.now).text)
+        } else {
+            if outcome.wasFinished { try output.line("nothing to do, this was done before (--again does it again):") }
+            for line in BatchSummary(batch, now: outcome.now).lines { try output.line(line) }
         }
         try output.flush()
-        throw ExitCode(of: outcome.batch)
+        throw ExitCode(of: batch)
+    }
+
+    /// What makes another run the same job.
+    private func identity(_ reader: PhotoListReader, _ options: BatchOptions) throws -> RunIdentity {
+        let shared = try redis.map { "\(try RedisConfiguration(url: $0).displayName), namespace \(namespace)" }
+        return RunIdentity(list: listPath ?? reader.name, redis: shared ?? "private", options: options)
     }
 
     private func workerConfiguration() throws -> WorkerConfiguration {
@@ -80,10 +93,16 @@ struct RunCommand: ParsableCommand {
         return configuration
     }
 
-    /// The folder of a list that is a file, or the list that is a folder: `file:` URLs below it may be read.
+    /// The absolute path of a list that is a file or a folder.
+    private var listPath: String? { list == "-" || list.contains("://") ? nil : absolutePath(list) }
+
+    /// The list that is a folder, or the folder of a list that is a file: `file:` URLs below it may be read.
     private var listFolder: String? {
-        guard list != "-", !list.contains("://") else { return nil }
-        let path = absolutePath(list)
-        return isFolder(path) ? path : parent(of: path)
+        guard let listPath else { return nil }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: listPath, isDirectory: &isFolder), !isFolder.boolValue else {
+            return listPath
+        }
+        return URL(fileURLWithPath: listPath).deletingLastPathComponent().path
     }
 }

@@ -29,6 +29,15 @@ public struct OutputFolder: Sendable {
         return names.sorted().map(BatchID.init)
     }
 
+    /// Makes the folder, and those above it, where they are missing.
+    public func create() throws(CoordinatorError) { try make(path) }
+
+    /// True when a batch has no manifest here, or an empty one: none of its photos was written.
+    public func isUntouched(by batch: BatchID) -> Bool {
+        let manifest = path + "/" + ManifestPath.folder(batch)
+        return (try? FileManager.default.contentsOfDirectory(atPath: manifest))?.isEmpty ?? true
+    }
+
     /// Throws when another batch than `batch` has a manifest here.
     public func checkFree(for batch: BatchID? = nil) throws(CoordinatorError) {
         guard let other = try batches().last(where: { $0 != batch }) else { return }
