@@ -52,7 +52,8 @@ struct RunCommand: ParsableCommand {
         let progress = LiveProgress(feedOnly: false)
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
-            folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite, again: again,
+            folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite,
+            again: again,
             shared: redis.map { try RedisConfiguration(url: $0) }, keys: Keys(namespace: namespace), progress: progress)
         defer { session.close() }
         defer { progress.end() }

@@ -35,7 +35,8 @@ struct SubmitCommand: ParsableCommand {
 
     func validate() throws {
         guard (output == nil) != (resume == nil) else {
-            throw ValidationError("name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
+            throw ValidationError(
+                "name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
         }
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if remoteOutput, let output, !output.hasPrefix("/") {

@@ -35,7 +35,8 @@ final class FeedInterruption: Sendable {
             printToStandardError(
                 "interrupted: batch \(id) is not complete; go on\(again): darkroom submit \(list) --resume \(id)")
         case .fed(let id):
-            printToStandardError("interrupted: batch \(id) goes on without this program; wait for it: darkroom wait \(id)")
+            printToStandardError(
+                "interrupted: batch \(id) goes on without this program; wait for it: darkroom wait \(id)")
         }
         _exit(ExitCode.interrupted.rawValue)
     }

@@ -50,7 +50,8 @@ struct ProgressLines {
         let room = min(40, width - label.count - text.count - 1)
         guard room >= 10 else { return label + text.dropFirst(2) }
         let full = Int(share * Double(room))
-        return label + String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full) + text
+        return label + String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full)
+            + text
     }
 
     private func rate(_ meter: RateMeter) -> String {

@@ -53,7 +53,8 @@ final class PrivateRedis {
             let deadline = ContinuousClock.now + .seconds(20)
             while processes(workingIn: data).contains(process) {
                 guard ContinuousClock.now < deadline else {
-                    throw CommandError("the redis-server of an earlier run (process \(process)) does not end; end it by kill -9")
+                    throw CommandError(
+                        "the redis-server of an earlier run (process \(process)) does not end; end it by kill -9")
                 }
                 usleep(10_000)
             }

@@ -28,7 +28,8 @@ final class RunFolder {
             let holder = (try? String(contentsOfFile: self.path + "/lock", encoding: .utf8)) ?? ""
             throw CoordinatorError(
                 .folderInUse,
-                "output folder \(path): another darkroom run works on it (process \(holder)); wait until it has ended, or stop it")
+                "output folder \(path): another darkroom run works on it (process \(holder)); wait until it has ended, or stop it"
+            )
         }
         let process = Array("\(getpid())".utf8)
         guard ftruncate(lock, 0) == 0, pwrite(lock, process, process.count, 0) == process.count else {

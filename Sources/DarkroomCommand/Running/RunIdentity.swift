@@ -28,7 +28,8 @@ struct RunIdentity: Codable, Equatable {
     func differences(from before: RunIdentity) -> [String] {
         func text(_ strip: Bool) -> String { strip ? "stripped" : "kept" }
         let pairs = [
-            ("the list", before.list, list), ("the Redis", before.redis, redis), ("the output folder", before.output, output),
+            ("the list", before.list, list), ("the Redis", before.redis, redis),
+            ("the output folder", before.output, output),
             ("the filters", before.filters.joined(separator: " "), filters.joined(separator: " ")),
             ("the format", before.format, format), ("the quality", "\(before.quality)", "\(quality)"),
             ("metadata", text(before.strip), text(strip)), ("the file names", before.fileName, fileName),

@@ -67,7 +67,8 @@ final class RunSession {
         let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, log: progress.note)
         let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
         interruption.onFirst { [progress] in
-            progress.note("stopping: photos that run may end, all else waits for the next time; interrupt again to leave at once")
+            progress.note(
+                "stopping: photos that run may end, all else waits for the next time; interrupt again to leave at once")
             coordinator.stop()
             worker.stop()
         }
@@ -99,7 +100,8 @@ final class RunSession {
             throw CoordinatorError(
                 .stateDiffers,
                 "output folder \(options.output): batch \(state.batch) was begun there, and \(differences.joined(separator: "; ")). "
-                    + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files")
+                    + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files"
+            )
         }
         guard let batch = try store.facts(of: state.id) else {
             // Noted, but never submitted: no worker has written anything.
@@ -151,7 +153,9 @@ final class RunSession {
         }
         do {
             let begun = try store.batch(named: id.description)
-            progress.note("batch \(id); from another terminal: darkroom status \(address)")
+            if begun.state != .finished {
+                progress.note("batch \(id); from another terminal: darkroom status \(address)")
+            }
             var waiter = BatchWaiter(store, redis: redis.displayName, warnAfter: .seconds(5), warn: progress.note)
             let batch = try waiter.wait(for: begun) { batch in
                 progress.show(batch)

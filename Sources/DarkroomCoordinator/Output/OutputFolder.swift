@@ -23,7 +23,9 @@ public struct OutputFolder: Sendable {
         defer { closedir(folder) }
         var names: [String] = []
         while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
             if !name.hasPrefix(".") { names.append(name) }
         }
         return names.sorted().map(BatchID.init)
@@ -51,6 +53,7 @@ public struct OutputFolder: Sendable {
     /// - Parameter overwrite: take the folder also when it has the manifest of another batch.
     public func prepare(for batch: BatchID, overwrite: Bool) throws(CoordinatorError) {
         if !overwrite { try checkFree(for: batch) }
+        try create()
         try make(path + "/" + ManifestPath.folder(batch))
         do throws(CoordinatorError) {
             try tryWriting()
@@ -104,6 +107,7 @@ public struct OutputFolder: Sendable {
         let found = error == EEXIST ? "it is a file" : String(cString: strerror(error))
         throw CoordinatorError(
             .outputDenied,
-            "output folder \(path): \(folder) cannot be made: \(found); change its permissions, or choose another folder")
+            "output folder \(path): \(folder) cannot be made: \(found); change its permissions, or choose another folder"
+        )
     }
 }
