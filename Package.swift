@@ -50,7 +50,8 @@ let package = Package(
         .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker"]),
         .target(name: "ArgumentParsing"),
         .executableTarget(
-            name: "DarkroomCommand", dependencies: ["Darkroom", "DarkroomPhotoServer", "ArgumentParsing"]),
+            name: "DarkroomCommand",
+            dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing"]),
 
         // Tests.
         .target(

@@ -23,6 +23,6 @@ struct DarkroomProgram: ParsableCommand {
         subcommands: [
             RunCommand.self, SubmitCommand.self, ForgetCommand.self, WorkerCommand.self, BatchesCommand.self,
             StatusCommand.self, PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, WaitCommand.self,
-            DevelopCommand.self, ManifestCommand.self,
+            DevelopCommand.self, ManifestCommand.self, BenchCommand.self,
         ])
 }

@@ -6,7 +6,7 @@ import Foundation
 final class Heart: Sendable {
     private let core: WorkerCore
     private let facts: @Sendable () -> [(field: String, value: String)]
-    private let stopped = Flag()
+    private let stopped = Latch()
 
     init(_ core: WorkerCore, facts: @escaping @Sendable () -> [(field: String, value: String)]) {
         self.core = core

@@ -14,7 +14,7 @@ final class PhotoInProgress: Sendable {
     let operation: HeldOperation
     let context: BatchContext
     /// Set when its result is no longer wanted: the transfer is aborted, the filter stops at its next check.
-    let cancelled = Flag()
+    let cancelled = Latch()
 
     init(_ record: PhotoRecord, of operation: HeldOperation, _ context: BatchContext) {
         self.record = record

@@ -8,7 +8,7 @@ import Foundation
 /// made durable, and only then Redis is told.
 final class Reporter: Sendable {
     private let core: WorkerCore
-    private let stopped = Flag()
+    private let stopped = Latch()
 
     /// News wait this long for the end of their operation.
     private static let patience = Duration.seconds(1)

@@ -20,7 +20,7 @@ public final class Worker: Sendable {
     private let subscription = Locked<RedisSubscription?>(nil)
     private let redis: RedisConfiguration
     private let stopSignal = Signal()
-    private let stopRequested = Flag()
+    private let stopRequested = Latch()
     private let finished = DispatchSemaphore(value: 0)
 
     /// A worker that has not started.

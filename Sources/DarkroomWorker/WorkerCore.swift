@@ -18,7 +18,7 @@ final class WorkerCore: Sendable {
     /// Raised when a heartbeat is to be sent at once.
     let heartSignal = Signal()
     /// Set when the worker is to leave without finishing anything.
-    let leaving = Flag()
+    let leaving = Latch()
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
     let rate = Rate()

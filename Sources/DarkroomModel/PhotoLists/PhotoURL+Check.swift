@@ -4,6 +4,7 @@ extension PhotoURL {
         /// `notAURL` or `schemeDenied`.
         public let reason: FailureReason
         /// What was found; for an entry that is no URL at all the entry itself, at most 200 bytes of it.
+        /// Of a URL it names neither user and password nor the query.
         public let detail: String
     }
 
@@ -16,7 +17,7 @@ extension PhotoURL {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
         guard let authority = authorityStart(url) else { return Problem(reason: .notAURL, detail: url.excerpt()) }
         if url.contains(where: { $0 < 32 || $0 == 127 }) {
-            return Problem(reason: .notAURL, detail: "control characters in \(url.excerpt())")
+            return Problem(reason: .notAURL, detail: "the URL has control characters")
         }
         let scheme = String(decoding: url[..<(authority - 3)], as: UTF8.self).lowercased()
         switch scheme {
@@ -36,16 +37,18 @@ extension PhotoURL {
     private static func checkAuthority(_ url: UnsafeRawBufferPointer, from start: Int) -> Problem? {
         let end = url[start...].firstIndex(where: isAuthorityEnd) ?? url.count
         let host = host(url, from: start)
-        guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "no host in \(url.excerpt())") }
+        guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "the URL has no host") }
         // User and password may hold most characters; a host, its port and what surrounds them never these.
         if url[start..<end].contains(where: { forbiddenInAuthority.contains($0) }) {
-            return Problem(reason: .notAURL, detail: "\"\(url.part(start..<end).excerpt())\" is no host")
+            return Problem(
+                reason: .notAURL,
+                detail: "the URL has a space or another character before its path that none may have there")
         }
         let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is not empty and lies within url
         guard afterHost < end else { return nil }
         let port = String(decoding: url[afterHost + 1..<end], as: UTF8.self)
         guard url[afterHost] == Byte.colon, port.isEmpty || UInt16(port) != nil else {
-            return Problem(reason: .notAURL, detail: "\"\(port)\" is no port in \(url.excerpt())")
+            return Problem(reason: .notAURL, detail: "the URL has \"\(port)\" in place of a port")
         }
         return nil
     }
@@ -56,7 +59,7 @@ extension PhotoURL {
             return Problem(reason: .notAURL, detail: "a file of another host (\(host)); write file:///path")
         }
         guard let path = url.offset(of: Byte.slash, from: start), path + 1 < url.count else {
-            return Problem(reason: .notAURL, detail: "no path in \(url.excerpt())")
+            return Problem(reason: .notAURL, detail: "the URL has no path")
         }
         return nil
     }

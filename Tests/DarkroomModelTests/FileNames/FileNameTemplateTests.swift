@@ -73,6 +73,13 @@ import Testing
         #expect(template.path(index: 7, name: "Cat.png", ending: "webp") == "sepia Cat (no 000007).webp")
     }
 
+    /// Both would end in a1000001; their folders tell them apart.
+    @Test func tellsAnIndexFromANamesDigits() throws {
+        let template = try FileNameTemplate("{name}{index}", namesAreUnique: false)
+        #expect(template.path(index: 1, name: "a1", ending: "jpg") == "a1000001.jpg")
+        #expect(template.path(index: 1_000_001, name: "a", ending: "jpg") == "00100/a1000001.jpg")
+    }
+
     @Test func hasADefaultForEachFormat() {
         #expect(FileNameTemplate.standard(for: .propertyList, namesAreUnique: true) == "{name}")
         #expect(FileNameTemplate.standard(for: .propertyList, namesAreUnique: false) == "{index}-{name}")

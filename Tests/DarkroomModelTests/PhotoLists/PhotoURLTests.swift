@@ -27,7 +27,7 @@ import Testing
     @Test(arguments: [
         ("", FailureReason.notAURL, "empty"), ("NO URL", .notAURL, "NO URL"), ("host/a.jpg", .notAURL, "host/a.jpg"),
         ("http:/host/a", .notAURL, "http:/host/a"), ("http://", .notAURL, ""), ("http:///a.jpg", .notAURL, "no host"),
-        ("http://ho st/a", .notAURL, "no host"), ("http://host/a\nb", .notAURL, "control"),
+        ("http://ho st/a", .notAURL, "before its path"), ("http://host/a\nb", .notAURL, "control"),
         ("http://host:99999/", .notAURL, "port"),
         ("http://host:x/", .notAURL, "port"), ("http://[::1]x/", .notAURL, "port"),
         ("see http://host/a", .notAURL, "see"),
@@ -44,6 +44,15 @@ import Testing
         #expect(problem.reason == reason)
         #expect(problem.detail.contains(found) || found.isEmpty, "\(problem.detail)")
         #expect(problem.detail.utf8.count < 300)
+    }
+
+    @Test(arguments: [
+        "http://me:secret@ho st/a", "http://me:secret@host:x/", "http://me:secret@/", "http://me:secret@h/a\n?secret",
+        "http://me:sec ret@host/",
+    ])
+    func keepsPasswordsOutOfWhatItShows(url: String) throws {
+        let problem = try #require(PhotoURL.check(url))
+        #expect(!problem.detail.contains("sec"))
     }
 
     @Test func boundsWhatItShows() throws {

@@ -1,0 +1,156 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// `batches`, `status`, `operations` and `forget`, on a real Redis.
+@Suite(.redisServer, .serialized)
+struct BatchCommandTests {
+    private static let urls = ["http://photos.example/0", "NO URL", "http://photos.example/2", "http://photos.example/3"]
+
+    @Test func statusHasTheFactsOfABatch() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls) { $0.name = "holidays" }
+        try queue.develop("FaFi")
+        let outcome = try queue.run("status", "holidays", "--json")
+        #expect(outcome.status == 0 && outcome.standardError.isEmpty)
+        let facts = try #require(try outcome.json() as? [String: Any])
+        #expect(
+            Set(facts.keys) == [
+                "id", "name", "state", "suspended", "cancelled", "priority", "photos", "operations", "counts",
+                "failures", "bytesIn", "bytesOut", "submitted", "started", "finished", "seconds", "photosPerSecond",
+                "filters", "output",
+            ])
+        #expect(facts["id"] as? String == id.description)
+        #expect(facts["state"] as? String == "finished")
+        #expect(facts["photos"] as? Int == 4 && facts["operations"] as? Int == 1)
+        #expect(
+            facts["counts"] as? [String: Int] == [
+                "new": 0, "downloaded": 0, "filtered": 2, "failed": 2, "cancelled": 0,
+            ])
+        #expect(facts["failures"] as? [String: Int] == ["not-a-url": 1, "http-4xx": 1])
+        #expect(facts["bytesIn"] as? Int == 4000 && facts["bytesOut"] as? Int == 2000)
+        #expect(facts["filters"] as? [String] == ["sepia=0.8"])
+        #expect(facts["output"] as? String == queue.folder)
+        let finished = try #require(facts["finished"] as? String)
+        #expect(finished.wholeMatch(of: /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/) != nil)
+
+        let plain = try queue.run("status", String(id.description.dropLast(2)))
+        #expect(plain.lines.contains("state\tfinished"))
+        #expect(plain.lines.contains("failed\t2 (50 %)"))
+        #expect(plain.lines.contains("not-a-url\t1"))
+    }
+
+    @Test func batchesListsAllByTheTimeOfTheirSubmission() throws {
+        let queue = try Queue()
+        let first = try queue.submit(Self.urls)
+        try queue.develop("F")
+        let second = try queue.submit(Self.urls) { $0.name = "b\tb" }
+        let lines = try queue.run("batches").lines
+        #expect(lines.count == 2)
+        #expect(lines[0].hasPrefix("\(first)\t\tfinished\t4\t4\t0\t0\t"))
+        #expect(lines[1].hasPrefix("\(second)\tb\\tb\tready\t4\t0\t0\t0\t\t"))
+        let json = try #require(try queue.run("batches", "--json").json() as? [[String: Any]])
+        #expect(json.map { $0["id"] as? String } == [first.description, second.description])
+        #expect(json[1]["finished"] is NSNull && json[1]["photosPerSecond"] is NSNull)
+    }
+
+    @Test func statusWithoutABatchShowsTheCluster() throws {
+        let queue = try Queue()
+        try queue.submit(Self.urls)
+        try queue.develop("FaFF")
+        try queue.submit(Self.urls)
+        let facts: [(String, String)] = [("host", "h"), ("rate", "12"), ("downloading", "3"), ("filtering", "2")]
+        _ = try queue.store.perform(queue.store.heartbeat(worker: "w1", facts: facts))
+        _ = try queue.store.perform(queue.store.heartbeat(worker: "w2", facts: facts))
+        let json = try #require(try queue.run("status", "--json").json() as? [String: Any])
+        #expect(json["batches"] as? [String: Int] == ["waiting": 0, "ready": 1, "executing": 0, "finished": 1])
+        #expect(json["operations"] as? [String: Int] == ["queued": 1, "executing": 0])
+        // The tester, who claimed, is a worker, too.
+        #expect(json["workers"] as? Int == 3 && json["photosPerSecond"] as? Int == 24)
+        #expect(json["photos"] as? Int == 4)
+        #expect(try queue.run("status").lines.contains("running\t6 downloads, 4 filtrations"))
+    }
+
+    @Test func statusSaysWhenNoLivingWorkerTakesABatch() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls)
+        #expect(try queue.run("status", "\(id)").standardError.contains("no living worker takes it: there is no worker"))
+
+        let refused = "20250101-000000000-0000: its share; is it mounted?; \(id): its output is elsewhere"
+        _ = try queue.store.perform(queue.store.heartbeat(worker: "w", facts: [("refused", refused)]))
+        let warning = try queue.run("status", "\(id)").standardError
+        #expect(warning.contains("no living worker takes it: 1 worker refused it: its output is elsewhere\n"))
+
+        _ = try queue.store.perform(queue.store.heartbeat(worker: "v", facts: [("refused", "")]))
+        #expect(try queue.run("status", "\(id)").standardError.isEmpty)
+    }
+
+    @Test func statusSaysWhenTheFeederIsSilent() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls, seal: false)
+        try queue.develop("F")
+        #expect(try queue.run("status", "\(id)").standardError.isEmpty)
+        let long = String(try queue.store.time() - 31_000)
+        _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "feeder.seen", long))
+        let warning = try queue.run("status", "\(id)").standardError
+        #expect(warning.contains("its feeder has been silent for 31.") && warning.contains("4 photos are fed"))
+        #expect(warning.contains("darkroom submit LIST --resume \(id)"))
+    }
+
+    @Test func operationsShowsWhoHoldsWhat() throws {
+        let queue = try Queue()
+        let id = try queue.submit((0..<5).map { "http://photos.example/\($0)" }) { $0.operationSize = 2 }
+        guard case .claimed(let claimed, _, _) = try queue.store.perform(
+            queue.store.claim(worker: "w1", number: 1, operations: 2))
+        else { return #expect(Bool(false), "nothing was claimed") }
+        _ = try queue.store.perform(
+            queue.store.report(claimed[0].held, worker: "w1", letters: Array("Fp".utf8), bytesIn: 1, bytesOut: 1))
+        #expect(
+            try queue.run("operations", "\(id)").lines == [
+                "1\tended\t0\t2\t2\t1\t0\t", "2\texecuting\t2\t2\t0\t0\t0\tw1", "3\tqueued\t4\t1\t0\t0\t0\t",
+            ])
+        let json = try #require(try queue.run("operations", "\(id)", "--json").json() as? [[String: Any]])
+        #expect(json.map { $0["worker"] as? String } == [nil, "w1", nil])
+    }
+
+    @Test func forgetRemovesWhatHasFinished() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls)
+        let refusal = try queue.run("forget", "\(id)")
+        #expect(refusal.status == 1)
+        #expect(refusal.standardError.contains("is ready: 4 of its 4 photos are not done"))
+        #expect(refusal.standardError.contains("--force"))
+        try queue.develop("F")
+        #expect(try queue.run("forget", "\(id)").status == 0)
+        #expect(try queue.store.batchIDs().isEmpty)
+    }
+
+    @Test func forgetByForceTakesTheWorkAway() throws {
+        let queue = try Queue()
+        let id = try queue.submit((0..<300).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
+        var held: [HeldOperation] = []
+        for number in 1...16 { held += try queue.claim(number: number).map(\.held) }
+        #expect(held.count > 200)
+        #expect(try queue.run("forget", "\(id)", "--force").status == 0)
+        let left = try queue.store.connection.call(.init("KEYS", queue.store.keys.prefix + "batch:*")).array
+        #expect(left == [])
+        #expect(try queue.store.perform(queue.store.handback(held[0], worker: "tester")) == .gone)
+    }
+
+    @Test func batchesThatAreNotThereOrNotUniqueAreErrors() throws {
+        let queue = try Queue()
+        let none = try queue.run("status", "nothing")
+        #expect(none.status == 1)
+        #expect(none.standardError == "error: no batch \"nothing\": there is no batch at all; \"darkroom batches\" lists them\n")
+        let ids = try [queue.submit(Self.urls), queue.submit(Self.urls)].sorted()
+        for command in ["status", "photos", "operations", "forget", "wait"] {
+            let missing = try queue.run(command, "nothing")
+            #expect(missing.status == 1)
+            #expect(missing.standardError.contains("no batch \"nothing\": the newest are \(ids[0]), \(ids[1])"))
+            let ambiguous = try queue.run(command, String(ids[0].description.prefix(6)))
+            #expect(ambiguous.status == 1)
+            #expect(ambiguous.standardError.contains("names 2 batches (\(ids[0]), \(ids[1])); give more of the id"))
+        }
+    }
+}

@@ -1,0 +1,101 @@
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// The program `darkroom` as a process, with what it prints.
+final class Program: @unchecked Sendable {  // `process` is set up in `init`; from then on it is only signalled and waited for
+    /// How a run ended.
+    struct Outcome {
+        let status: Int32
+        let standardOutput: String
+        let standardError: String
+
+        /// The document on standard output.
+        func json() throws -> Any { try JSONSerialization.jsonObject(with: Data(standardOutput.utf8)) }
+
+        /// The lines on standard output.
+        var lines: [String] { standardOutput.split(separator: "\n").map(String.init) }
+    }
+
+    private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+        .deletingLastPathComponent().appendingPathComponent("darkroom")
+
+    private let process = Process()
+    private let folder: URL
+    private let ended = DispatchSemaphore(value: 0)
+    private let command: String
+
+    /// Starts the program; `environment` is all that it sees besides PATH.
+    init(_ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null") throws {
+        command = arguments.joined(separator: " ")
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        process.executableURL = Self.executable
+        process.arguments = arguments
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        process.environment = environment.merging(["PATH": path, "TZ": "UTC"]) { own, _ in own }
+        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
+        process.standardOutput = try Self.file(folder.appendingPathComponent("out"))
+        process.standardError = try Self.file(folder.appendingPathComponent("err"))
+        process.terminationHandler = { [ended] _ in ended.signal() }
+        // A child inherits the mask; where tests run, it may block the signals that end the child.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try process.run()
+    }
+
+    deinit {
+        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        try? FileManager.default.removeItem(at: folder)
+    }
+
+    /// Runs the program to its end.
+    static func run(
+        _ arguments: String..., environment: [String: String] = [:], input: String = "/dev/null"
+    ) throws -> Outcome {
+        try Program(arguments, environment: environment, input: input).outcome()
+    }
+
+    /// Its process.
+    var identifier: Int32 { process.processIdentifier }
+
+    /// Sends a signal.
+    func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
+
+    /// Waits for the end, 60 s at most.
+    func outcome() throws -> Outcome {
+        if ended.wait(timeout: .now() + 60) == .timedOut {
+            Issue.record("darkroom \(command) has not ended within 60 s; it printed: \(try text("err"))")
+            send(SIGKILL)
+            ended.wait()
+        }
+        return Outcome(
+            status: process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus,
+            standardOutput: try text("out"), standardError: try text("err"))
+    }
+
+    /// Waits until it has printed `text` to standard error, 30 s at most.
+    func waitFor(_ awaited: String) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !(try text("err")).contains(awaited) {
+            guard ContinuousClock.now < deadline, process.isRunning else {
+                Issue.record("darkroom \(command) has not printed \"\(awaited)\", but: \(try text("err"))")
+                return
+            }
+            // A file has no signal to wait for.
+            usleep(5000)
+        }
+    }
+
+    private func text(_ name: String) throws -> String {
+        try String(decoding: Data(contentsOf: folder.appendingPathComponent(name)), as: UTF8.self)
+    }
+
+    private static func file(_ url: URL) throws -> FileHandle {
+        try Data().write(to: url)
+        return try FileHandle(forWritingTo: url)
+    }
+}

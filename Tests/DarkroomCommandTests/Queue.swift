@@ -1,0 +1,108 @@
+import Darkroom
+import DarkroomCoding
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// A namespace of one test in a real Redis, what feeds batches into it, and the program looking at it.
+final class Queue: Sendable {
+    let redis: RedisServer
+    let namespace: String
+    let store: BatchStore
+    /// An output folder, which goes with this queue.
+    let folder: String
+
+    init(_ redis: RedisServer = .current) throws {
+        self.redis = redis
+        namespace = redis.namespace()
+        store = BatchStore(redis.configuration, keys: try Keys(namespace: namespace))
+        folder = NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: folder) }
+
+    /// What tells the program where this queue is.
+    var environment: [String: String] { ["DARKROOM_REDIS": redis.configuration.displayName] }
+
+    /// Runs the program on this queue.
+    func run(_ arguments: String...) throws -> Program.Outcome {
+        try Program(arguments + ["--namespace", namespace], environment: environment).outcome()
+    }
+
+    /// Starts the program on this queue.
+    func start(_ arguments: String...) throws -> Program {
+        try Program(arguments + ["--namespace", namespace], environment: environment)
+    }
+
+    /// Feeds a batch as a coordinator does, and makes its manifest folder.
+    @discardableResult
+    func submit(
+        _ urls: [String], seal: Bool = true, _ change: (inout BatchOptions) -> Void = { _ in }
+    ) throws -> BatchID {
+        var options = BatchOptions()
+        options.output = folder
+        change(&options)
+        let id = BatchID(submittedAt: try store.time())
+        if !options.output.isEmpty {
+            try FileManager.default.createDirectory(
+                atPath: "\(folder)/\(ManifestPath.folder(id))", withIntermediateDirectories: true)
+        }
+        _ = try store.perform(store.submit(id, options, overwrite: true))
+        let size = options.operationSize
+        let starts = Array(stride(from: 0, to: urls.count, by: size))
+        let feeds = starts.enumerated().map { number, start in
+            let part = urls[start..<min(start + size, urls.count)]
+            let lines = part.enumerated().map { "photo \(start + $0)\t\($1)\n" }.joined()
+            let entry = [EntryCoding.version] + Deflate.compress(Array(lines.utf8))
+            return store.feed(id, operation: number + 1, photos: part.count, entry: entry, digest: "")
+        }
+        #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
+        if seal {
+            #expect(try store.perform(store.seal(id, operations: starts.count, photos: urls.count)) == .sealed)
+        }
+        return id
+    }
+
+    /// Claims everything as `worker` does.
+    func claim(_ worker: String = "tester", number: Int = 1) throws -> [ClaimedOperation] {
+        guard case .claimed(let operations, _, _) = try store.perform(store.claim(worker: worker, number: number)) else {
+            Issue.record("the claim number \(number) was old")
+            return []
+        }
+        return operations
+    }
+
+    /// Claims everything and reports these letters, one an operation's photo, over and over; writes the manifest's lines.
+    func develop(_ letters: String, writesManifest: Bool = true) throws {
+        let pattern = Array(letters.utf8)
+        for operation in try claim() {
+            let facts = try #require(try store.facts(of: operation.held.batch))
+            let first = (operation.held.number - 1) * facts.options.operationSize
+            let records = try EntryCoding.records(of: operation.entry, firstIndex: first)
+            let news = records.map { pattern[$0.index % pattern.count] }
+            var text: [UInt8] = []
+            var failures: [(index: Int, json: [UInt8])] = []
+            for (record, letter) in zip(records, news) {
+                let state = try #require(PhotoRecordState(letter: letter))
+                guard state.isFinal else { continue }
+                var line = ManifestLine(batch: operation.held.batch, record: record, state: state)
+                if state == .filtered { line.file = "\(record.name).jpg" } else { line.detail = "found nothing" }
+                line.append(to: &text)
+                if state != .filtered {
+                    let json = "{\"name\":\"\(record.name)\",\"url\":\"\(record.url)\",\"detail\":\"found nothing\"}"
+                    failures.append((record.index, Array(json.utf8)))
+                }
+            }
+            if writesManifest {
+                let name = ManifestPath.fileName(operation: operation.held.number, fence: operation.held.fence)
+                let path = "\(folder)/\(ManifestPath.folder(operation.held.batch))/\(name)"
+                #expect(FileManager.default.createFile(atPath: path, contents: Data(text)))
+            }
+            _ = try store.perform(
+                store.report(
+                    operation.held, worker: "tester", letters: news, bytesIn: 1000 * records.count,
+                    bytesOut: 500 * records.count, failures: failures))
+        }
+    }
+}

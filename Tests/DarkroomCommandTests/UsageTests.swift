@@ -1,0 +1,97 @@
+import ArgumentParsing
+import Darkroom
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// The program's help, and values that no command takes.
+@Suite struct UsageTests {
+    @Test(arguments: [
+        ("worker --downloads 0", "--downloads 0: at least 1"),
+        ("worker --filtrations -1", "--filtrations -1: at least 1"),
+        ("worker --downloads many", "--downloads \"many\": not a whole number"),
+        ("worker --grace 10", "--grace \"10\": write a duration with its unit"),
+        ("worker --per-host 0", "--per-host 0: at least 1"),
+        ("worker --retries -1", "--retries -1: at least 0"),
+        ("worker --timeout 0s", "--timeout 0s: at least 1ms"),
+        ("worker --max-download 64XB", "--max-download \"64XB\": write a size in bytes with its unit"),
+        ("worker --max-pixels 0", "--max-pixels 0: at least 1"),
+        ("worker --connect-to a:b", "--connect-to \"a:b\": write HOST:PORT:HOST:PORT"),
+        ("worker --connect-to a:1:b:x", "--connect-to \"a:1:b:x\": write HOST:PORT:HOST:PORT"),
+        ("worker --header Accept", "--header \"Accept\": write a name, a colon and a value"),
+        ("worker --header :x", "--header \":x\": write a name, a colon and a value"),
+        ("status --redis http://h", "read the address of Redis: found the scheme \"http\"; it must look like redis://"),
+        ("status --namespace a/b", "--namespace \"a/b\": letters, digits"),
+        ("develop a b --quality 101", "--quality 101: from 1 to 100"),
+        ("develop a b --filter sepa", "--filter \"sepa\": no such filter"),
+        ("develop a b --format bmp", "--format \"bmp\": it can be same, jpeg"),
+        ("develop a - --json", "--json: standard output has the photo"),
+        ("manifest . --csv --json", "--csv and --json: choose one"),
+        ("photos b --state done", "--state \"done\": it can be new, downloaded, filtered, failed, cancelled"),
+        ("wait --timeout soon", "--timeout \"soon\": write a duration"),
+        ("stauts", "unknown command \"stauts\"; did you mean status?"),
+    ])
+    func badValueIsAUsageError(_ line: String, _ message: String) throws {
+        let arguments = line.split(separator: " ").map(String.init)
+        let end = try #require(throws: CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
+        #expect(end.code == .usage && end.standardOutput.isEmpty)
+        #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
+    }
+
+    @Test(arguments: ["redis://:secret@host:99999999", "redis://ann:secret@", "http://:secret@host"])
+    func passwordOfABadAddressIsNotShown(_ address: String) throws {
+        let end = try #require(throws: CommandExit.self) {
+            try DarkroomProgram.parseAsRoot(["status"], environment: ["DARKROOM_REDIS": address])
+        }
+        #expect(end.code == .usage && !end.standardError.contains("secret"), "\(end.standardError)")
+    }
+
+    @Test func everyCommandHasHelpWithAnExample() throws {
+        for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
+            let name = command.configuration.name
+            let end = try #require(throws: CommandExit.self) { try DarkroomProgram.parseAsRoot([name, "--help"]) }
+            #expect(end.code == .success)
+            let isGroup = !command.configuration.subcommands.isEmpty
+            #expect(isGroup || end.standardOutput.contains("\n  darkroom \(name)"), "\(name) shows no example")
+            #expect(["Coordinator", "Worker", "Monitor"].contains(command.configuration.group))
+        }
+    }
+
+    @Test func programTellsItsVersion() throws {
+        let outcome = try Program.run("--version")
+        #expect(outcome.status == 0 && outcome.standardOutput == "darkroom \(darkroomVersion)\n")
+        let help = try Program.run("--help").standardOutput
+        for group in ["Coordinator:", "Worker:", "Monitor:"] { #expect(help.contains("\n\(group)\n")) }
+        #expect(try Program.run().status == 2)
+    }
+
+    @Test func fetchOptionsBecomeTheConfigurationOfTransfers() throws {
+        let line = """
+            worker --downloads 3 --filtrations 2 --grace 1s --outputs-under / --per-host 4 --connect-timeout 2s \
+            --stall-timeout 3s --timeout 4m --max-download 5MiB --max-pixels 7M --max-redirects 1 --retries 0 \
+            --header Accept:x --user-agent me --allow-private --files-under photos --connect-to ::[::1]:8080
+            """
+        let command = try #require(
+            try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init)) as? WorkerCommand)
+        let worker = try command.workerConfiguration()
+        #expect(worker.downloads == 3 && worker.filtrations == 2 && worker.grace == .seconds(1))
+        #expect(worker.outputsUnder == ["/"] && worker.maxPixels == 7_000_000)
+        let transfer = worker.transfer
+        #expect(transfer.perHost == 4 && transfer.connectTimeout == .seconds(2))
+        #expect(transfer.stallTimeout == .seconds(3) && transfer.timeout == .seconds(240))
+        #expect(transfer.maxBytes == 5 << 20 && transfer.maxRedirects == 1 && transfer.retries == 0)
+        #expect(transfer.headers == ["Accept:x"] && transfer.userAgent == "me" && transfer.allowPrivate)
+        #expect(transfer.fileFolders == [FileManager.default.currentDirectoryPath + "/photos"])
+        #expect(transfer.connectTo == ["::[::1]:8080"])
+    }
+
+    @Test func folderThatWorkersMayWriteBelowMustBeThere() throws {
+        for (folder, found) in [("/no/such", "no such folder"), ("/etc/passwd", "not a folder")] {
+            let command = try #require(
+                try DarkroomProgram.parseAsRoot(["worker", "--outputs-under", folder]) as? WorkerCommand)
+            let error = try #require(throws: CommandError.self) { try command.workerConfiguration() }
+            #expect(error.description.hasPrefix("--outputs-under \(folder): \(found)"))
+        }
+    }
+}

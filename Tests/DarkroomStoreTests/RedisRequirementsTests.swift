@@ -1,0 +1,47 @@
+import DarkroomRedis
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+/// What a Redis must be like before it is worked with.
+@Suite(.redisServer) struct RedisRequirementsTests {
+    @Test func takesTheRedisThatIsHere() throws {
+        #expect(try RedisRequirements.check(RedisServer.current.configuration) == [])
+    }
+
+    @Test(arguments: ["7.0.0", "7.2.4", "8.0.1", "10.0"])
+    func takesVersion(_ version: String) throws {
+        let information = "# Server\r\nredis_version:\(version)\r\nmaxmemory_policy:noeviction\r\n"
+        #expect(try RedisRequirements.check(information: information, of: "r") == [])
+    }
+
+    @Test(arguments: ["6.2.14", "5.0", "6.9.9"])
+    func refusesVersion(_ version: String) throws {
+        let error = try #require(throws: StoreError.self) {
+            try RedisRequirements.check(information: "redis_version:\(version)\r\n", of: "redis://r:1")
+        }
+        #expect(error.code == .unsuitableRedis)
+        #expect(error.description.hasPrefix("redis://r:1: this Redis is too old: found version \(version), needed is 7.0"))
+    }
+
+    @Test func refusesWhatTellsNoVersion() throws {
+        let error = try #require(throws: StoreError.self) { try RedisRequirements.check(information: "hello", of: "r") }
+        #expect(error.description.contains("found version none"))
+    }
+
+    @Test func refusesARealRedisThatEvicts() throws {
+        let evicting = try RedisServer(arguments: ["--maxmemory-policy", "allkeys-lru"])
+        defer { evicting.stop() }
+        let error = try #require(throws: StoreError.self) { try RedisRequirements.check(evicting.configuration) }
+        #expect(error.code == .unsuitableRedis)
+        #expect(error.description.contains("found maxmemory-policy allkeys-lru"))
+        #expect(error.description.contains("CONFIG SET maxmemory-policy noeviction"))
+    }
+
+    @Test func warnsWhereOnlyKeysThatExpireAreEvicted() throws {
+        let information = "redis_version:7.0.15\r\nmaxmemory_policy:volatile-ttl\r\n"
+        let warnings = try RedisRequirements.check(information: information, of: "r")
+        #expect(warnings.count == 1 && warnings[0].contains("maxmemory-policy volatile-ttl"))
+    }
+}
