@@ -33,6 +33,16 @@ final class PrivateRedis {
         configuration = process.configuration
     }
 
+    /// False when it has ended, which it does not by itself.
+    var isRunning: Bool { kill(process.processIdentifier, 0) == 0 }
+
+    /// Throws when it has ended.
+    func checkRunning() throws {
+        guard !isRunning else { return }
+        throw CommandError(
+            "the private Redis of this run has ended (its log: \(process.logPath)); the same command goes on from there")
+    }
+
     /// Ends it; what it has is kept.
     func close() {
         process.terminate()

@@ -74,7 +74,8 @@ final class RunSession {
         }
         if begun?.state != .finished { try worker.start() }
         defer {
-            worker.stop()
+            // Without its Redis nothing of what it holds can be handed back.
+            if privateRedis?.isRunning == false { worker.leave() } else { worker.stop() }
             if begun?.state != .finished { worker.wait() }
         }
         let feed = try feed(list, coordinator, begun)
@@ -156,7 +157,11 @@ final class RunSession {
             if begun.state != .finished {
                 progress.note("batch \(id); from another terminal: darkroom status \(address)")
             }
-            var waiter = BatchWaiter(store, redis: redis.displayName, warnAfter: .seconds(5), warn: progress.note)
+            var waiter = BatchWaiter(
+                store, redis: redis.displayName, warnAfter: .seconds(5), warn: progress.note
+            ) { [privateRedis] in
+                try privateRedis?.checkRunning()
+            }
             let batch = try waiter.wait(for: begun) { batch in
                 progress.show(batch)
                 if interruption.isRequested { return true }
