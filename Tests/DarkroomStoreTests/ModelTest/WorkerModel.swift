@@ -47,9 +47,8 @@ struct WorkerModel {
     }
 
     mutating func drop(_ lost: [LostOperation]) {
-        work.removeAll { work in
-            lost.contains { $0.batch == work.held.batch && $0.number == work.held.number && $0.fence == work.held.fence }
-        }
+        let lost = lost.map { HeldOperation(batch: $0.batch, number: $0.number, fence: $0.fence) }
+        work.removeAll { lost.contains($0.held) }
     }
 
     mutating func take(_ operations: [ClaimedOperation]) {
