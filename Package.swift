@@ -64,7 +64,9 @@ let package = Package(
         .testTarget(
             name: "DarkroomTransferTests",
             dependencies: ["DarkroomTransfer", "DarkroomPhotoServer", "DarkroomTestSupport"]),
-        .testTarget(name: "DarkroomImagingTests", dependencies: ["DarkroomImaging", "CImaging", "CJPEG", "CZlib"]),
+        .testTarget(
+            name: "DarkroomImagingTests",
+            dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib"]),
         .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel"]),
         .testTarget(name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "DarkroomTestSupport"]),
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),

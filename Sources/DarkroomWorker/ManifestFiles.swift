@@ -18,7 +18,9 @@ enum ManifestFiles {
             throw OutputWriter.Failure(reason: .outputDenied, detail: "\(folder) is gone; is \(output) mounted?")
         }
         try OutputWriter.write(
-            text, to: ManifestPath.subfolder(operation: number) + name, in: folder, temporaryName: ".\(name).\(worker)")
+            text, to: ManifestPath.subfolder(operation: number) + name, in: folder,
+            temporaryName: Leftovers.temporaryName(
+                for: Leftovers.manifestName(operation: number), fence: report.held.fence, worker: worker))
     }
 
     /// The lines of photos that were final when an operation was claimed, by position: those of the file with the highest

@@ -25,6 +25,7 @@ final class Reporter: Sendable {
     func run() {
         var retryAt: ContinuousClock.Instant?
         var lastFlush = ContinuousClock.now
+        var waiting: Set<HeldOperation> = []  // whose manifest could not be written, said once
         while !stopped.isSet {
             let next = core.withLedger { $0.nextReport(after: Self.patience) }
             let due = [next, retryAt].compactMap { $0 }.min()
@@ -36,7 +37,7 @@ final class Reporter: Sendable {
             let reports = core.withLedger { $0.reports(now: .now, olderThan: isFlush ? .zero : Self.patience) }
             // A hundred operations a round keep pipelines and the manifest's texts small.
             for start in stride(from: 0, to: reports.count, by: 100)
-            where !send(Array(reports[start..<min(start + 100, reports.count)])) {
+            where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
                 retryAt = .now + .seconds(1)
             }
             if !handBack() { retryAt = .now + .seconds(1) }
@@ -45,17 +46,20 @@ final class Reporter: Sendable {
 
     /// Reports a round.
     /// - Returns: false when something is to be tried again later.
-    private func send(_ reports: [WorkerLedger.Report]) -> Bool {
+    private func send(_ reports: [WorkerLedger.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var isComplete = true
         var ready: [WorkerLedger.Report] = []
         for report in reports {
             do {
                 try ManifestFiles.write(report, worker: core.id)
                 ready.append(report)
+                waiting.remove(report.held)
             } catch {
-                core.log(
-                    "the manifest of operation \(report.held.number) of \(report.held.batch) waits: \(error.detail)")
                 isComplete = false
+                guard waiting.insert(report.held).inserted else { continue }
+                core.log(
+                    "operation \(report.held.number) of \(report.held.batch) cannot be reported before its manifest is "
+                        + "written, trying again: \(error.detail)")
             }
         }
         do {

@@ -21,6 +21,8 @@ public final class Worker: Sendable {
     private let redis: RedisConfiguration
     private let stopSignal = Signal()
     private let stopRequested = Latch()
+    /// Set when nothing more is claimed.
+    private let claimsEnded = Latch()
     private let finished = DispatchSemaphore(value: 0)
 
     /// A worker that has not started.
@@ -60,7 +62,11 @@ public final class Worker: Sendable {
         threads.withLock {
             $0 = [
                 OwnedThread("darkroom-heart") { [heart] in heart.run() },
-                OwnedThread("darkroom-claims") { [claimer] in claimer.run() },
+                OwnedThread("darkroom-claims") { [claimer, claimsEnded, stopSignal] in
+                    claimer.run()
+                    claimsEnded.set()
+                    stopSignal.raise()
+                },
                 OwnedThread("darkroom-reports") { [reporter] in reporter.run() },
             ]
         }
@@ -116,5 +122,5 @@ public final class Worker: Sendable {
         finished.signal()
     }
 
-    private var isEmpty: Bool { core.withLedger { $0.held.isEmpty } }
+    private var isEmpty: Bool { claimsEnded.isSet && core.withLedger { $0.held.isEmpty } }
 }

@@ -65,6 +65,7 @@ final class WorkerCore: Sendable {
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
         guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
         let lines = ManifestFiles.takeOver(claimed, records, context)
+        if claimed.deaths > 0 { Leftovers.remove(of: claimed.held, records, context) }
         let operation = OperationInHand(claimed, context, records: records, lines: lines)
         let dropped = withLedger { ledger in
             defer {
@@ -110,7 +111,8 @@ final class WorkerCore: Sendable {
     }
 
     private func filter(_ photo: PhotoInProgress, _ image: Download) {
-        let temporaryName = ".\(photo.record.index).\(photo.operation.fence).\(id)"
+        let temporaryName = Leftovers.temporaryName(
+            for: String(photo.record.index), fence: photo.operation.fence, worker: id)
         let outcome = PhotoDevelopment.develop(photo, image, temporaryName: temporaryName) { [self] in
             !photo.cancelled.isSet && withLedger { $0.isWanted(photo) }
         }
@@ -131,14 +133,14 @@ final class WorkerCore: Sendable {
 
     /// Nothing begins any more; what runs goes on.
     func stop() {
-        _ = withLedger { $0.stop() }
+        withLedger { $0.stop() }
         claimSignal.raise()
         reportSignal.raise()
     }
 
     /// Stops what still runs: transfers are aborted, filters stop at their next check.
     func abort() {
-        for photo in withLedger({ $0.stop() }) { pending.cancel(photo) }
+        for photo in withLedger({ $0.abort() }) { pending.cancel(photo) }
         reportSignal.raise()
     }
 

@@ -26,6 +26,7 @@ struct WorkerLedger {
     private(set) var inProgress: [PhotoInProgress.Key: PhotoInProgress] = [:]
     private(set) var bytesHeld = 0
     private(set) var isStopping = false
+    private var isAborting = false
     /// Photos that became final since the worker started.
     private(set) var photosDone = 0
     private var order: [HeldOperation] = []  // as they were claimed
@@ -160,17 +161,23 @@ struct WorkerLedger {
         if let letters { operations[report.held]?.adopt(letters) }
     }
 
-    /// The operations to hand back: those of a stopping worker of which nothing runs and nothing is left to report.
+    /// The operations to hand back: those of a stopping worker of which nothing runs and nothing is left to report; of an
+    /// aborting one all, since nothing of what may still run is put in place any more.
     var toHandBack: [HeldOperation] {
+        guard !isAborting else { return order }
         guard isStopping else { return [] }
         return order.filter { held in operations[held].map { $0.running == 0 && !$0.hasNews } ?? false }
     }
 
     // MARK: Stopping
 
-    /// Nothing begins any more. The answer are the photos that run.
-    mutating func stop() -> [PhotoInProgress] {
+    /// Nothing begins any more.
+    mutating func stop() { isStopping = true }
+
+    /// Nothing goes on any more. The answer are the photos that run, which are to be cancelled.
+    mutating func abort() -> [PhotoInProgress] {
         isStopping = true
+        isAborting = true
         return Array(inProgress.values)
     }
 

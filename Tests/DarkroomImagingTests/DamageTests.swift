@@ -1,6 +1,6 @@
 import CImaging
 import Foundation
-import Synchronization
+import DarkroomConcurrency
 import Testing
 
 @testable import DarkroomImaging
@@ -163,7 +163,7 @@ import Testing
         // libvips has one error buffer for all threads; what failed must not be told from it.
         let good = try PNG.file(PNG.pixels(of: Self.file(.png)))
         let damaged = Array(good.prefix(good.count / 2))
-        let found = Mutex<[ImagingError.Code?]>([])
+        let found = Locked<[ImagingError.Code?]>([])
         DispatchQueue.concurrentPerform(iterations: 40) { i in
             let error = Self.failure(i % 2 == 0 ? good : damaged, DevelopOptions(format: .jpeg))
             if error?.code != (i % 2 == 0 ? nil : .damaged) { found.withLock { $0.append(error?.code) } }
@@ -174,7 +174,7 @@ import Testing
     @Test(arguments: [ImageFormat.jpeg, .png]) func cancelStopsBetweenStrips(format: ImageFormat) throws {
         let file = JPEG.file(Pixels.gradient(width: 1000, height: 2000), .baseline)
         for route in Route.allCases {
-            let asked = Mutex(0)
+            let asked = Locked(0)
             let error = #expect(throws: ImagingError.self) {
                 try file.withBytes { bytes throws(ImagingError) in
                     try Imaging.run(

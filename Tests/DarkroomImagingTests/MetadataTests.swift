@@ -51,6 +51,22 @@ import Testing
         #expect(Self.seen(pixels) == Self.turned[orientation])
     }
 
+    @Test(arguments: 1...8) func pngIsTurnedUpright(orientation: Int) throws {
+        let exif = Array(JPEG.exif(orientation: orientation).dropFirst(6))
+        let file = PNG.file(Self.quarters, chunks: [("eXIf", exif)])
+        let pixels = try PNG.pixels(of: develop(file, DevelopOptions(filters: [.sepia(intensity: 0)])).bytes)
+        #expect(Self.seen(pixels) == Self.turned[orientation])
+    }
+
+    /// HEIF's EXIF has to outlive the image that libvips loaded it into.
+    @Test(arguments: [ImageFormat.avif, .heic]) func exifOfHEIFSurvivesFiltersThatNeedMemory(format: ImageFormat) throws
+    {
+        let file = JPEG.inserting([(0xE1, JPEG.exif(orientation: 1))], into: JPEG.file(Self.quarters, .baseline))
+        let heif = try develop(file, DevelopOptions(format: format)).bytes
+        let blurred = try develop(heif, DevelopOptions(filters: [.tiltShift(radius: 2)], format: .jpeg)).bytes
+        #expect(blurred.contains(Self.model))
+    }
+
     @Test(arguments: [0, 9, 300]) func anOrientationThatIsNoneIsIgnored(orientation: Int) throws {
         let exif = JPEG.exif(orientation: orientation)
         let file = JPEG.inserting([(0xE1, exif)], into: JPEG.file(Self.quarters, .baseline))

@@ -156,6 +156,36 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
     }
 
+    @Test func removesWhatADeadWorkerLeftHalfWritten() throws {
+        let id = try darkroom.submit([urls[0]], darkroom.options())
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "1"))
+        let left = [".0.5.dead-1-a", "manifest/\(id)/.manifest-1.5.dead-1-a"]
+        let others = [".1.5.dead-1-a", ".0.9999999999999.living-1-a", ".hidden"]
+        for name in left + others {
+            #expect(FileManager.default.createFile(atPath: "\(darkroom.folder)/\(name)", contents: Data("half".utf8)))
+        }
+        let worker = try darkroom.worker()
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        for name in left { #expect(!FileManager.default.fileExists(atPath: "\(darkroom.folder)/\(name)")) }
+        for name in others { #expect(FileManager.default.fileExists(atPath: "\(darkroom.folder)/\(name)")) }
+    }
+
+    @Test func handsBackEverythingWhenTheGraceTimeEnds() async throws {
+        let slow = try HostileServer(["/slow": .stall])
+        defer { slow.stop() }
+        let id = try darkroom.submit([slow.url("/slow"), slow.url("/slow")], darkroom.options { $0.operationSize = 1 })
+        let worker = try darkroom.worker { $0.grace = .milliseconds(50) }
+        #expect(await slow.wait { $0.running == 2 })
+        worker.stop()
+        worker.wait()
+        let facts = try #require(try darkroom.store.facts(of: id))
+        #expect(facts.executing == 0 && facts.counts.new == 2)
+        #expect(try darkroom.store.operations(of: facts, in: 1...2).map(\.deaths) == [0, 0])
+        #expect(await slow.wait { $0.departures["/slow"] == 2 }, "the transfers were not aborted")
+    }
+
     @Test func oneThingAtATimeIsTheTutorialsSetting() throws {
         let id = try darkroom.submit(urls, darkroom.options())
         let worker = try darkroom.worker {

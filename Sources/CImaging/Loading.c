@@ -1,0 +1,94 @@
+#include "Pipeline.h"
+#include "Strips.h"
+
+static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height) {
+    pipeline->result->width = (int)width;
+    pipeline->result->height = (int)height;
+    return width * height <= pipeline->job->max_pixels;
+}
+
+// libvips refuses sides beyond its own limit as if the file were damaged, so the header is read here (PNG, section 11.2.1).
+static bool png_is_allowed(struct pipeline *pipeline) {
+    const uint8_t *header = pipeline->job->bytes;
+    if (pipeline->job->byte_count < 24) return true;
+    int64_t sides[2] = {0, 0};
+    for (int i = 0; i < 8; i++) sides[i / 4] = sides[i / 4] << 8 | header[16 + i];
+    return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(pipeline, sides[0], sides[1]);
+}
+
+static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
+
+// libvips' JPEG loader does not see corrupt data that libjpeg finds in the last rows, so pixels come from our own. What
+// CMYK values mean differs from file to file, and libvips knows: there ours only checks.
+static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
+    const struct darkroom_job *job = pipeline->job;
+    if (vips_jpegload_buffer((void *)job->bytes, job->byte_count, &pipeline->image, "access",
+                             VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_TRUNCATED, NULL))
+        return DARKROOM_DAMAGED;
+    if (!is_allowed(pipeline, pipeline->image->Xsize, pipeline->image->Ysize)) return DARKROOM_TOO_MANY_PIXELS;
+    if (pipeline->image->Bands == 4)
+        return darkroom_decode_jpeg(job, (struct darkroom_row_reader){0}, pipeline->result);
+
+    // The header and the metadata of the one, the pixels of the other.
+    VipsImage *decoded = vips_image_new_memory();
+    if (vips_image_pipelinev(decoded, VIPS_DEMAND_STYLE_ANY, pipeline->image, NULL) || vips_image_write_prepare(decoded)) {
+        g_object_unref(decoded);
+        return DARKROOM_OUT_OF_MEMORY;
+    }
+    darkroom_replace(pipeline, decoded);
+    struct darkroom_row_reader reader = {.take_row = write_row, .context = decoded};
+    return darkroom_decode_jpeg(job, reader, pipeline->result);
+}
+
+// libvips 8.14 leaves the EXIF of HEIF in memory that goes with the image it was loaded into; pictures made from that
+// may live longer.
+static bool own_exif(struct pipeline *pipeline) {
+    VipsImage *next = NULL;
+    const void *exif = NULL;
+    size_t count = 0;
+    if (!vips_image_get_typeof(pipeline->image, VIPS_META_EXIF_NAME)) return true;
+    if (vips_image_get_blob(pipeline->image, VIPS_META_EXIF_NAME, &exif, &count)) return false;
+    if (vips_copy(pipeline->image, &next, NULL)) return false;
+    vips_image_set_blob_copy(next, VIPS_META_EXIF_NAME, exif, count);
+    return darkroom_replace(pipeline, next);
+}
+
+enum darkroom_status darkroom_load(struct pipeline *pipeline) {
+    void *bytes = (void *)pipeline->job->bytes;
+    size_t count = pipeline->job->byte_count;
+    int failure = -1;
+    if (pipeline->job->from == DARKROOM_PNG && !png_is_allowed(pipeline)) return DARKROOM_TOO_MANY_PIXELS;
+#define LOAD(loader) \
+    loader(bytes, count, &pipeline->image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL)
+    switch (pipeline->job->from) {
+    case DARKROOM_JPEG:
+        return load_jpeg(pipeline);
+    case DARKROOM_PNG:
+        failure = LOAD(vips_pngload_buffer);
+        break;
+    case DARKROOM_WEBP:
+        failure = LOAD(vips_webpload_buffer);
+        break;
+    case DARKROOM_AVIF:
+    case DARKROOM_HEIC:
+        failure = LOAD(vips_heifload_buffer) || !own_exif(pipeline);
+        break;
+    case DARKROOM_JXL:
+        failure = LOAD(vips_jxlload_buffer);
+        break;
+    case DARKROOM_TIFF:
+        failure = LOAD(vips_tiffload_buffer);
+        break;
+    case DARKROOM_GIF:
+        failure = LOAD(vips_gifload_buffer);
+        break;
+    case DARKROOM_SAME:
+        break;
+    }
+#undef LOAD
+    if (failure) return DARKROOM_DAMAGED;
+    // libheif seeks beyond the end and back: a message without an error, which the next failure would show.
+    vips_error_clear();
+    bool allowed = is_allowed(pipeline, pipeline->image->Xsize, pipeline->image->Ysize);
+    return allowed ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
+}
