@@ -128,14 +128,16 @@ extension Message: CustomStringConvertible {
                 + "lease \(options.lease), retain \(options.retain as Duration?), output \"\(options.output)\""
                 + (overwrite ? ", overwrite" : "")
         case .feed(let id, let number, let photos): return "feed \(id)/\(number), \(photos) photos"
-        case .seal(let id, let operations, let photos): return "seal \(id), \(operations) operations, \(photos) photos"
+        case .seal(let id, let operations, let photos):
+            return "seal \(id), \(operations) operations, \(photos) photos"
         case .claim(let claim):
             return "claim \(claim.number) of \(claim.worker), \(claim.operations) operations, \(claim.photos) photos, "
                 + "from \(claim.lowest), next \"\(claim.next)\", refused \(claim.refused), held \(list(claim.held))"
         case .heartbeat(let worker, let facts, let held):
             return "heartbeat of \(worker ?? "nobody"), facts \(facts), held \(list(held))"
         case .report(let report):
-            return "report of \(report.worker) for \(text(report.held)): \(String(decoding: report.letters, as: UTF8.self)), "
+            let letters = String(decoding: report.letters, as: UTF8.self)
+            return "report of \(report.worker) for \(text(report.held)): \(letters), "
                 + "bytes \(report.bytesIn) \(report.bytesOut), failures \(report.failures)"
         case .handback(let held, let worker): return "hand-back of \(worker) for \(text(held))"
         case .forget(let id, let unfinished): return "forget \(id)" + (unfinished ? ", also unfinished" : "")
@@ -155,8 +157,8 @@ extension Answer: CustomStringConvertible {
         case .claim(.old): return "old"
         case .claim(.claimed(let operations, let lost, let next)):
             let handed = operations.map {
-                "\($0.held.batch)/\($0.held.number) under \($0.held.fence) \(String(decoding: $0.letters, as: UTF8.self)) "
-                    + "\($0.deaths) deaths \"\(String(decoding: $0.entry, as: UTF8.self))\""
+                "\($0.held.batch)/\($0.held.number) under \($0.held.fence) "
+                    + "\(String(decoding: $0.letters, as: UTF8.self)) \($0.deaths) deaths \"\(String(decoding: $0.entry, as: UTF8.self))\""
             }
             return "\(handed), lost \(Self.text(lost)), next \"\(next)\""
         case .heartbeat(let lost): return "lost \(Self.text(lost))"

@@ -3,11 +3,6 @@ import DarkroomRedis
 
 @testable import DarkroomStore
 
-/// What the model test found broken, with the way there.
-struct ModelFailure: Error, CustomStringConvertible {
-    let description: String
-}
-
 /// Redis and the model side by side: every message goes to both, and after each everything is compared.
 final class ModelBench {
     let store: BatchStore
@@ -92,9 +87,9 @@ final class ModelBench {
     }
 
     /// The failure with the seed's run in words.
-    func failure(_ found: [String]) -> ModelFailure {
+    func failure(_ found: [String]) -> TestFailure {
         let lines = ["after \(steps) steps:"] + found + ["The last steps:"] + log
-        return ModelFailure(description: lines.joined(separator: "\n    "))
+        return TestFailure(description: lines.joined(separator: "\n    "))
     }
 
     private func note(_ text: String) {

@@ -207,23 +207,26 @@ final class ModelRun {
 
     /// Messages that are wrong: another's name, an older fence, an operation or a batch that is none.
     private func forge() throws {
-        let held = bench.state.leases.keys.sorted()
-        guard let operation = random.pick(held), let holder = bench.state.batches[operation.batch]?.executing[operation.number]
+        guard let operation = random.pick(bench.state.leases.keys.sorted()),
+            let content = bench.state.batches[operation.batch], let holder = content.executing[operation.number]
         else { return }
-        let content = bench.state.batches[operation.batch]!
+        func held(_ number: Int, _ fence: Int) -> HeldOperation {
+            HeldOperation(batch: operation.batch, number: number, fence: fence)
+        }
         var worker = holder.worker
-        var wrong = HeldOperation(batch: operation.batch, number: operation.number, fence: holder.fence)
+        var wrong = held(operation.number, holder.fence)
         var count = content.photos(of: operation.number).count
         switch Int.random(in: 0..<5, using: &random) {
         case 0: worker = random.pick(["w0", worker + "0", String(worker.dropLast())])!
-        case 1: wrong = HeldOperation(batch: wrong.batch, number: wrong.number, fence: random.pick([holder.fence - 1, 0, 1])!)
-        case 2: wrong = HeldOperation(batch: wrong.batch, number: wrong.number + Int.random(in: 1...9, using: &random), fence: 1)
-        case 3: wrong = HeldOperation(batch: BatchID("nobody's"), number: wrong.number, fence: wrong.fence)
+        case 1: wrong = held(operation.number, random.pick([holder.fence - 1, 0, 1])!)
+        case 2: wrong = held(operation.number + Int.random(in: 1...9, using: &random), 1)
+        case 3: wrong = HeldOperation(batch: BatchID("nobody's"), number: operation.number, fence: holder.fence)
         default: count += 1
         }
         switch Int.random(in: 0..<3, using: &random) {
         case 0: if worker == holder.worker { try send(.heartbeat(worker: worker, facts: [], held: [wrong])) }
-        case 1 where wrong.fence != holder.fence || worker != holder.worker: try send(.handback(wrong, worker: worker))
+        case 1 where wrong.fence != holder.fence || worker != holder.worker:
+            try send(.handback(wrong, worker: worker))
         default:
             let letters = Array(repeating: UInt8(ascii: "F"), count: count)
             try send(.report(Message.Report(held: wrong, worker: worker, letters: letters, bytesIn: 7, bytesOut: 7)))

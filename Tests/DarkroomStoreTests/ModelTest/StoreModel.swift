@@ -251,7 +251,7 @@ extension StoreModel {
             if holds(worker, held.fence, operation) {
                 state.leases[operation] = state.attended + state.batches[held.batch]!.lease
             } else {
-                lost.append(HeldOperation(batch: held.batch, number: held.number, fence: held.fence))
+                lost.append(held)
             }
         }
         return lost.sorted()
@@ -259,8 +259,8 @@ extension StoreModel {
 
     private mutating func keepHouse(_ worker: String?) {
         if let worker { state.workers[worker] = now }
-        let silent = state.workers.filter { $0.value <= now - 3_600_000 }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-        for (worker, _) in silent.prefix(10) {
+        let silent = state.workers.filter { $0.value <= now - 3_600_000 }
+        for (worker, _) in silent.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(10) {
             state.workers[worker] = nil
             state.workerHashes[worker] = nil
         }

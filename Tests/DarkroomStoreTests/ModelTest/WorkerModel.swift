@@ -47,9 +47,7 @@ struct WorkerModel {
     }
 
     mutating func drop(_ lost: [HeldOperation]) {
-        work.removeAll { work in
-            lost.contains { $0.batch == work.held.batch && $0.number == work.held.number && $0.fence == work.held.fence }
-        }
+        work.removeAll { lost.contains($0.held) }
     }
 
     mutating func take(_ operations: [ClaimedOperation]) {

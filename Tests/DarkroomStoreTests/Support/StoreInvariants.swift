@@ -14,7 +14,7 @@ extension StoreState {
             if rings != wanted { broken.append("batch \(id): in the rings \(rings), wanted \(wanted)") }
             let expires = batch.state == nil || batch.state == .finished && batch.retain >= 0
             if (expiring[id] != nil) != expires { broken.append("batch \(id): expiring \(expiring[id] as Int?)") }
-            if submissions[id] != batch.submitted { broken.append("batch \(id): not among the batches by its submission") }
+            if submissions[id] != batch.submitted { broken.append("batch \(id): submitted \(submissions[id] as Int?)") }
             let leased = Set(leases.keys.filter { $0.batch == id }.map(\.number))
             if leased != Set(batch.executing.keys) {
                 broken.append("batch \(id): leases \(leased.sorted()), executing \(batch.executing.keys.sorted())")
@@ -27,7 +27,9 @@ extension StoreState {
         if !Set(outputs.values).isSubset(of: there) { broken.append("outputs names batches that are gone") }
         for (priority, ring) in rings {
             if !Set(ring.keys).isSubset(of: there) { broken.append("the ring \(priority) names batches that are gone") }
-            if Set(ring.values).count != ring.count { broken.append("two batches of the ring \(priority) have one turn") }
+            if Set(ring.values).count != ring.count {
+                broken.append("two batches of the ring \(priority) have one turn")
+            }
             if let last = ring.values.max(), last > turn { broken.append("a turn of the ring \(priority) is to come") }
         }
         if let previous { broken += violations(after: previous) }
@@ -39,10 +41,11 @@ extension StoreState {
         if claims < previous.claims { broken.append("fences went back from \(previous.claims) to \(claims)") }
         if attended < previous.attended { broken.append("attended time went back") }
         for (id, batch) in batches {
-            guard let before = previous.batches[id], before.submitted == batch.submitted, before != batch else { continue }
+            guard let before = previous.batches[id], before.submitted == batch.submitted, before != batch
+            else { continue }
             if batch.letters.count < before.letters.count { broken.append("batch \(id): photos went away") }
             for (index, (was, letter)) in zip(before.letters, batch.letters).enumerated()
-            where was != letter && ![UInt8(ascii: "N"), UInt8(ascii: "D")].contains(was) {
+            where was != letter && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
                 broken.append("batch \(id): the final letter of photo \(index) moved")
             }
             if batch.bytesIn < before.bytesIn || batch.bytesOut < before.bytesOut {
@@ -78,7 +81,8 @@ extension BatchContent {
         for operation in 1..<operations + 1 {
             let letters = letters[photos(of: operation)]
             let open = letters.contains(UInt8(ascii: "N")) || letters.contains(UInt8(ascii: "D"))
-            demand(open == live.contains(operation), "operation \(operation) with \(String(decoding: letters, as: UTF8.self))")
+            let text = String(decoding: letters, as: UTF8.self)
+            demand(open == live.contains(operation), "operation \(operation) with \(text)")
             if executing[operation] == nil {
                 demand(!letters.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }

@@ -151,17 +151,47 @@ extension StoreState {
                 found.append("batch \(id): in Redis \(batches[id] != nil), expected \(expected.batches[id] != nil)")
                 continue
             }
-            for (mine, other) in zip(Mirror(reflecting: actual).children, Mirror(reflecting: wanted).children)
-            where String(describing: mine.value) != String(describing: other.value) {
-                let name = mine.label ?? "?"
-                if name == "letters" {
-                    let text = String(decoding: actual.letters, as: UTF8.self)
-                    found.append("\(id) letters: \(text), expected \(String(decoding: wanted.letters, as: UTF8.self))")
-                } else {
-                    found.append("batch \(id) \(name): in Redis \(mine.value), expected \(other.value)")
-                }
-            }
+            found += actual.differences(from: wanted).map { "batch \(id), \($0)" }
         }
         return found
     }
+}
+
+extension BatchContent {
+    /// What differs between this batch and the one that was expected, in words.
+    func differences(from expected: BatchContent) -> [String] {
+        var found: [String] = []
+        func compare<Value: Equatable>(_ name: String, _ path: KeyPath<BatchContent, Value>) {
+            let (actual, wanted) = (self[keyPath: path], expected[keyPath: path])
+            if actual != wanted { found.append("\(name): in Redis \(actual), expected \(wanted)") }
+        }
+        compare("settings", \.settings)
+        compare("size", \.size)
+        compare("window", \.window)
+        compare("lease", \.lease)
+        compare("retain", \.retain)
+        compare("priority", \.priority)
+        compare("output", \.output)
+        compare("state", \.state)
+        compare("sealed", \.sealed)
+        compare("digest", \.digest)
+        compare("submitted", \.submitted)
+        compare("started", \.started)
+        compare("finished", \.finished)
+        compare("feeder.seen", \.feederSeen)
+        compare("bytes.in", \.bytesIn)
+        compare("bytes.out", \.bytesOut)
+        compare("operations", \.operations)
+        compare("letters", \.text)
+        compare("entries", \.entries)
+        compare("queue", \.queue)
+        compare("executing", \.executing)
+        compare("deaths", \.deaths)
+        compare("failures", \.failures)
+        compare("reasons", \.reasons)
+        compare("counters", \.counters)
+        return found
+    }
+
+    private var text: String { String(decoding: letters, as: UTF8.self) }
 }

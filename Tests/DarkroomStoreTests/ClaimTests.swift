@@ -1,0 +1,127 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+@Suite(.redisServer) struct ClaimTests {
+    @Test func aClaimSpreadsOverBatches() throws {
+        let test = try TestStore()
+        try test.submit("huge", size: 50, operations: 200)
+        try test.submit("small", size: 50, operations: 3)
+        let batches = try test.claim(operations: 16, photos: 800).map(\.held.batch.description)
+        #expect(batches == Array(repeating: "huge", count: 8) + Array(repeating: "small", count: 3))
+    }
+
+    @Test func aHugeBatchNeverStarvesASmallOne() throws {
+        let test = try TestStore()
+        try test.submit("huge", size: 50, operations: 100)
+        for _ in 1...10 { _ = try test.claim(operations: 1) }
+        try test.submit("small", size: 50, operations: 3)
+        let batches = try (1...6).map { _ in try test.claim(operations: 1)[0].held.batch.description }
+        #expect(batches == ["huge", "small", "huge", "small", "huge", "small"])
+        _ = try test.state()
+    }
+
+    @Test func batchesShareByPhotosNotByOperations() throws {
+        let test = try TestStore()
+        try test.submit("large", size: 100, operations: 20)
+        try test.submit("fine", size: 10, operations: 20)
+        let claimed = try test.claim(operations: 16, photos: 200)
+        #expect(claimed.filter { $0.held.batch.description == "large" }.count == 1)
+        #expect(claimed.filter { $0.held.batch.description == "fine" }.count == 10)
+    }
+
+    @Test func aClaimIsBounded() throws {
+        let test = try TestStore()
+        try test.submit(size: 1000, operations: 6)
+        #expect(try test.claim("photos").count == 4)
+        #expect(try test.claim("one at least", photos: 1).count == 1)
+        try test.submit("fine", size: 1, operations: 30)
+        #expect(try test.claim("operations").count == 16)
+        _ = try test.state()
+    }
+
+    @Test func theMoreUrgentComesFirst() throws {
+        let test = try TestStore()
+        for priority in [Priority.low, .veryHigh, .normal] {
+            try test.submit(priority.rawValue, operations: 1) { $0.priority = priority }
+        }
+        let call = test.store.claim(worker: "choosy", number: 1, operations: 1, lowest: .high)
+        let first = try test.claimed(call).operations
+        #expect(first.map(\.held.batch.description) == ["veryHigh"])
+        let again = test.store.claim(worker: "choosy", number: 2, lowest: .high)
+        #expect(try test.store.perform(again) == .claimed([], lost: [], next: ""))
+        #expect(try test.claim().map(\.held.batch.description) == ["normal", "low"])
+    }
+
+    @Test func theSameNumberGetsTheSameAnswerAsFarAsItIsStillItsOwn() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 4)
+        let call = test.store.claim(worker: "worker", number: 7, operations: 3)
+        let first = try test.claimed(call).operations
+        let state = try test.state()
+        #expect(try test.store.perform(call) == .claimed(first, lost: [], next: ""))
+        #expect(try test.state().batches == state.batches)
+
+        _ = try test.store.perform(test.store.handback(first[0].held, worker: "worker"))
+        try test.report(first[1].held, "F.D")
+        let rest = first[1...].map {
+            $0.held.number == 2
+                ? ClaimedOperation(held: $0.held, letters: Array("FND".utf8), deaths: 0, entry: $0.entry) : $0
+        }
+        #expect(try test.store.perform(call) == .claimed(Array(rest), lost: [], next: ""))
+        #expect(try test.claim("other").map(\.held.number) == [1, 4])
+        #expect(try test.store.perform(call) == .claimed(Array(rest), lost: [], next: ""))
+        #expect(try test.store.perform(test.store.claim(worker: "worker", number: 6)) == .old)
+        #expect(try test.batch(id).queue.isEmpty)
+    }
+
+    @Test func fencesGrowAlsoWithinAMillisecond() throws {
+        let test = try TestStore()
+        try test.submit(size: 1, operations: 100)
+        let calls = (1...100).map { test.store.claim(worker: "worker", number: $0, operations: 1) }
+        let fences = try test.store.perform(calls).flatMap { reply -> [Int] in
+            guard case .claimed(let operations, _, _) = reply else { return [] }
+            return operations.map(\.held.fence)
+        }
+        #expect(fences.count == 100)
+        #expect(zip(fences, fences.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test func aClaimGoesOnBehindAHundredRingEntries() throws {
+        let test = try TestStore()
+        let ids = try (1...250).map { try test.submit("batch-\($0)", size: 1, operations: 1) }
+        let refused = Array(ids.prefix(100))
+        var (next, number, looked) = ("", 0, [BatchID]())
+        repeat {
+            number += 1
+            let call = test.store.claim(worker: "worker", number: number, operations: 90, next: next, refused: refused)
+            let (operations, follows) = try test.claimed(call)
+            if number == 1 {
+                #expect(operations.isEmpty)
+                #expect(follows != "")
+            }
+            looked += operations.map(\.held.batch)
+            next = follows
+        } while next != "" && number < 10
+        #expect(looked == Array(ids[100..<190]))  // the second claim was full
+        #expect(number == 2)
+        _ = try test.state()
+    }
+
+    @Test func aClaimGoesOnInTheNextPriority() throws {
+        let test = try TestStore()
+        let urgent = try (1...100).map {
+            try test.submit("urgent-\($0)", size: 1, operations: 1) { $0.priority = .high }
+        }
+        try test.submit("normal", size: 1, operations: 1)
+        let first = test.store.claim(worker: "worker", number: 1, refused: urgent)
+        let (none, next) = try test.claimed(first)
+        #expect(none.isEmpty && !next.isEmpty)
+        let (operations, end) = try test.claimed(
+            test.store.claim(worker: "worker", number: 2, next: next, refused: urgent))
+        #expect(end == "")
+        #expect(operations.map(\.held.batch.description) == ["normal"])
+    }
+}

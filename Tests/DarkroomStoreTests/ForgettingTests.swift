@@ -1,0 +1,85 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+@Suite(.redisServer) struct ForgettingTests {
+    /// A batch of which 250 operations execute and 50 are queued.
+    private func large(_ test: TestStore) throws -> (id: BatchID, held: [HeldOperation]) {
+        let id = try test.submit("large", size: 2, operations: 300) { $0.output = "/photos" }
+        let held = try (1...25).flatMap { _ in try test.claim(operations: 10) }.map(\.held)
+        try test.report(held[0], "aD")
+        return (id, held)
+    }
+
+    /// Nothing is there but what belongs to no batch.
+    private func expectNothingLeft(_ test: TestStore) throws {
+        var left = try test.state()
+        left.workers = [:]
+        left.workerHashes = [:]
+        #expect(left.batches.isEmpty && left.submissions.isEmpty && left.rings.isEmpty && left.leases.isEmpty)
+        #expect(left.outputs.isEmpty && left.expiring.isEmpty)
+    }
+
+    @Test func aLargeBatchIsForgottenInSteps() throws {
+        let test = try TestStore()
+        let (id, held) = try large(test)
+        let forget = test.store.forget(id, unfinished: true)
+        #expect(try test.store.perform(forget) == .more)
+        #expect(try test.state().batches[id]?.executing.count == 150)
+        #expect(try test.store.facts(of: id) == nil)
+        let repeated = test.store.claim(worker: "worker", number: 25, operations: 10)
+
+        // Half forgotten it is gone for everybody, and nothing of it is handed out.
+        #expect(try test.report(held[0], "FF") == .gone)
+        #expect(try test.store.perform(test.store.handback(held[1], worker: "worker")) == .gone)
+        #expect(try test.store.perform(test.feeding(id, 301, photos: 2)) == .gone)
+        #expect(try test.store.perform(test.store.seal(id, operations: 300, photos: 600)) == .gone)
+        #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .exists)
+
+        // Every claim forgets a step more, too.
+        #expect(try test.store.perform(repeated) == .claimed([], lost: [], next: ""))
+        #expect(try test.state().batches[id]?.executing.count == 50)
+
+        #expect(try test.store.perform(forget) == .forgotten)
+        #expect(try test.store.perform(forget) == .gone)
+        try expectNothingLeft(test)
+        let lost = try test.heartbeat("worker", held: held)
+        #expect(Set(lost) == Set(held.map { HeldOperation(batch: id, number: $0.number, fence: $0.fence) }))
+    }
+
+    @Test func anyHeartbeatGoesOnWithAForgettingThatBegan() throws {
+        let test = try TestStore()
+        let (id, _) = try large(test)
+        #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .more)
+        #expect(try test.claim().isEmpty)
+        try test.heartbeat()
+        try expectNothingLeft(test)
+    }
+
+    @Test func expiredLeasesOfABatchBeingForgottenBringNothingBack() throws {
+        let test = try TestStore()
+        let (id, _) = try large(test)
+        #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .more)
+        try test.pass(seconds: 16)
+        for _ in 1...5 { try test.heartbeat() }
+        try expectNothingLeft(test)
+    }
+
+    @Test func aFinishedBatchIsForgottenWhenItsTimeHasComeAlsoWithoutAWorker() throws {
+        let test = try TestStore()
+        let day = try test.submit("day", operations: 1)
+        let ever = try test.submit("ever", operations: 1) { $0.retain = nil }
+        for operation in try test.claim() { try test.report(operation.held, "FFa") }
+        let finished = try #require(try test.batch(day).finished)
+        #expect(try test.state().expiring == [day: finished + 24 * 3_600_000])
+        try test.heartbeat()
+        #expect(try test.state().batches.count == 2)
+        try test.command("ZADD", test.store.keys.expiring, "\(finished)", "\(day)")
+        try test.heartbeat()
+        #expect(try test.state().batches.keys.sorted() == [ever])
+        #expect(try test.store.perform(test.store.forget(ever)) == .forgotten)
+        try expectNothingLeft(test)
+    }
+}

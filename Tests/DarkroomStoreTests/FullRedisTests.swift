@@ -1,0 +1,53 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+/// What works when Redis has no memory left: everything that frees some.
+@Suite(.serialized, .redisServer) struct FullRedisTests {
+    @Test func aFullRedisIsDrained() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 3, sealed: false)
+        let claimed = try test.claim(operations: 1)[0]
+        try test.command("CONFIG", "SET", "maxmemory", "1")
+        defer { _ = try? test.command("CONFIG", "SET", "maxmemory", "0") }
+
+        let feed = #expect(throws: StoreError.self) { try test.store.perform(test.feeding(id, 4, photos: 3)) }
+        #expect(feed?.redis?.serverErrorName == "OOM")
+        let submit = #expect(throws: StoreError.self) { try test.submit("another") }
+        #expect(submit?.redis?.serverErrorName == "OOM")
+        #expect(try test.state().batches.count == 1)
+
+        // A worker that connects only now is served, too.
+        let late = BatchStore(RedisServer.current.configuration, keys: test.store.keys)
+        defer { late.connection.close() }
+        let reply = try late.perform(late.claim(worker: "late", number: 1))
+        guard case .claimed(let rest, _, _) = reply else { throw TestFailure(description: "\(reply)") }
+        #expect(rest.map(\.held.number) == [2, 3])
+        let heartbeat = late.heartbeat(worker: "late", facts: [("host", "here")], held: rest.map(\.held))
+        #expect(try late.perform(heartbeat).isEmpty)
+        #expect(try late.perform(late.handback(rest[1].held, worker: "late")) == .queued)
+        #expect(try test.report(rest[0].held, "FaF", worker: "late") == .accepted(ended: true, letters: nil))
+        try test.report(claimed.held, "FFF")
+        try test.report(try test.claim()[0].held, "FFF")
+        #expect(try test.store.perform(test.store.seal(id, operations: 3, photos: 9)) == .sealed)
+        #expect(try test.batch(id).state == .finished)
+        #expect(try test.store.perform(test.store.expireLeases()) == false)
+        #expect(try test.store.perform(test.store.forget(id)) == .forgotten)
+        try test.store.perform(test.store.leave(worker: "late"))
+    }
+
+    @Test func scriptsThatRedisForgotAreSentAgain() throws {
+        let test = try TestStore()
+        try test.submit(operations: 2)
+        try test.command("SCRIPT", "FLUSH")
+        let held = try test.claim().map(\.held)
+        #expect(held.count == 2)
+        try test.command("SCRIPT", "FLUSH")
+        let reports = held.map {
+            test.store.report($0, worker: "worker", letters: Array("FFF".utf8), bytesIn: 0, bytesOut: 0)
+        }
+        #expect(try test.store.perform(reports) == Array(repeating: .accepted(ended: true, letters: nil), count: 2))
+    }
+}

@@ -1,0 +1,67 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomStore
+
+@Suite(.redisServer) struct HintTests {
+    /// What the channel of hints said, read up to a mark of one's own.
+    private final class Hints: Sendable {
+        private let heard = Locked<[String]>([])
+        private let signal = DispatchSemaphore(value: 0)
+        private let subscription: RedisSubscription
+
+        init(_ test: TestStore) throws {
+            let (heard, signal) = (heard, signal)
+            subscription = RedisSubscription(
+                RedisServer.current.configuration, channels: [test.store.keys.controlChannel]
+            ) { event in
+                switch event {
+                case .subscribed: signal.signal()
+                case .message(_, let text):
+                    heard.withLock { $0.append(String(decoding: text, as: UTF8.self)) }
+                    if text == Array("mark".utf8) { signal.signal() }
+                default: break
+                }
+            }
+            #expect(signal.wait(timeout: .now() + 10) == .success, "the subscription")
+        }
+
+        func upToNow(_ test: TestStore) throws -> [String] {
+            try test.command("PUBLISH", test.store.keys.controlChannel, "mark")
+            #expect(signal.wait(timeout: .now() + 10) == .success, "the mark")
+            return heard.withLock { heard in
+                defer { heard = [] }
+                return heard.dropLast()
+            }
+        }
+
+        func close() { subscription.close() }
+    }
+
+    @Test func aBatchThatEntersARingSaysSo() throws {
+        let test = try TestStore()
+        for worker in ["one", "two"] { try test.heartbeat(worker) }
+        let hints = try Hints(test)
+        defer { hints.close() }
+        let id = try test.submit(sealed: false)
+        #expect(try hints.upToNow(test) == [])
+        _ = try test.store.perform((1...5).map { test.feeding(id, $0, photos: 3) })
+        #expect(try hints.upToNow(test) == [#"{"change":"work","workers":2}"#])
+
+        // Not again within 100 ms, then again.
+        try test.command("HINCRBY", test.store.keys.control, "hinted", "10000")
+        let held = try test.claim().map(\.held)
+        try test.command("HSET", test.store.keys.control, "hinted", "\(try test.store.time() + 50)")
+        try test.command("HINCRBY", test.store.keys.control, "hinted", "-50")
+        _ = try test.store.perform(test.store.handback(held[0], worker: "worker"))
+        #expect(try hints.upToNow(test) == [])
+        _ = try test.claim()
+        try test.command("HINCRBY", test.store.keys.control, "hinted", "-100")
+        _ = try test.store.perform(test.store.handback(held[1], worker: "worker"))
+        #expect(try hints.upToNow(test) == [#"{"change":"work","workers":3}"#])
+    }
+}

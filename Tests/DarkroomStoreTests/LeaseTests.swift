@@ -1,0 +1,169 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+@Suite(.redisServer) struct LeaseTests {
+    @Test func aLateReportAfterRecoveryIsLost() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let late = try test.claim("late")[0].held
+        try test.report(late, "F..", worker: "late")
+        try test.pass(seconds: 16)
+        try test.heartbeat()
+        #expect(try test.batch(id).queue == [1])
+        #expect(try test.report(late, "FFF", worker: "late") == .lost)
+        #expect(try test.heartbeat("late", held: [late]) == [HeldOperation(batch: id, number: 1, fence: late.fence)])
+
+        let next = try test.claim("next")[0]
+        #expect(next.letters == Array("FNN".utf8))
+        #expect(next.deaths == 1)
+        #expect(next.held.fence > late.fence)
+        #expect(try test.report(late, "FFF", worker: "late") == .lost)
+        #expect(try test.store.perform(test.store.handback(late, worker: "late")) == .lost)
+        #expect(try test.report(next.held, ".FF", worker: "next") == .accepted(ended: true, letters: nil))
+        #expect(try test.report(late, "FFF", worker: "late") == .ended(letters: Array("FFF".utf8)))
+        #expect(try test.batch(id).state == .finished)
+    }
+
+    @Test func workerAndFenceAreBothCompared() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let held = try test.claim("worker-1")[0].held
+        let older = HeldOperation(batch: id, number: 1, fence: held.fence - 1)
+        #expect(try test.report(held, "FFF", worker: "worker-2") == .lost)
+        #expect(try test.report(held, "FFF", worker: "worker") == .lost)  // what only begins the same
+        #expect(try test.report(older, "FFF", worker: "worker-1") == .lost)
+        #expect(try test.heartbeat("worker-2", held: [held]).count == 1)
+        #expect(try test.heartbeat("worker-1", held: [older]).count == 1)
+        #expect(try test.heartbeat("worker-1", held: [held]).isEmpty)
+    }
+
+    @Test func downloadedPhotosAreNewAgainAfterRecoveryAndHandBack() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 4, operations: 2)
+        let held = try test.claim().map(\.held)
+        for operation in held { try test.report(operation, "DFDa") }
+        #expect(try test.batch(id).counters.downloaded == 4)
+        #expect(try test.store.perform(test.store.handback(held[0], worker: "worker")) == .queued)
+        #expect(try test.batch(id).letters(1) == "NFNa")
+        try test.pass(seconds: 16)
+        try test.heartbeat()
+        let batch = try test.batch(id)
+        #expect(batch.letters(2) == "NFNa")
+        #expect(batch.counters.downloaded == 0)
+        #expect(batch.deaths == [2: 1])
+    }
+
+    @Test func aLateRenewalIsGoodWhileNobodyTook() throws {
+        let test = try TestStore()
+        try test.submit(operations: 1)
+        let held = try test.claim()[0].held
+        try test.pass(seconds: 3600)
+        #expect(try test.heartbeat("worker", held: [held]).isEmpty)
+        try test.pass(seconds: 3600)
+        #expect(try test.claim(held: [held]).isEmpty)  // a claim renews first, too
+        #expect(try test.report(held, "FFF") == .accepted(ended: true, letters: nil))
+    }
+
+    @Test func whileRedisIsAwayNoLeaseRunsOut() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let held = try test.claim()[0].held
+        for _ in 1...4 {
+            let before = try test.state()
+            try test.command("HINCRBY", test.store.keys.control, "seen", "-3600000")
+            try test.heartbeat()
+            #expect(try test.state().attended == before.attended + 3000)
+        }
+        #expect(try test.batch(id).executing[1]?.fence == held.fence)
+        // A fifth hour makes it 15 s without a heartbeat of its worker.
+        try test.command("HINCRBY", test.store.keys.control, "seen", "-3600000")
+        try test.heartbeat()
+        try test.command("HINCRBY", test.store.keys.control, "seen", "-10")
+        try test.heartbeat()
+        #expect(try test.batch(id).queue == [1])
+    }
+
+    @Test func aClockThatGoesBackCountsNothing() throws {
+        let test = try TestStore()
+        try test.submit(operations: 1)
+        _ = try test.claim()
+        let before = try test.state()
+        try test.command("HINCRBY", test.store.keys.control, "seen", "3600000")
+        try test.heartbeat()
+        let after = try test.state()
+        #expect(after.attended == before.attended)
+        #expect(try #require(after.seen) < #require(before.seen) + 3_000_000)
+    }
+
+    @Test func recoversFiftyAtATime() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 1, operations: 120)
+        #expect(try test.claim(operations: 120).count == 120)
+        try test.pass(seconds: 16)
+        for left in [70, 20, 0] {
+            try test.heartbeat()
+            #expect(try test.batch(id).executing.count == left)
+        }
+    }
+
+    @Test func deathsAreCountedAndHandBacksAreNot() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        for deaths in 0..<4 {
+            #expect(try test.claim()[0].deaths == deaths)
+            try test.pass(seconds: 16)
+            try test.heartbeat()
+        }
+        let held = try test.claim()[0].held
+        #expect(try test.store.perform(test.store.handback(held, worker: "worker")) == .queued)
+        #expect(try test.batch(id).deaths == [1: 4])
+
+        let again = try test.claim()[0]
+        try test.report(again.held, "D..")
+        #expect(try test.batch(id).deaths == [1: 4])
+        try test.report(again.held, "F..")
+        #expect(try test.batch(id).deaths == [1: 2])  // progress
+        try test.report(again.held, "FFF")
+        #expect(try test.batch(id).deaths.isEmpty)
+    }
+
+    @Test func allLeasesExpireForOneWhoKnowsThatNoWorkerLives() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 1, operations: 150)
+        _ = try test.claim(operations: 150)
+        #expect(try test.store.perform(test.store.expireLeases()))
+        #expect(try test.store.perform(test.store.expireLeases()) == false)
+        for _ in 1...3 { try test.heartbeat() }
+        let batch = try test.batch(id)
+        #expect(batch.queue.count == 150)
+        #expect(batch.deaths.count == 150)
+    }
+
+    @Test func workersThatWereSilentForAnHourAreRemoved() throws {
+        let test = try TestStore()
+        for number in 1...12 {
+            _ = try test.store.perform(test.store.heartbeat(worker: "silent-\(number)", facts: [("host", "here")]))
+        }
+        let now = try test.store.time()
+        for number in 1...12 {
+            try test.command("ZADD", test.store.keys.workers, "\(now - 3_600_001)", "silent-\(number)")
+        }
+        try test.heartbeat("silent-1")  // it is there again
+        try test.heartbeat("new")
+        #expect(try test.state().workers.keys.sorted() == ["new", "silent-1"])
+        #expect(try test.state().workerHashes.keys.sorted() == ["silent-1"])
+        let facts = try test.store.workers().map(\.id)
+        #expect(facts.sorted() == ["new", "silent-1"])
+    }
+
+    @Test func aWorkerThatLeavesLeavesNothing() throws {
+        let test = try TestStore()
+        _ = try test.claim("worker")
+        try test.store.perform(test.store.leave(worker: "worker"))
+        #expect(try test.state().workers.isEmpty)
+        #expect(try test.state().workerHashes.isEmpty)
+    }
+}

@@ -1,0 +1,134 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+@Suite(.redisServer) struct ReportTests {
+    @Test func everyPhotoIsCountedOnce() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 5, operations: 1)
+        let held = try test.claim()[0].held
+        for _ in 1...2 { #expect(try test.report(held, "DDDDD") == .accepted(ended: false, letters: nil)) }
+        #expect(try test.batch(id).counters.downloaded == 5)
+        try test.report(held, "N....")
+        #expect(try test.batch(id).letters(1) == "NDDDD")
+        for _ in 1...2 { try test.report(held, ".FaaC") }
+        var wanted = BatchCounters()
+        wanted.photos = 5
+        wanted.executing = 1
+        wanted.filtered = 1
+        wanted.failed = 2
+        wanted.cancelled = 1
+        let batch = try test.batch(id)
+        #expect(batch.counters == wanted)
+        #expect(batch.reasons == [UInt8(ascii: "a"): 2])
+    }
+
+    @Test func aFinalLetterNeverMoves() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 4, operations: 1)
+        let held = try test.claim()[0].held
+        try test.report(held, "FaC.")
+        for letters in ["aFF.", "CCF.", "NDz.", "bbb."] {
+            #expect(try test.report(held, letters) == .accepted(ended: false, letters: Array("FaCN".utf8)))
+        }
+        #expect(try test.report(held, "FaCF") == .accepted(ended: true, letters: nil))
+        #expect(try test.report(held, "zzzz") == .ended(letters: Array("FaCF".utf8)))
+        #expect(try test.batch(id).reasons == [UInt8(ascii: "a"): 1])
+    }
+
+    @Test func whoHasNothingLeftReportsWithoutNews() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 60, operations: 1)
+        let held = try test.claim()[0].held
+        #expect(try test.report(held, String(repeating: ".", count: 60)) == .accepted(ended: false, letters: nil))
+        let letters = String(repeating: "F", count: 30) + String(repeating: "g", count: 29) + "N"
+        try test.report(held, letters)
+        #expect(try test.batch(id).letters(1) == letters)
+    }
+
+    @Test func bytesAreCountedOnceForEachClaim() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        func report(_ held: HeldOperation, _ letters: String, _ bytesIn: Int, _ bytesOut: Int) throws {
+            let letters = Array(letters.utf8)
+            _ = try test.store.perform(
+                test.store.report(held, worker: "worker", letters: letters, bytesIn: bytesIn, bytesOut: bytesOut))
+        }
+        let first = try test.claim()[0].held
+        for _ in 1...2 { try report(first, "F..", 1000, 10) }
+        try report(first, "F..", 500, 5)  // an older one, late
+        _ = try test.store.perform(test.store.handback(first, worker: "worker"))
+        let second = try test.claim()[0].held
+        try report(second, ".F.", 200, 2)
+        try report(second, ".FF", 100_000_000_000, 3)
+        let batch = try test.batch(id)
+        #expect(batch.bytesIn == 100_000_001_000)
+        #expect(batch.bytesOut == 13)
+    }
+
+    @Test func anOperationWithFailuresKeepsItsEntry() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 3)
+        let held = try test.claim().map(\.held)
+        try test.report(held[0], "FFF")
+        try test.report(held[1], "FaF")
+        try test.report(held[2], "FFC")
+        #expect(try test.batch(id).entries.keys.sorted() == [2])
+        #expect(try test.store.entry(of: id, operation: 2) == [1, 2, 3])
+        #expect(try test.store.entry(of: id, operation: 1) == nil)
+    }
+
+    @Test func entriesAreKeptOfTenThousandOperations() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 2)
+        try test.command("HSET", test.store.keys.batch(id), "operations.kept", "9999")
+        let held = try test.claim().map(\.held)
+        for operation in held { try test.report(operation, "aaa") }
+        #expect(try test.command("HKEYS", test.store.keys.operations(id)) == .array([.bytes([49])]))
+        #expect(try test.command("HGET", test.store.keys.batch(id), "operations.kept").int == 10_000)
+    }
+
+    @Test func tenThousandFailuresAreKeptAndAllAreCounted() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 1000, operations: 11)
+        let letters = [UInt8](repeating: UInt8(ascii: "g"), count: 1000)
+        for operation in try (1...3).flatMap({ _ in try test.claim() }) {
+            let failures = (0..<1000).map {
+                (index: (operation.held.number - 1) * 1000 + $0, json: Array("{}".utf8))
+            }
+            _ = try test.store.perform(
+                test.store.report(
+                    operation.held, worker: "worker", letters: letters, bytesIn: 0, bytesOut: 0, failures: failures))
+        }
+        let batch = try test.batch(id)
+        #expect(batch.failures.count == 10_000)
+        #expect(batch.reasons == [UInt8(ascii: "g"): 11_000])
+        #expect(try test.store.failures(of: id).map(\.index) == Array(0..<10_000))
+        let facts = try #require(try test.store.facts(of: id))
+        #expect(facts.failures == [.timeout: 11_000])
+        #expect(facts.state == .finished)
+    }
+
+    @Test func aReportThatDoesNotFitIsAnError() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let held = try test.claim()[0].held
+        for letters in ["FF", "FFFF", "FF!", "FFX"] {
+            #expect(throws: StoreError.self) { try test.report(held, letters) }
+        }
+        #expect(try test.batch(id).letters(1) == "NNN")
+    }
+
+    @Test func whatIsGoneTakesNoReport() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let held = try test.claim()[0].held
+        #expect(try test.store.perform(test.store.forget(id)) == .unfinished(.executing))
+        #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .forgotten)
+        #expect(try test.report(held, "FFF") == .gone)
+        #expect(try test.store.perform(test.store.handback(held, worker: "worker")) == .gone)
+        #expect(try test.state().batches.isEmpty)
+    }
+}

@@ -1,0 +1,102 @@
+import DarkroomModel
+import DarkroomRedis
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+/// A store in a namespace of its own, and what tests do with it again and again.
+final class TestStore {
+    let store: BatchStore
+    private let reader: StoreReader
+    private var claims: [String: Int] = [:]
+
+    init(_ server: RedisServer = .current) throws {
+        store = BatchStore(server.configuration, keys: try Keys(namespace: server.namespace()))
+        reader = StoreReader(store)
+    }
+
+    deinit { store.connection.close() }
+
+    /// Everything in Redis, after it was checked that what must hold of it does.
+    func state(_ location: SourceLocation = #_sourceLocation) throws -> StoreState {
+        let state = try reader.read()
+        let violations = state.violations()
+        #expect(violations == [], sourceLocation: location)
+        return state
+    }
+
+    /// What is in Redis of one batch.
+    func batch(_ id: BatchID, _ location: SourceLocation = #_sourceLocation) throws -> BatchContent {
+        try #require(try state(location).batches[id], sourceLocation: location)
+    }
+
+    /// Submits a batch with `operations` full operations of `size` photos, sealed unless told.
+    @discardableResult
+    func submit(
+        _ name: String = "batch", size: Int = 3, operations: Int = 0, sealed: Bool = true,
+        _ change: (inout BatchOptions) -> Void = { _ in }
+    ) throws -> BatchID {
+        var options = BatchOptions()
+        options.operationSize = size
+        change(&options)
+        let id = BatchID(name)
+        let reply = try store.perform(store.submit(id, options))
+        guard case .submitted = reply else { throw TestFailure(description: "submit of \(id): \(reply)") }
+        let feeds = (1..<operations + 1).map { feeding(id, $0, photos: size) }
+        #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
+        if sealed {
+            #expect(try store.perform(store.seal(id, operations: operations, photos: operations * size)) == .sealed)
+        }
+        return id
+    }
+
+    /// The call that feeds operation `number`.
+    func feeding(_ id: BatchID, _ number: Int, photos: Int) -> ScriptCall<FeedReply> {
+        store.feed(id, operation: number, photos: photos, entry: [1, 2, 3], digest: "digest \(number)")
+    }
+
+    /// The operations of the next claim of `worker`.
+    func claim(
+        _ worker: String = "worker", operations: Int = 16, photos: Int = 4000, held: [HeldOperation] = []
+    ) throws -> [ClaimedOperation] {
+        claims[worker, default: 0] += 1
+        let call = store.claim(
+            worker: worker, number: claims[worker]!, operations: operations, photos: photos, held: held)
+        return try claimed(call).operations
+    }
+
+    /// What a claim of the test's own making hands out, and where it says to go on.
+    func claimed(_ call: ScriptCall<ClaimReply>) throws -> (operations: [ClaimedOperation], next: String) {
+        guard case .claimed(let operations, _, let next) = try store.perform(call) else {
+            throw TestFailure(description: "the claim was answered OLD")
+        }
+        return (operations, next)
+    }
+
+    /// Reports an operation's photos as `letters`.
+    @discardableResult
+    func report(_ held: HeldOperation, _ letters: String, worker: String = "worker") throws -> ReportReply {
+        try store.perform(store.report(held, worker: worker, letters: Array(letters.utf8), bytesIn: 0, bytesOut: 0))
+    }
+
+    /// A heartbeat of `worker`, or of nobody.
+    @discardableResult
+    func heartbeat(_ worker: String? = nil, held: [HeldOperation] = []) throws -> [HeldOperation] {
+        try store.perform(store.heartbeat(worker: worker, held: held))
+    }
+
+    /// Attended time goes on by `seconds`, as if claims and heartbeats had come all the while.
+    func pass(seconds: Int) throws { _ = try command("HINCRBY", store.keys.control, "attended", "\(seconds * 1000)") }
+
+    /// Sends a plain command.
+    @discardableResult
+    func command(_ words: String...) throws -> RedisValue {
+        try store.connection.call(RedisCommand(arguments: words.map { Array($0.utf8) }))
+    }
+}
+
+extension BatchContent {
+    /// The letters of an operation.
+    func letters(_ operation: Int) -> String { String(decoding: letters[photos(of: operation)], as: UTF8.self) }
+}
