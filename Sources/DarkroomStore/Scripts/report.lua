@@ -72,13 +72,14 @@ if downloaded ~= 0 or filtered > 0 or failed > 0 or cancelled > 0 then
 end
 if failed > 0 then
     for letter, count in pairs(reasons) do redis.call('HINCRBY', key .. ':reasons', string.char(letter), count) end
-    local kept = redis.call('HLEN', key .. ':failures')
+    local kept, room = {}, 10000 - redis.call('HLEN', key .. ':failures')
     for i = 8, #ARGV, 2 do
-        if kept < 10000 and moved[tonumber(ARGV[i])] then
-            redis.call('HSET', key .. ':failures', ARGV[i], ARGV[i + 1])
-            kept = kept + 1
+        if #kept < 2 * room and moved[tonumber(ARGV[i])] then
+            kept[#kept + 1] = ARGV[i]
+            kept[#kept + 1] = ARGV[i + 1]
         end
     end
+    if #kept > 0 then redis.call('HSET', key .. ':failures', unpack(kept)) end
 end
 local bytes_in, bytes_out = string.match(holder, ' (%d+) (%d+)$')
 if tonumber(ARGV[6]) > tonumber(bytes_in) then
