@@ -17,7 +17,7 @@ pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        signal(SIGINT, SIG_IGN);  // an interrupt at the terminal is the parent's to handle
+        setpgid(0, 0);  // an interrupt at the terminal is the parent's to handle
         int null = open("/dev/null", O_RDONLY);
         if (null >= 0) dup2(null, STDIN_FILENO);
         if (log_descriptor >= 0) {

@@ -1,7 +1,5 @@
 import ArgumentParsing
 import Darkroom
-import DarkroomConcurrency
-import Foundation
 
 /// `darkroom submit`: splits a photo list into operations and feeds them.
 struct SubmitCommand: ParsableCommand {
@@ -37,7 +35,8 @@ struct SubmitCommand: ParsableCommand {
 
     func validate() throws {
         guard (output == nil) != (resume == nil) else {
-            throw ValidationError("name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
+            throw ValidationError(
+                "name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
         }
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if remoteOutput, let output, !output.hasPrefix("/") {
@@ -46,8 +45,8 @@ struct SubmitCommand: ParsableCommand {
     }
 
     func run() throws {
-        let stage = Locked(Stage.reading)
-        StopSignals.handle { [list] _ in stage.withLock { $0 }.leave(list: list) }
+        let interruption = FeedInterruption(list: list)
+        StopSignals.handle { _ in interruption.leave() }
         let reader = try PhotoListReader(list)
         let store = try redis.connect()
         let progress = LiveProgress(feedOnly: !wait)
@@ -55,11 +54,11 @@ struct SubmitCommand: ParsableCommand {
 
         let feed = try begin(reader, store, Coordinator(store: store) { progress.note($0.description) })
         let id = try feed.waitUntilBegun()
-        stage.withLock { $0 = .feeding(id) }
+        interruption.stage = .feeding(id)
         if !json { try print(id.description) }
         do {
             let fed = try feed.waitUntilEnded(for: .milliseconds(300))
-            if fed == nil || wait { try watch(feed, id, store, progress) { stage.withLock { $0 = .fed(id) } } }
+            if fed == nil || wait { try watch(feed, id, store, progress) { interruption.stage = .fed(id) } }
             _ = try feed.waitUntilEnded()
         } catch {
             progress.end()
@@ -120,28 +119,5 @@ struct SubmitCommand: ParsableCommand {
         let output = StandardOutput()
         try output.line(line)
         try output.flush()
-    }
-}
-
-extension SubmitCommand {
-    /// How far it has come, for whoever interrupts it.
-    private enum Stage {
-        case reading
-        case feeding(BatchID)
-        case fed(BatchID)
-
-        /// Ends the process. What is fed stays, and an operation that is on its way is fed or not: both are well.
-        func leave(list: String) -> Never {
-            switch self {
-            case .reading: printToStandardError("interrupted: nothing was submitted")
-            case .feeding(let id):
-                let again = list == "-" ? " with the same list on standard input" : ""
-                printToStandardError(
-                    "interrupted: batch \(id) is not complete; go on\(again): darkroom submit \(list) --resume \(id)")
-            case .fed(let id):
-                printToStandardError("interrupted: batch \(id) goes on without this program; darkroom wait \(id)")
-            }
-            _exit(ExitCode.interrupted.rawValue)
-        }
     }
 }

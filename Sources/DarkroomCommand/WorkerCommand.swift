@@ -15,20 +15,11 @@ struct WorkerCommand: ParsableCommand {
         group: "Worker",
         examples: ["darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos"])
 
-    @Option(help: "Downloads at once.", valueName: "count") var downloads: Int = 32
-    @Option(help: "Photos filtered at once; as many as there are cores unless given.", valueName: "count")
-    var filtrations: Int?
-    @Option(help: "How long running photos may take to end when it is stopped.", valueName: "duration")
-    var grace: Duration = .seconds(10)
     @Option(help: "Write only below this folder; batches with another output are left to others.", valueName: "folder")
     var outputsUnder: [String]
+    @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
-
-    func validate() throws {
-        try requireAtLeast(1, downloads, "--downloads")
-        try requireAtLeast(1, filtrations ?? 1, "--filtrations")
-    }
 
     func run() throws {
         // Before anything that starts a thread; the worker is there a moment later.
@@ -62,9 +53,7 @@ struct WorkerCommand: ParsableCommand {
     /// What the options say.
     func workerConfiguration() throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
-        configuration.downloads = downloads
-        configuration.filtrations = filtrations ?? configuration.filtrations
-        configuration.grace = grace
+        slots.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
         configuration.transfer = fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels.value

@@ -15,7 +15,8 @@ public final class Coordinator: Sendable {
     ///   - patience: how long Redis may be away while a list is fed before the coordinator gives up.
     ///   - onNotice: is told what users may want to know meanwhile; called on the feeding thread.
     public init(
-        store: BatchStore, patience: Duration = .seconds(300), onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
+        store: BatchStore, patience: Duration = .seconds(300),
+        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
     ) {
         self.store = store
         self.onNotice = onNotice
@@ -144,6 +145,7 @@ public final class Coordinator: Sendable {
 
     private static func gone(_ id: BatchID) -> CoordinatorError {
         CoordinatorError(
-            .batchGone, "batch \(id) is not in Redis: it was forgotten, or never there; \"darkroom batches\" lists those that are")
+            .batchGone,
+            "batch \(id) is not in Redis: it was forgotten, or never there; \"darkroom batches\" lists those that are")
     }
 }

@@ -14,7 +14,8 @@ public enum FeedNotice: Sendable, CustomStringConvertible {
         switch self {
         case .connectionLost(let error): "feeding has stopped, trying again: \(error)"
         case .connectionRestored: "feeding goes on"
-        case .readingAgain: "Redis has lost operations that it had confirmed; reading the list again to feed what is missing"
+        case .readingAgain:
+            "Redis has lost operations that it had confirmed; reading the list again to feed what is missing"
         case .notPersistent:
             "this Redis keeps no append-only file, so a restart of it loses the batch; set \"appendonly yes\" there"
         }

@@ -77,7 +77,9 @@ import Testing
         #expect(resumed.photos == 5000)
         #expect(resumed.sealed)
         #expect(try names(of: resumed) == (0..<5000).map { "photo \($0)" })
-        #expect(resumed.feedDigest == (try Coordinator(store: store).submit(SampleList(count: 5000), options: .init())).feedDigest)
+        #expect(
+            resumed.feedDigest
+                == (try Coordinator(store: store).submit(SampleList(count: 5000), options: .init())).feedDigest)
 
         // Once more: it is compared and found complete.
         #expect(try Coordinator(store: store).resume(batch, SampleList(count: 5000)) == resumed)
@@ -107,7 +109,8 @@ import Testing
         var claim = 0
         while ended < 20 {
             claim += 1
-            guard case .claimed(let operations, _, _) = try store.perform(store.claim(worker: "w", number: claim)) else {
+            guard case .claimed(let operations, _, _) = try store.perform(store.claim(worker: "w", number: claim))
+            else {
                 Issue.record("claim \(claim) was refused")
                 return
             }
@@ -131,7 +134,9 @@ import Testing
         let submitted = AsyncStream.makeStream(of: BatchID.self)
         let feeding = Task.detached { [options] in
             self.code {
-                _ = try coordinator.submit(SampleList(count: 200), options: options) { submitted.continuation.yield($0) }
+                _ = try coordinator.submit(SampleList(count: 200), options: options) {
+                    submitted.continuation.yield($0)
+                }
             }
         }
         for await _ in submitted.stream { break }

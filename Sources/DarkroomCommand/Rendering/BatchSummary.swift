@@ -14,7 +14,8 @@ struct BatchSummary {
     var lines: [String] {
         var lines = [headline]
         for (reason, count) in batch.failuresByCount {
-            lines.append("  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count))
+            lines.append(
+                "  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count))
         }
         if !batch.options.output.isEmpty {
             let folder = HumanText.safe(batch.options.output)
@@ -29,10 +30,9 @@ struct BatchSummary {
         var parts = ["\(HumanText.count(batch.photos, of: "photo")): \(HumanText.count(counts.filtered)) filtered"]
         if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed") }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
-        if let seconds = batch.seconds(now: now) {
-            let rate = batch.photosPerSecond(now: now).map { " (\(HumanText.rate($0)))" } ?? ""
-            parts.append("in \(HumanText.duration(seconds))\(rate)")
-        }
-        return parts.joined(separator: ", ") + "; \(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out"
+        let rate = batch.photosPerSecond(now: now).map { " (\(HumanText.rate($0)))" } ?? ""
+        let time = batch.seconds(now: now).map { " in \(HumanText.duration($0))\(rate)" } ?? ""
+        return parts.joined(separator: ", ")
+            + "\(time); \(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out"
     }
 }

@@ -20,9 +20,10 @@ struct ProgressLines {
         done.add(facts.counts.final, at: time)
     }
 
-    /// The stages for a terminal of `width` columns; the feed alone until it is sealed when nobody waits for the rest.
+    /// The stages for a terminal of `width` columns; the feed alone when nobody waits for the rest.
     func stages(width: Int, feedOnly: Bool) -> [String] {
-        let feed = "fed         \(HumanText.count(facts.photos, of: "photo"))" + rate(fed)
+        let photos = HumanText.count(facts.photos, of: "photo")
+        let feed = label("fed") + ([photos] + rate(fed)).joined(separator: "  ")
         if feedOnly { return [feed] }
         let stages = [
             stage("downloaded", downloads, rate(downloaded), width: width),
@@ -34,37 +35,39 @@ struct ProgressLines {
     /// Everything in one line.
     func line(feedOnly: Bool) -> String {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
-        if feedOnly { return fed + rate(self.fed) }
-        let counts = facts.counts
-        return "\(fed), \(HumanText.count(downloads)) downloaded, \(HumanText.count(counts.filtered)) filtered"
-            + rate(done) + failures + timeLeft
+        if feedOnly { return ([fed] + rate(self.fed)).joined(separator: ", ") }
+        let counts = ["\(HumanText.count(downloads)) downloaded", "\(HumanText.count(facts.counts.filtered)) filtered"]
+        return ([fed] + counts + failures + rate(done) + timeLeft).joined(separator: ", ")
     }
 
     /// Photos whose download is over, well or not.
     private var downloads: Int { facts.counts.downloaded + facts.counts.final }
 
-    private func stage(_ name: String, _ count: Int, _ rest: String, width: Int) -> String {
-        let label = name + String(repeating: " ", count: max(1, 12 - name.count))
-        let share = facts.photos == 0 ? 0 : Double(count) / Double(facts.photos)
-        let text = "  \(HumanText.count(count)) of \(HumanText.count(facts.photos))" + rest
-        let room = min(40, width - label.count - text.count - 1)
-        guard room >= 10 else { return label + text.dropFirst(2) }
-        let full = Int(share * Double(room))
-        return label + String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full) + text
+    private func stage(_ name: String, _ count: Int, _ details: [String], width: Int) -> String {
+        let label = label(name)
+        let text = (["\(HumanText.count(count)) of \(HumanText.count(facts.photos))"] + details).joined(separator: "  ")
+        let room = min(40, width - label.count - text.count - 3)
+        guard room >= 10 else { return label + text }
+        let full = facts.photos == 0 ? 0 : count * room / facts.photos
+        let bar = String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full)
+        return "\(label)\(bar)  \(text)"
     }
 
-    private func rate(_ meter: RateMeter) -> String {
-        meter.perSecond.map { $0 > 0 ? "  \(HumanText.rate($0))" : "" } ?? ""
+    private func label(_ name: String) -> String { name + String(repeating: " ", count: 12 - name.count) }
+
+    private func rate(_ meter: RateMeter) -> [String] {
+        guard let rate = meter.perSecond, rate > 0 else { return [] }
+        return [HumanText.rate(rate)]
     }
 
-    private var failures: String {
-        facts.counts.failed > 0 ? "  \(HumanText.count(facts.counts.failed)) failed" : ""
+    private var failures: [String] {
+        facts.counts.failed > 0 ? ["\(HumanText.count(facts.counts.failed)) failed"] : []
     }
 
     /// Known when the whole list is fed and photos become final.
-    private var timeLeft: String {
+    private var timeLeft: [String] {
         let left = facts.photos - facts.counts.final
-        guard facts.sealed, left > 0, let rate = done.perSecond, rate > 0 else { return "" }
-        return "  \(HumanText.duration(Double(left) / rate)) left"
+        guard facts.sealed, left > 0, let rate = done.perSecond, rate > 0 else { return [] }
+        return ["\(HumanText.duration(Double(left) / rate)) left"]
     }
 }

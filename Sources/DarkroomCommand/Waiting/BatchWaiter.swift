@@ -17,15 +17,24 @@ struct BatchWaiter {
 
     private let store: BatchStore
     private let redis: String
+    private let warnFrom: ContinuousClock.Instant
     private let warn: (String) -> Void
+    private let onAway: () throws -> Void
     private var warned: Set<Hindrance> = []
     private var isConnected = true
 
     /// - Parameters:
     ///   - redis: how messages call the Redis.
+    ///   - warnAfter: how long to say nothing of what hinders a batch: workers need a moment to begin.
     ///   - warn: gets a line for each thing that hinders a batch, once, and when Redis goes and comes back.
-    init(_ store: BatchStore, redis: String, warn: @escaping (String) -> Void) {
+    ///   - onAway: called each time Redis does not answer; what it throws ends the waiting.
+    init(
+        _ store: BatchStore, redis: String, warnAfter: Duration = .zero, warn: @escaping (String) -> Void,
+        onAway: @escaping () throws -> Void = {}
+    ) {
+        self.onAway = onAway
         self.store = store
+        warnFrom = .now + warnAfter
         self.redis = redis
         self.warn = warn
     }
@@ -65,6 +74,7 @@ struct BatchWaiter {
             } catch let error as StoreError where error.isPassing {
                 if isConnected { warn("Redis is gone, trying again until it is back: \(error)") }
                 isConnected = false
+                try onAway()
             }
             if let deadline, deadline <= .now { return .timedOut(batches.compactMap { latest[$0.id] }, now: now) }
             Thread.sleep(forTimeInterval: min(Self.pause, deadline.map { $0 - .now } ?? Self.pause) / .seconds(1))
@@ -81,6 +91,7 @@ struct BatchWaiter {
                 "batch \(gone.label) was forgotten while it was waited for; it had \(gone.counts.final) of "
                     + "\(HumanText.count(gone.photos, of: "photo")) done when it was last seen")
         }
+        guard warnFrom <= .now else { return }
         let warnings = BatchWarnings(workers: try store.workers(), now: now)
         var hindrances: Set<Hindrance> = []
         for batch in open.compactMap({ latest[$0.id] }).sorted(by: { $0.id < $1.id }) {

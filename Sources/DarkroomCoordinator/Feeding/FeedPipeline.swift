@@ -112,7 +112,8 @@ final class FeedPipeline {
             switch RedisFailure(error) {
             case .full: window.replied(.full, to: number)
             case .passing: window.failed(number)
-            case .lasting: control.fail(CoordinatorError(.redisRefused, "feed operation \(number) of \(batch): \(error)"))
+            case .lasting:
+                control.fail(CoordinatorError(.redisRefused, "feed operation \(number) of \(batch): \(error)"))
             }
         }
     }
@@ -136,7 +137,8 @@ final class FeedPipeline {
         switch reply {
         case .gone:
             CoordinatorError(
-                .batchGone, "batch \(batch) is not in Redis any more: it was forgotten while it was fed; submit the list again")
+                .batchGone,
+                "batch \(batch) is not in Redis any more: it was forgotten while it was fed; submit the list again")
         case .short:
             CoordinatorError(
                 .listDiffers,

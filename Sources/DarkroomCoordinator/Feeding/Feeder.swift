@@ -36,7 +36,9 @@ final class Feeder {
     func finish() throws -> FedTotals {
         if packer.photos > 0 { try complete() }
         let operations = packer.number - 1
-        guard operations >= present else { throw differs("it ends after \(operations) of the \(present) operations fed before") }
+        guard operations >= present else {
+            throw differs("it ends after \(operations) of the \(present) operations fed before")
+        }
         try pipeline.finish()
         return (operations, photos)
     }

@@ -14,31 +14,47 @@ public struct OutputFolder: Sendable {
 
     /// The batches that have a manifest here, in order.
     public func batches() throws(CoordinatorError) -> [BatchID] {
-        do {
-            let names = try FileManager.default.contentsOfDirectory(atPath: path + "/manifest")
-            return names.filter { !$0.hasPrefix(".") }.sorted().map(BatchID.init)
-        } catch CocoaError.fileReadNoSuchFile {
-            return []
-        } catch {
-            throw CoordinatorError(.outputDenied, "output folder \(path): its folder manifest cannot be read: \(reason(error))")
+        guard let folder = opendir(path + "/manifest") else {
+            if errno == ENOENT || errno == ENOTDIR { return [] }
+            throw CoordinatorError(
+                .outputDenied,
+                "output folder \(path): its folder manifest cannot be read: \(String(cString: strerror(errno)))")
         }
+        defer { closedir(folder) }
+        var names: [String] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted().map(BatchID.init)
+    }
+
+    /// Makes the folder, and those above it, where they are missing.
+    public func create() throws(CoordinatorError) { try make(path) }
+
+    /// True when a batch has no manifest here, or an empty one: none of its photos was written.
+    public func isUntouched(by batch: BatchID) -> Bool {
+        let manifest = path + "/" + ManifestPath.folder(batch)
+        return (try? FileManager.default.contentsOfDirectory(atPath: manifest))?.isEmpty ?? true
+    }
+
+    /// Throws when another batch than `batch` has a manifest here.
+    public func checkFree(for batch: BatchID? = nil) throws(CoordinatorError) {
+        guard let other = try batches().last(where: { $0 != batch }) else { return }
+        throw CoordinatorError(
+            .outputTaken,
+            "output folder \(path): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
+                + "folder, or say --overwrite to write over them")
     }
 
     /// Makes the folder and the batch's manifest folder, and writes a file to see that it can be written.
     /// - Parameter overwrite: take the folder also when it has the manifest of another batch.
     public func prepare(for batch: BatchID, overwrite: Bool) throws(CoordinatorError) {
-        if !overwrite, let other = try batches().last(where: { $0 != batch }) {
-            throw CoordinatorError(
-                .outputTaken,
-                "output folder \(path): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
-                    + "folder, or say --overwrite to write over them")
-        }
-        do {
-            try FileManager.default.createDirectory(
-                atPath: path + "/" + ManifestPath.folder(batch), withIntermediateDirectories: true)
-        } catch {
-            throw CoordinatorError(.outputDenied, "output folder \(path): it cannot be made: \(reason(error))")
-        }
+        if !overwrite { try checkFree(for: batch) }
+        try create()
+        try make(path + "/" + ManifestPath.folder(batch))
         do throws(CoordinatorError) {
             try tryWriting()
         } catch {
@@ -78,10 +94,20 @@ public struct OutputFolder: Sendable {
         return CoordinatorError(.outputDenied, "output folder \(path): it cannot be written: \(found); \(advice)")
     }
 
-    /// What the system said: Foundation's sentences name the file again.
-    private func reason(_ error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError
-        guard let underlying, underlying.domain == NSPOSIXErrorDomain else { return "\(error.localizedDescription)" }
-        return String(cString: strerror(Int32(underlying.code)))
+    /// Makes a folder and those above it.
+    private func make(_ folder: String) throws(CoordinatorError) {
+        guard mkdir(folder, 0o777) != 0 else { return }
+        if errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
+            try make(String(folder[..<slash]))
+            if mkdir(folder, 0o777) == 0 { return }
+        }
+        let error = errno
+        var information = stat()
+        if stat(folder, &information) == 0, information.st_mode & S_IFMT == S_IFDIR { return }
+        let found = error == EEXIST ? "it is a file" : String(cString: strerror(error))
+        throw CoordinatorError(
+            .outputDenied,
+            "output folder \(path): \(folder) cannot be made: \(found); change its permissions, or choose another folder"
+        )
     }
 }

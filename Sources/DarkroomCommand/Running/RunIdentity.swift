@@ -1,0 +1,47 @@
+import Darkroom
+
+/// What makes two runs into one folder the same job: only then does the second go on where the first was.
+struct RunIdentity: Codable, Equatable {
+    /// The list: an absolute path, a URL, or `standard input`.
+    let list: String
+    /// `private`, or the shared Redis and the namespace in it.
+    let redis: String
+    let output: String
+    let filters: [String]
+    let format: String
+    let quality: Int
+    let strip: Bool
+    let fileName: String
+
+    init(list: String, redis: String, options: BatchOptions) {
+        self.list = list
+        self.redis = redis
+        output = options.output
+        filters = options.filters
+        format = options.format
+        quality = options.quality
+        strip = options.strip
+        fileName = options.fileName
+    }
+
+    /// What is asked for now in other words than before, a phrase each.
+    func differences(from before: RunIdentity) -> [String] {
+        func text(_ strip: Bool) -> String { strip ? "stripped" : "kept" }
+        let pairs = [
+            ("the list", before.list, list), ("the Redis", before.redis, redis),
+            ("the output folder", before.output, output),
+            ("the filters", before.filters.joined(separator: " "), filters.joined(separator: " ")),
+            ("the format", before.format, format), ("the quality", "\(before.quality)", "\(quality)"),
+            ("metadata", text(before.strip), text(strip)), ("the file names", before.fileName, fileName),
+        ]
+        return pairs.filter { $0.1 != $0.2 }.map { "\($0.0) was \($0.1), now it is \($0.2)" }
+    }
+}
+
+/// What a run notes in its folder before it submits its batch.
+struct RunState: Codable {
+    let batch: String
+    let identity: RunIdentity
+
+    var id: BatchID { BatchID(batch) }
+}

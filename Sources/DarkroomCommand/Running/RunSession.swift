@@ -1,0 +1,183 @@
+import Darkroom
+import Foundation
+
+/// One `darkroom run`: a Redis, a coordinator and a worker in this process, until the batch of the folder has finished.
+final class RunSession {
+    /// How a run ended.
+    struct Outcome {
+        let batch: BatchFacts
+        /// The Redis clock in ms.
+        let now: Int
+        /// True when all was done before.
+        let wasFinished: Bool
+        /// True when it was interrupted before all was done.
+        let isInterrupted: Bool
+    }
+
+    private let folder: RunFolder
+    private let identity: RunIdentity
+    private let options: BatchOptions
+    private let overwrite: Bool
+    private let privateRedis: PrivateRedis?
+    private let redis: RedisConfiguration
+    private let store: BatchStore
+    private let progress: LiveProgress
+
+    /// Starts the private Redis, or connects to a shared one.
+    /// - Parameter again: forget the batch that was begun here, with its manifest; its photos stay.
+    init(
+        folder: RunFolder, identity: RunIdentity, options: BatchOptions, overwrite: Bool, again: Bool,
+        shared: RedisConfiguration?, keys: Keys, progress: LiveProgress
+    ) throws {
+        self.folder = folder
+        self.identity = identity
+        self.options = options
+        self.overwrite = overwrite
+        self.progress = progress
+        if let shared {
+            for warning in try RedisRequirements.check(shared) { progress.note("warning: \(warning)") }
+            privateRedis = nil
+            redis = shared
+        } else {
+            if again { try PrivateRedis.forget(in: folder) }
+            let server = try PrivateRedis(in: folder)
+            privateRedis = server
+            redis = server.configuration
+        }
+        store = BatchStore(redis, keys: keys)
+        try store.connection.connect()
+        if again { try forget() }
+    }
+
+    /// Ends the private Redis.
+    func close() {
+        store.connection.close()
+        privateRedis?.close()
+    }
+
+    /// Develops the list, or goes on with it, until all is done or it is interrupted.
+    func develop(
+        _ list: PhotoListReader, worker configuration: WorkerConfiguration, interruption: RunInterruption
+    ) throws -> Outcome {
+        let begun = try begunBatch()
+        if privateRedis != nil {
+            // The lock is ours, so no worker of this Redis lives.
+            while try store.perform(store.expireLeases()) {}
+        }
+        let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, log: progress.note)
+        let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
+        interruption.onFirst { [progress] in
+            progress.note(
+                "stopping: photos that run may end, all else waits for the next time; interrupt again to leave at once")
+            coordinator.stop()
+            worker.stop()
+        }
+        if begun?.state != .finished { try worker.start() }
+        defer {
+            // Without its Redis nothing of what it holds can be handed back.
+            if privateRedis?.isRunning == false { worker.leave() } else { worker.stop() }
+            if begun?.state != .finished { worker.wait() }
+        }
+        let feed = try feed(list, coordinator, begun)
+        let batch = try watch(feed, interruption)
+        return Outcome(
+            batch: batch, now: try store.time(), wasFinished: begun?.state == .finished,
+            isInterrupted: batch.state != .finished)
+    }
+
+    /// Forgets the batch that was begun here, with its manifest; a state that cannot be read has none that is known.
+    private func forget() throws {
+        guard let state = try? folder.state() else { return folder.forget() }
+        while case .more = try store.perform(store.forget(state.id, unfinished: true)) {}
+        folder.output.withdraw(state.id)
+        folder.forget()
+    }
+
+    /// The batch that an earlier run began here and this one goes on with.
+    private func begunBatch() throws -> BatchFacts? {
+        guard let state = try folder.state() else { return nil }
+        let differences = identity.differences(from: state.identity)
+        guard differences.isEmpty else {
+            throw CoordinatorError(
+                .stateDiffers,
+                "output folder \(options.output): batch \(state.batch) was begun there, and \(differences.joined(separator: "; ")). "
+                    + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files"
+            )
+        }
+        guard let batch = try store.facts(of: state.id) else {
+            // Noted, but never submitted: no worker has written anything.
+            if folder.output.isUntouched(by: state.id) {
+                folder.output.withdraw(state.id)
+                folder.forget()
+                return nil
+            }
+            throw CoordinatorError(
+                .stateLost,
+                "output folder \(options.output): batch \(state.batch), which was begun there, is not in Redis any more; say --again "
+                    + "to do all again over the same files")
+        }
+        guard !batch.cancelled else {
+            throw CoordinatorError(
+                .stateDiffers,
+                "output folder \(options.output): batch \(batch.id), which was begun there, was cancelled; say --again to do all "
+                    + "again over the same files")
+        }
+        return batch
+    }
+
+    /// Starts feeding what Redis does not have of the list.
+    private func feed(_ list: PhotoListReader, _ coordinator: Coordinator, _ begun: BatchFacts?) throws -> BatchFeed {
+        // From here on the feeding thread alone uses the list.
+        nonisolated(unsafe) let list = list
+        if let id = begun?.id {
+            return BatchFeed { onBegun in
+                onBegun(id)
+                return try coordinator.resume(id, list)
+            }
+        }
+        let id = BatchID(submittedAt: try store.time())
+        // Noted first: whatever happens then, the next run knows which batch is its own.
+        try folder.note(RunState(batch: id.description, identity: identity))
+        return BatchFeed { [options, overwrite] onBegun in
+            try coordinator.submit(list, as: id, options: options, overwrite: overwrite, onSubmitted: onBegun)
+        }
+    }
+
+    /// Shows how the batch goes on until it has finished or is interrupted.
+    private func watch(_ feed: BatchFeed, _ interruption: RunInterruption) throws -> BatchFacts {
+        let id: BatchID
+        do {
+            id = try feed.waitUntilBegun()
+        } catch {
+            folder.forget()  // nothing was submitted
+            throw error
+        }
+        do {
+            let begun = try store.batch(named: id.description)
+            if begun.state != .finished {
+                progress.note("batch \(id); from another terminal: darkroom status \(address)")
+            }
+            var waiter = BatchWaiter(
+                store, redis: redis.displayName, warnAfter: .seconds(5), warn: progress.note
+            ) { [privateRedis] in
+                try privateRedis?.checkRunning()
+            }
+            let batch = try waiter.wait(for: begun) { batch in
+                progress.show(batch)
+                if interruption.isRequested { return true }
+                _ = try feed.waitUntilEnded(for: .zero)
+                return false
+            }
+            if !interruption.isRequested { _ = try feed.waitUntilEnded() }
+            return batch
+        } catch let error as CoordinatorError where error.code == .stopped {
+            return try store.batch(named: id.description)
+        } catch let error as CoordinatorError where [.listDiffers, .batchSealed].contains(error.code) {
+            throw CoordinatorError(error.code, "\(error); or say --again to do all again over the same files")
+        }
+    }
+
+    private var address: String {
+        privateRedis == nil ? "--redis ..." : "--redis \(redis.displayName)"
+    }
+}

@@ -1,0 +1,214 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(3))) struct RunCommandTests {
+    static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .appendingPathComponent("Samples").path
+    static let photo = (try? [UInt8](Data(contentsOf: URL(fileURLWithPath: samples + "/flower.jpg")))) ?? []
+
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    /// The program's own folders for sockets lie below the scratch folder, so that a test sees what is left of them.
+    func start(_ arguments: String...) throws -> Program {
+        try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
+        return try Program(["run"] + arguments, environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
+    }
+
+    func run(_ list: String, _ more: String..., out: String = "out") throws -> Program.Outcome {
+        try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
+        return try Program(
+            ["run", list, "-o", scratch.path(out)] + more, environment: ["XDG_RUNTIME_DIR": scratch.path("run")]
+        ).outcome()
+    }
+
+    /// A server with photos of which those from `held` on wait, and the list of them.
+    func serve(_ count: Int, heldFrom held: Int) throws -> (server: HostileServer, list: String) {
+        var routes: [String: HostileServer.Route] = [:]
+        for index in 0..<count {
+            let answer = HostileServer.Route.answer(body: Self.photo)
+            routes["/\(index).jpg"] = index < held ? answer : .held(answer)
+        }
+        let server = try HostileServer(routes)
+        let list = try scratch.write("list.txt", (0..<count).map { server.url("/\($0).jpg\n") }.joined())
+        return (server, list)
+    }
+
+    @Test func developsAFolderOfPhotos() throws {
+        let outcome = try run(Self.samples)
+        #expect(outcome.status == 0, "\(outcome)")
+        let photos = try FileManager.default.contentsOfDirectory(atPath: Self.samples).filter { $0 != "README.md" }
+            .sorted()
+        #expect(outcome.standardOutput.contains("\(photos.count) photos: \(photos.count) filtered"))
+        #expect(outcome.standardOutput.contains("the photos are in \(scratch.path("out"))"))
+        let written = try scratch.contents("out").filter { $0 != "manifest" }
+        #expect(written == photos.enumerated().map { String(format: "%06d", $0) + "-\($1)" })
+        #expect(outcome.standardError.contains("darkroom status --redis unix://"))
+        #expect(try scratch.contents("run") == [])
+    }
+
+    @Test func saysWhyPhotosFailedAndThatItIsDone() throws {
+        // Files may be read below the list's own folder only.
+        let near = try scratch.write("near.jpg", Self.photo)
+        let list = try scratch.write(
+            "list.csv",
+            "name,url\na,NO URL\nb,ftp://x.example/1\nc,file://\(near)\nd,file://\(Self.samples)/coffee.jpg\n")
+        for again in [false, true] {
+            let outcome = try run(list)
+            #expect(outcome.status == 3, "\(outcome)")
+            #expect(outcome.standardOutput.contains("4 photos: 1 filtered, 3 failed"))
+            #expect(outcome.standardOutput.contains("not-a-url"))
+            #expect(outcome.standardOutput.contains("scheme-denied"))
+            #expect(outcome.standardOutput.contains("nothing to do") == again)
+        }
+        let json = try run(list, "--json")
+        #expect(json.status == 3)
+        let facts = try #require(try json.json() as? [String: Any])
+        #expect(facts["failures"] as? [String: Int] == ["not-a-url": 1, "scheme-denied": 2])
+    }
+
+    @Test func goesOnAfterAnInterrupt() async throws {
+        let (server, list) = try serve(60, heldFrom: 55)
+        defer { server.stop() }
+        let first = try start(list, "-o", scratch.path("out"), "--allow-private", "--grace", "1s")
+        #expect(await server.wait { log in log.requests.count == 60 })
+        first.send(SIGINT)
+        let interrupted = try first.outcome()
+        #expect(interrupted.status == 130, "\(interrupted)")
+        #expect(interrupted.standardOutput.isEmpty)
+        #expect(interrupted.standardError.contains("the same command goes on"))
+        #expect(try scratch.contents("run") == [])
+
+        server.release()
+        let second = try run(list, "--allow-private")
+        #expect(second.status == 0, "\(second)")
+        #expect(second.standardOutput.contains("60 photos: 60 filtered"))
+        let requests = server.log.requests
+        for index in 0..<55 { #expect(requests["/\(index).jpg"] == 1, "photo \(index)") }
+        for index in 55..<60 { #expect(requests["/\(index).jpg"] == 2, "photo \(index)") }
+        let manifest = try Program.run("manifest", scratch.path("out"))
+        #expect(manifest.lines.count == 60)
+    }
+
+    @Test func goesOnAfterItWasKilled() async throws {
+        let (server, list) = try serve(120, heldFrom: 115)
+        defer { server.stop() }
+        let first = try start(list, "-o", scratch.path("out"), "--allow-private")
+        #expect(await server.wait { log in log.requests.count == 120 })
+        first.send(SIGKILL)
+        _ = try first.outcome()
+        server.release()
+
+        let second = try run(list, "--allow-private")
+        #expect(second.status == 0, "\(second)")
+        #expect(second.standardOutput.contains("120 photos: 120 filtered"))
+        #expect(try scratch.contents("out").count == 121)
+        #expect(try scratch.contents("run") == [])
+        let manifest = try Program.run("manifest", scratch.path("out"))
+        #expect(manifest.lines.count == 120)
+    }
+
+    @Test func leavesAtOnceAtTheSecondInterrupt() async throws {
+        let (server, list) = try serve(5, heldFrom: 0)
+        defer { server.stop() }
+        let run = try start(list, "-o", scratch.path("out"), "--allow-private", "--grace", "1h")
+        #expect(await server.wait { log in log.requests.count == 5 })
+        run.send(SIGINT)
+        try run.waitFor("interrupt again")
+        run.send(SIGTERM)
+        #expect(try run.outcome().status == 130)
+    }
+
+    @Test func refusesAnotherJobInTheSameFolder() throws {
+        let list = try scratch.write("list.txt", "ftp://a\n")
+        #expect(try run(list).status == 3)
+        let other = try run(list, "--filter", "sepia=0.5", "--quality", "70")
+        #expect(other.status == 1)
+        for text in ["the filters was sepia=0.8, now it is sepia=0.5", "the quality was 85", "--again"] {
+            #expect(other.standardError.contains(text), "\(other.standardError)")
+        }
+        _ = try scratch.write("list.txt", "ftp://b\n")
+        let changed = try run(list)
+        #expect(changed.status == 1)
+        #expect(changed.standardError.contains("not the one it was begun with"), "\(changed.standardError)")
+        #expect(changed.standardError.contains("--again"))
+
+        let again = try run(list, "--filter", "sepia=0.5", "--again")
+        #expect(again.status == 3, "\(again)")
+        #expect(try scratch.contents("out/manifest").count == 1)
+        #expect(try run(list, "--filter", "sepia=0.5").standardOutput.contains("nothing to do"))
+    }
+
+    @Test func refusesAFolderOfAnotherBatch() throws {
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
+        try FileManager.default.createDirectory(
+            atPath: scratch.path("out/manifest/20200101-000000000-0000"), withIntermediateDirectories: true)
+        let outcome = try run(list)
+        #expect(outcome.status == 1)
+        #expect(outcome.standardError.contains("20200101-000000000-0000"))
+        #expect(!scratch.exists("out/.darkroom"))
+        #expect(try run(list, "--overwrite").status == 3)
+    }
+
+    @Test func worksAloneOnAFolder() async throws {
+        let (server, list) = try serve(1, heldFrom: 0)
+        defer { server.stop() }
+        let first = try start(list, "-o", scratch.path("out"), "--allow-private")
+        #expect(await server.wait { log in log.requests.count == 1 })
+        let second = try run(list, "--allow-private")
+        #expect(second.status == 1)
+        #expect(second.standardError.contains("process \(first.identifier)"), "\(second.standardError)")
+        server.release()
+        #expect(try first.outcome().status == 0)
+    }
+
+    @Test func leavesNothingOfAListThatCannotBeRead() throws {
+        let list = try scratch.write("list.jsonl", "{\"url\": \"NO URL\"}\n")
+        let outcome = try run(scratch.path("none.txt"))
+        #expect(outcome.status == 1)
+        #expect(!scratch.exists("out"))
+        #expect(try run(list).status == 3)
+    }
+
+    @Test func goesOnWhenItWasKilledBeforeItSubmitted() throws {
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
+        #expect(try run(list).status == 3)
+        // As if it had been killed between its note and the submission.
+        try FileManager.default.removeItem(atPath: scratch.path("out/.darkroom/redis"))
+        let manifest = scratch.path("out/manifest/") + (try scratch.contents("out/manifest")[0])
+        for file in try FileManager.default.contentsOfDirectory(atPath: manifest) {
+            try FileManager.default.removeItem(atPath: manifest + "/" + file)
+        }
+        let outcome = try run(list)
+        #expect(outcome.status == 3, "\(outcome)")
+        #expect(!outcome.standardOutput.contains("nothing to do"))
+
+        // With photos written, the state is lost indeed.
+        try FileManager.default.removeItem(atPath: scratch.path("out/.darkroom/redis"))
+        let lost = try run(list)
+        #expect(lost.status == 1)
+        #expect(lost.standardError.contains("--again"))
+        #expect(try run(list, "--again").status == 3)
+    }
+}
+
+@Suite(.redisServer, .timeLimit(.minutes(2))) struct SharedRunTests {
+    @Test func runsThroughASharedRedis() throws {
+        let scratch = try ScratchFolder()
+        let queue = try Queue()
+        let redis = queue.redis.configuration.displayName
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
+        for again in [false, true] {
+            let outcome = try queue.run("run", list, "-o", scratch.path("out"), "--redis", redis)
+            #expect(outcome.status == 3, "\(outcome)")
+            #expect(outcome.standardOutput.contains("nothing to do") == again)
+        }
+        #expect(try queue.store.batchIDs().count == 1)
+        #expect(!scratch.exists("out/.darkroom/redis"))
+        #expect(try queue.run("run", list, "-o", scratch.path("out"), "--redis", redis, "--again").status == 3)
+        #expect(try queue.store.batchIDs().count == 1)
+    }
+}

@@ -1,0 +1,51 @@
+import Darkroom
+import Testing
+
+@testable import DarkroomCommand
+
+@Suite struct RunProgressTests {
+    static let start = ContinuousClock.now
+
+    func batch(fed: Int, downloaded: Int = 0, filtered: Int = 0, failed: Int = 0, sealed: Bool = true) throws -> BatchFacts {
+        try #require(
+            BatchFacts(
+                id: BatchID("b"),
+                fields: [
+                    "state": "executing", "photos": "\(fed)", "count.downloaded": "\(downloaded)",
+                    "count.filtered": "\(filtered)", "count.failed": "\(failed)", "sealed": sealed ? "1" : "0",
+                ], reasons: [:]))
+    }
+
+    @Test func measuresTheLastTenSeconds() {
+        var meter = RateMeter()
+        meter.add(0, at: Self.start)
+        #expect(meter.perSecond == nil)
+        for second in 1...100 { meter.add(second < 50 ? second * 10 : 490, at: Self.start + .seconds(second)) }
+        #expect(meter.perSecond == 0)
+        for second in 101...105 { meter.add(490 + (second - 100) * 20, at: Self.start + .seconds(second)) }
+        #expect(meter.perSecond == 10)
+    }
+
+    @Test func showsALineForEachStage() throws {
+        var lines = ProgressLines(try batch(fed: 1000, downloaded: 10))
+        lines.update(try batch(fed: 1000, downloaded: 100, filtered: 390, failed: 10), at: .now + .seconds(4))
+        let stages = lines.stages(width: 100, feedOnly: false)
+        try #require(stages.count == 2)
+        #expect(stages[0].hasPrefix("downloaded  \u{2588}"))
+        #expect(stages[0].contains("500 of 1,000"))
+        #expect(stages[1].contains("400 of 1,000"))
+        #expect(stages[1].contains("/s  10 failed  6.0 s left"))
+        #expect(stages[1].count { $0 == "\u{2588}" } * 10 / 4 == stages[1].count { "\u{2588}\u{2591}".contains($0) })
+        for width in [20, 40, 60, 200] {
+            for stage in lines.stages(width: width, feedOnly: false) where width >= 60 { #expect(stage.count < width) }
+        }
+    }
+
+    @Test func saysThatTheFeedGoesOn() throws {
+        let lines = ProgressLines(try batch(fed: 1000, filtered: 10, sealed: false))
+        #expect(lines.stages(width: 80, feedOnly: false).map { $0.prefix(8) } == ["fed     ", "download", "filtered"])
+        #expect(lines.line(feedOnly: false) == "1,000 photos fed so far, 10 downloaded, 10 filtered")
+        #expect(lines.line(feedOnly: true) == "1,000 photos fed so far")
+        #expect(lines.stages(width: 80, feedOnly: true) == ["fed         1,000 photos"])
+    }
+}

@@ -1,0 +1,196 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(2))) struct SubmitCommandTests {
+    let queue: Queue
+    let scratch: ScratchFolder
+
+    init() throws {
+        queue = try Queue()
+        scratch = try ScratchFolder()
+    }
+
+    /// A list of `count` photos that nobody serves.
+    func list(_ count: Int, named name: String = "list.txt", from first: Int = 0) throws -> String {
+        try scratch.write(name, (first..<first + count).map { "http://photos.example/\($0).jpg\n" }.joined())
+    }
+
+    func facts() throws -> [BatchFacts] { try queue.store.facts(of: queue.store.batchIDs()) }
+
+    @Test func printsTheIdAloneAndMakesTheFolders() throws {
+        let out = scratch.path("new/deep/out")
+        let outcome = try queue.run("submit", list(120), "-o", out, "--name", "holidays", "--filter", "sepia=0.5")
+        #expect(outcome.status == 0, "\(outcome)")
+        let batch = try #require(facts().first)
+        #expect(outcome.standardOutput == "\(batch.id)\n")
+        #expect((batch.photos, batch.operations, batch.sealed) == (120, 3, true))
+        #expect(batch.options.name == "holidays")
+        #expect(batch.options.filters == ["sepia=0.5"])
+        #expect(batch.options.output == out)
+        #expect(batch.options.fileName == "{index}-{name}")
+        #expect(scratch.exists("new/deep/out/manifest/\(batch.id)"))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out) == ["manifest"])
+    }
+
+    @Test func makesRelativeOutputsAbsolute() throws {
+        #expect(
+            try queue.run("submit", list(1), "-o", "build-output-of-a-test/../\(UUID())", "--remote-output").status == 2
+        )
+        let folder = UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        #expect(try queue.run("submit", list(1), "-o", "./x/../\(folder)").status == 0)
+        #expect(try facts().first?.options.output == FileManager.default.currentDirectoryPath + "/" + folder)
+    }
+
+    @Test func leavesTheFolderToWorkersWhenItIsRemote() throws {
+        #expect(try queue.run("submit", list(1), "-o", scratch.path("remote"), "--remote-output").status == 0)
+        #expect(!scratch.exists("remote"))
+        #expect(try facts().first?.options.remoteOutput == true)
+    }
+
+    @Test func namesFilesByTheKeysOfADictionary() throws {
+        let plist = try scratch.write(
+            "a.plist", "<plist><dict><key>cat</key><string>http://photos.example/1</string></dict></plist>")
+        #expect(try queue.run("submit", plist, "-o", scratch.path("out")).status == 0)
+        #expect(try facts().first?.options.fileName == "{name}")
+        let outcome = try queue.run("submit", list(1), "-o", scratch.path("out2"), "--file-name", "{name}")
+        #expect(outcome.status == 2)
+        #expect(outcome.standardError.contains("add {index}"))
+    }
+
+    @Test func refusesAFolderThatAnotherBatchHas() throws {
+        let out = scratch.path("out")
+        let first = try queue.run("submit", list(1), "-o", out).lines[0]
+        let byManifest = try queue.run("submit", list(1), "-o", out + "/.")
+        #expect(byManifest.status == 1)
+        #expect(byManifest.standardError.contains(first) && byManifest.standardError.contains("--overwrite"))
+
+        // The folder is gone, Redis still knows.
+        try FileManager.default.removeItem(atPath: out)
+        let byRedis = try queue.run("submit", list(1), "-o", out)
+        #expect(byRedis.status == 1)
+        #expect(byRedis.standardError.contains(first) && byRedis.standardError.contains("--overwrite"))
+        #expect(try queue.store.batchIDs().count == 1)
+        #expect(!scratch.exists("out/manifest"))
+
+        #expect(try queue.run("submit", list(1), "-o", out, "--overwrite").status == 0)
+        #expect(try queue.store.batchIDs().count == 2)
+    }
+
+    @Test func refusesBadListsAndFoldersBeforeAnythingIsSubmitted() throws {
+        let file = try scratch.write("file", "x")
+        let cases: [(arguments: [String], found: String)] = [
+            (["none.txt", "-o", scratch.path("out")], "no such file"),
+            ([try scratch.write("empty", ""), "-o", scratch.path("out")], "empty"),
+            ([try scratch.write("comments", "# nothing\n"), "-o", scratch.path("out")], "0 photos"),
+            ([try scratch.write("bytes.jpg", "\u{0}\u{1}\u{2}"), "-o", scratch.path("out")], "photo list"),
+            ([try list(1), "-o", file], "it is a file"),
+            ([try list(1), "-o", file + "/below"], "Not a directory"),
+        ]
+        for (arguments, found) in cases {
+            let outcome = try Program(
+                ["submit"] + arguments + ["--namespace", queue.namespace], environment: queue.environment
+            )
+            .outcome()
+            #expect(outcome.status == 1)
+            #expect(outcome.standardOutput.isEmpty)
+            #expect(outcome.standardError.contains(found), "\(outcome.standardError)")
+        }
+        #expect(try queue.store.batchIDs().isEmpty)
+        #expect(!scratch.exists("out"))
+    }
+
+    @Test func refusesARedisThatEvicts() throws {
+        let server = try RedisServer(arguments: ["--maxmemory-policy", "allkeys-lru"])
+        defer { server.stop() }
+        let outcome = try Program.run(
+            "submit", list(1), "-o", scratch.path("out"), "--redis", server.configuration.displayName)
+        #expect(outcome.status == 1)
+        #expect(outcome.standardError.contains("maxmemory-policy noeviction"))
+    }
+
+    @Test func saysThatThereIsNoRedis() throws {
+        let outcome = try Program.run(
+            "submit", list(1), "-o", scratch.path("out"), "--redis", "unix:///nowhere/redis.sock")
+        #expect(outcome.status == 1)
+        #expect(outcome.standardError.contains("unix:///nowhere/redis.sock"))
+    }
+
+    @Test(arguments: [[], ["-o", "out", "--resume", "x"], ["-o", ""]]) func takesAFolderOrABatchToResume(
+        arguments: [String]
+    ) throws {
+        #expect(try Program(["submit", "list.txt"] + arguments).outcome().status == 2)
+    }
+
+    @Test func goesOnAfterAnInterrupt() throws {
+        let interrupted = try queue.start("submit", list(400), "-o", scratch.path("out"), "--window", "3")
+        try interrupted.waitFor("no living worker")
+        interrupted.send(SIGINT)
+        let outcome = try interrupted.outcome()
+        #expect(outcome.status == 130)
+        let batch = try #require(facts().first)
+        #expect(outcome.standardError.contains("--resume \(batch.id)"))
+        #expect((batch.photos, batch.sealed) == (150, false))
+
+        let other = try queue.run("submit", list(400, named: "other.txt", from: 1), "--resume", batch.id.description)
+        #expect(other.status == 1)
+        #expect(other.standardError.contains("not the one it was begun with"), "\(other.standardError)")
+
+        let goesOn = try queue.start("submit", list(400), "--resume", batch.id.description, "--json")
+        try endEverything(of: batch.id)
+        let end = try goesOn.outcome()
+        #expect(end.status == 0, "\(end)")
+        let facts = try #require(try end.json() as? [String: Any])
+        #expect(facts["photos"] as? Int == 400)
+        #expect(facts["operations"] as? Int == 8)
+    }
+
+    @Test func keepsStandardInputWhileItIsFed() throws {
+        let outcome = try Program(
+            ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace], environment: queue.environment,
+            input: list(70)
+        ).outcome()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try facts().first?.photos == 70)
+    }
+
+    @Test func staysToTheEndWhenAskedTo() throws {
+        let worker = try queue.start("worker")
+        let list = try scratch.write("list.txt", "NO URL\nftp://photos.example/1\nfile:///etc/hostname\n")
+        let outcome = try queue.run("submit", list, "-o", scratch.path("out"), "--wait")
+        #expect(outcome.status == 3)
+        #expect(outcome.lines.count == 1)
+        #expect(outcome.standardError.contains("3 photos: 0 filtered, 3 failed"))
+        #expect(outcome.standardError.contains("not-a-url"))
+        #expect(outcome.standardError.contains("scheme-denied"))
+
+        let json = try queue.run("submit", list, "-o", scratch.path("out2"), "--wait", "--json")
+        #expect(json.status == 3)
+        let facts = try #require(try json.json() as? [String: Any])
+        #expect((facts["counts"] as? [String: Int])?["failed"] == 3)
+        #expect(facts["state"] as? String == "finished")
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+    }
+
+    /// Claims and ends what is fed, as a worker that does nothing, until the batch has finished.
+    func endEverything(of id: BatchID) throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        var claim = 0
+        while try queue.store.facts(of: id)?.state != .finished {
+            try #require(ContinuousClock.now < deadline)
+            claim += 1
+            guard
+                case .claimed(let operations, _, _) = try queue.store.perform(
+                    queue.store.claim(worker: "nothing", number: claim))
+            else { continue }
+            for operation in operations {
+                let letters = [UInt8](repeating: UInt8(ascii: "F"), count: operation.letters.count)
+                _ = try queue.store.perform(
+                    queue.store.report(operation.held, worker: "nothing", letters: letters, bytesIn: 0, bytesOut: 0))
+            }
+        }
+    }
+}
