@@ -9,7 +9,14 @@
 
 #include <math.h>
 
-#if defined(__x86_64__)
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+// The loader's choice runs before the sanitizer is ready for the code it has put into it, and crashes.
+#define NO_CHOICE_BY_LOADER
+#endif
+#endif
+
+#if defined(__x86_64__) && !defined(NO_CHOICE_BY_LOADER)
 // The loader picks the AVX2 code where the processor has it: no build flag, one binary.
 #define VECTORISED __attribute__((target_clones("default", "arch=x86-64-v3")))
 #else
