@@ -51,7 +51,7 @@ let package = Package(
         .target(name: "ArgumentParsing"),
         .executableTarget(
             name: "DarkroomCommand",
-            dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing"]),
+            dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem"]),
 
         // Tests.
         .target(

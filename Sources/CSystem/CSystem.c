@@ -42,7 +42,7 @@ pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor) {
 int csystem_syncfs(int descriptor) { return syncfs(descriptor); }
 
 void csystem_bound_heap(void) {
-    mallopt(M_ARENA_MAX, 2);
+    mallopt(M_ARENA_MAX, 4);
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
-    mallopt(M_TRIM_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 64 << 20);
 }

@@ -24,10 +24,17 @@ struct WorkerCommand: ParsableCommand {
     func run() throws {
         // Before anything that starts a thread; the worker is there a moment later.
         let running = Locked<Worker?>(nil)
+        let left = Locked(false)
         StopSignals.handle { count in
             guard let worker = running.withLock({ $0 }) else { exit(ExitCode.interrupted.rawValue) }
-            Self.log(count == 1 ? "stopping: photos that run may end, all else is handed back" : "leaving now")
-            if count == 1 { worker.stop() } else { worker.leave() }
+            if count == 1 {
+                Self.log("stopping: photos that run may end, all else is handed back")
+                worker.stop()
+            } else {
+                Self.log("leaving now")
+                left.withLock { $0 = true }
+                worker.leave()
+            }
         }
         let address = try redis.configuration()
         for warning in try RedisRequirements.check(address) { Self.log("warning: \(warning)") }
@@ -39,6 +46,7 @@ struct WorkerCommand: ParsableCommand {
             "worker \(worker.id): \(configuration.downloads) downloads and \(configuration.filtrations) filtrations at "
                 + "once, \(address.displayName), namespace \(redis.namespace)")
         worker.wait()
+        if left.withLock({ $0 }) { throw ExitCode.interrupted }
         Self.log("worker \(worker.id) has stopped: \(HumanText.count(worker.photosDone, of: "photo")) done")
     }
 

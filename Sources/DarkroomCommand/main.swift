@@ -1,1 +1,4 @@
+import CSystem
+
+csystem_bound_heap()
 DarkroomProgram.main()

@@ -6,7 +6,7 @@ import Testing
 /// `batches`, `status`, `operations` and `forget`, on a real Redis.
 @Suite(.redisServer, .serialized)
 struct BatchCommandTests {
-    private static let urls = ["http://photos.example/0", "NO URL", "http://photos.example/2", "http://photos.example/3"]
+    private static let urls = ["http://h/0", "NO URL", "http://h/2", "http://h/3"]
 
     @Test func statusHasTheFactsOfABatch() throws {
         let queue = try Queue()
@@ -75,7 +75,8 @@ struct BatchCommandTests {
     @Test func statusSaysWhenNoLivingWorkerTakesABatch() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
-        #expect(try queue.run("status", "\(id)").standardError.contains("no living worker takes it: there is no worker"))
+        let nobody = try queue.run("status", "\(id)").standardError
+        #expect(nobody.contains("no living worker takes it: there is no worker; start one with: darkroom worker"))
 
         let refused = "20250101-000000000-0000: its share; is it mounted?; \(id): its output is elsewhere"
         _ = try queue.store.perform(queue.store.heartbeat(worker: "w", facts: [("refused", refused)]))
@@ -101,9 +102,7 @@ struct BatchCommandTests {
     @Test func operationsShowsWhoHoldsWhat() throws {
         let queue = try Queue()
         let id = try queue.submit((0..<5).map { "http://photos.example/\($0)" }) { $0.operationSize = 2 }
-        guard case .claimed(let claimed, _, _) = try queue.store.perform(
-            queue.store.claim(worker: "w1", number: 1, operations: 2))
-        else { return #expect(Bool(false), "nothing was claimed") }
+        let claimed = try queue.claim("w1", operations: 2)
         _ = try queue.store.perform(
             queue.store.report(claimed[0].held, worker: "w1", letters: Array("Fp".utf8), bytesIn: 1, bytesOut: 1))
         #expect(
@@ -142,7 +141,8 @@ struct BatchCommandTests {
         let queue = try Queue()
         let none = try queue.run("status", "nothing")
         #expect(none.status == 1)
-        #expect(none.standardError == "error: no batch \"nothing\": there is no batch at all; \"darkroom batches\" lists them\n")
+        let hint = "there is no batch at all; \"darkroom batches\" lists them"
+        #expect(none.standardError == "error: no batch \"nothing\": \(hint)\n")
         let ids = try [queue.submit(Self.urls), queue.submit(Self.urls)].sorted()
         for command in ["status", "photos", "operations", "forget", "wait"] {
             let missing = try queue.run(command, "nothing")

@@ -3,7 +3,9 @@ import Foundation
 import Testing
 
 /// The program `darkroom` as a process, with what it prints.
-final class Program: @unchecked Sendable {  // `process` is set up in `init`; from then on it is only signalled and waited for
+///
+/// Unchecked: `process` is set up in `init`; from then on it is only signalled and waited for.
+final class Program: @unchecked Sendable {
     /// How a run ended.
     struct Outcome {
         let status: Int32
@@ -25,8 +27,10 @@ final class Program: @unchecked Sendable {  // `process` is set up in `init`; fr
     private let ended = DispatchSemaphore(value: 0)
     private let command: String
 
-    /// Starts the program; `environment` is all that it sees besides PATH.
-    init(_ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null") throws {
+    /// Starts the program; `environment` is all that it sees besides PATH. What it prints to `output` is not kept.
+    init(
+        _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", output: String? = nil
+    ) throws {
         command = arguments.joined(separator: " ")
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -35,7 +39,8 @@ final class Program: @unchecked Sendable {  // `process` is set up in `init`; fr
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         process.environment = environment.merging(["PATH": path, "TZ": "UTC"]) { own, _ in own }
         process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))
-        process.standardOutput = try Self.file(folder.appendingPathComponent("out"))
+        let kept = try Self.file(folder.appendingPathComponent("out"))
+        process.standardOutput = try output.map { try Self.file(URL(fileURLWithPath: $0)) } ?? kept
         process.standardError = try Self.file(folder.appendingPathComponent("err"))
         process.terminationHandler = { [ended] _ in ended.signal() }
         // A child inherits the mask; where tests run, it may block the signals that end the child.
@@ -95,7 +100,7 @@ final class Program: @unchecked Sendable {  // `process` is set up in `init`; fr
     }
 
     private static func file(_ url: URL) throws -> FileHandle {
-        try Data().write(to: url)
+        if !FileManager.default.fileExists(atPath: url.path) { try Data().write(to: url) }
         return try FileHandle(forWritingTo: url)
     }
 }

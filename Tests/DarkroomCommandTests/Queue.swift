@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoding
+import DarkroomConcurrency
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -11,6 +12,7 @@ final class Queue: Sendable {
     let store: BatchStore
     /// An output folder, which goes with this queue.
     let folder: String
+    private let claims = Locked(0)
 
     init(_ redis: RedisServer = .current) throws {
         self.redis = redis
@@ -64,19 +66,27 @@ final class Queue: Sendable {
         return id
     }
 
-    /// Claims everything as `worker` does.
-    func claim(_ worker: String = "tester", number: Int = 1) throws -> [ClaimedOperation] {
-        guard case .claimed(let operations, _, _) = try store.perform(store.claim(worker: worker, number: number)) else {
+    private func nextClaim() -> Int {
+        claims.withLock { number in
+            number += 1
+            return number
+        }
+    }
+
+    /// Claims operations as `worker` does.
+    func claim(_ worker: String = "tester", number: Int = 1, operations: Int = 16) throws -> [ClaimedOperation] {
+        let claim = store.claim(worker: worker, number: number, operations: operations)
+        guard case .claimed(let operations, _, _) = try store.perform(claim) else {
             Issue.record("the claim number \(number) was old")
             return []
         }
         return operations
     }
 
-    /// Claims everything and reports these letters, one an operation's photo, over and over; writes the manifest's lines.
+    /// Claims what there is and reports these letters for its photos, over and over; writes the manifest's lines.
     func develop(_ letters: String, writesManifest: Bool = true) throws {
         let pattern = Array(letters.utf8)
-        for operation in try claim() {
+        for operation in try claim(number: nextClaim()) {
             let facts = try #require(try store.facts(of: operation.held.batch))
             let first = (operation.held.number - 1) * facts.options.operationSize
             let records = try EntryCoding.records(of: operation.entry, firstIndex: first)

@@ -130,8 +130,10 @@ final class ModelRun {
     }
 
     private func forget() throws {
-        guard let batch = random.pick(coordinator.batches) else { return }
-        try send(.forget(batch.id, unfinished: random.chance(30)))
+        // Also those whose coordinator is gone, so that there is room for others.
+        let ids = random.chance(20) ? coordinator.batches.map(\.id) : bench.state.batches.keys.sorted()
+        guard let id = random.pick(ids) else { return }
+        try send(.forget(id, unfinished: random.chance(40)))
     }
 
     // MARK: The workers

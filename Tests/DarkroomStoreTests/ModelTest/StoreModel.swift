@@ -251,7 +251,7 @@ extension StoreModel {
             if holds(worker, held.fence, operation) {
                 state.leases[operation] = state.attended + state.batches[held.batch]!.lease
             } else {
-                lost.append(HeldOperation(batch: held.batch, number: held.number, fence: held.fence))
+                lost.append(held)
             }
         }
         return lost.sorted()

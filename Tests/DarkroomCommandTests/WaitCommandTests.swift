@@ -1,0 +1,106 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// `wait`, on a real Redis.
+@Suite(.redisServer, .serialized)
+struct WaitCommandTests {
+    private static let urls = (0..<4).map { "http://photos.example/\($0)" }
+
+    @Test(arguments: [("F", 0), ("FFFi", 3)] as [(String, Int32)])
+    func whatHasFinishedReturnsAtOnce(_ letters: String, _ status: Int32) throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls) { $0.name = "summer" }
+        try queue.develop(letters)
+        let outcome = try queue.run("wait", "summer", "--json")
+        #expect(outcome.status == status)
+        let facts = try #require(try outcome.json() as? [String: Any])
+        #expect(facts["id"] as? String == id.description && facts["state"] as? String == "finished")
+        let several = try queue.run("wait", "summer", "\(id)")
+        #expect(several.status == status && several.lines.count == 1)
+        #expect(several.lines[0].hasPrefix("\(id) \"summer\": finished, "))
+    }
+
+    @Test func cancelledBatchTellsSo() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls)
+        try queue.develop("FFFi")
+        _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "flag.cancelled", "1"))
+        #expect(try queue.run("wait", "\(id)").status == 4)
+    }
+
+    @Test func nothingToWaitForIsGood() throws {
+        let queue = try Queue()
+        let outcome = try queue.run("wait", "--json")
+        #expect(outcome.status == 0 && outcome.standardOutput == "[]\n")
+    }
+
+    @Test func waitsForAllThatHaveNotFinished() throws {
+        let queue = try Queue()
+        try queue.submit(Self.urls)
+        try queue.develop("i")
+        let second = try queue.submit(Self.urls)
+        let waiting = try queue.start("wait")
+        try waiting.waitFor("no living worker takes it")
+        try queue.develop("F")
+        let outcome = try waiting.outcome()
+        #expect(outcome.status == 0)
+        #expect(outcome.standardOutput.hasPrefix("\(second): finished, 4 of 4 photos filtered, in "))
+    }
+
+    @Test func timeoutPasses() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls)
+        let outcome = try queue.run("wait", "\(id)", "--timeout", "100ms", "--json")
+        #expect(outcome.status == 124)
+        #expect(outcome.standardError.contains("1 batch had not finished within 100ms"))
+        #expect((try outcome.json() as? [String: Any])?["state"] as? String == "ready")
+    }
+
+    @Test func recoversTheOperationsOfADeadWorker() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls) { $0.lease = .seconds(6) }
+        _ = try queue.claim("dead")
+        // Nobody else lives: that the lease runs out is seen by the heartbeats of who waits.
+        let waiting = try queue.start("wait", "\(id)")
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try queue.store.facts(of: id)?.executing == 1 {
+            try #require(ContinuousClock.now < deadline, "the dead worker's operation was not recovered")
+            _ = try queue.store.connection.call(.init("BLPOP", queue.store.keys.prefix + "nothing", "0.05"))
+        }
+        #expect(try queue.claim("other").map(\.deaths) == [1])
+        waiting.send(SIGINT)
+        #expect(try waiting.outcome().status == 130)
+    }
+
+    @Test func saysThatRedisIsGoneAndBack() throws {
+        let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
+        defer { server.stop() }
+        let queue = try Queue(server)
+        let id = try queue.submit(Self.urls)
+        let waiting = try queue.start("wait", "\(id)")
+        try waiting.waitFor("no living worker")
+        server.terminate()
+        try waiting.waitFor("Redis is gone, trying again until it is back: ")
+        try server.restart()
+        try waiting.waitFor("Redis \(server.configuration.displayName) is back")
+        try queue.develop("F")
+        let outcome = try waiting.outcome()
+        #expect(outcome.status == 0)
+        #expect(outcome.standardOutput.contains("finished, 4 of 4 photos filtered"))
+        #expect(outcome.standardError.components(separatedBy: "Redis is gone").count == 2, "said once")
+    }
+
+    @Test func batchThatIsForgottenMeanwhileIsAnError() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls)
+        let waiting = try queue.start("wait", "\(id)")
+        try waiting.waitFor("no living worker")
+        #expect(try queue.run("forget", "\(id)", "--force").status == 0)
+        let outcome = try waiting.outcome()
+        #expect(outcome.status == 1)
+        let message = "batch \(id) was forgotten while it was waited for; it had 0 of 4 photos done"
+        #expect(outcome.standardError.contains(message))
+    }
+}

@@ -1,0 +1,88 @@
+import Darkroom
+import DarkroomPhotoServer
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// `worker` and `workers`: real photos over HTTP, signals, folders.
+@Suite(.redisServer, .serialized)
+struct WorkerCommandTests {
+    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Samples").path
+
+    @Test func developsWhatIsQueuedUntilItIsStopped() throws {
+        let queue = try Queue()
+        let server = try PhotoServer(folder: Self.samples)
+        defer { server.stop() }
+        let missing = server.url("none.jpg")
+        let id = try queue.submit([server.url("astronaut.jpg"), "NO URL", server.url("moon.png"), missing])
+        let worker = try queue.start("worker", "--allow-private", "--outputs-under", queue.folder, "--downloads", "4")
+        try worker.waitFor("4 downloads and ")
+        #expect(try queue.run("wait", "\(id)").status == 3)
+
+        let workers = try #require(try queue.run("workers", "--json").json() as? [[String: Any]])
+        #expect(workers.count == 1)
+        #expect(workers[0]["pid"] as? Int == Int(worker.identifier) && workers[0]["downloads"] as? Int == 4)
+        #expect(workers[0]["living"] as? Bool == true && workers[0]["version"] as? String == darkroomVersion)
+        let row = try #require(try queue.run("workers").lines.first)
+        #expect(row.contains("\t\(worker.identifier)\t") && row.contains("\t0 of 4\t"))
+
+        worker.send(SIGTERM)
+        let outcome = try worker.outcome()
+        #expect(outcome.status == 0 && outcome.standardOutput.isEmpty)
+        #expect(outcome.standardError.contains("stopping: "))
+        #expect(outcome.standardError.contains("has stopped: 4 photos done"))
+        #expect(try queue.run("workers").standardOutput.isEmpty)
+
+        let photos = try queue.run("photos", "\(id)").lines.map { $0.components(separatedBy: "\t") }
+        #expect(photos.map { $0[1] } == ["filtered", "failed", "filtered", "failed"])
+        #expect(photos.map { $0[2] } == ["", "not-a-url", "", "http-4xx"])
+        for photo in [photos[0], photos[2]] {
+            #expect(FileManager.default.fileExists(atPath: "\(queue.folder)/\(photo[4])"))
+        }
+        let manifest = try #require(try Program.run("manifest", queue.folder, "--json").json() as? [[String: Any]])
+        #expect(manifest.map { $0["state"] as? String } == ["filtered", "failed", "filtered", "failed"])
+    }
+
+    @Test func firstSignalStopsInOrderAndTheSecondAtOnce() async throws {
+        let queue = try Queue()
+        let server = try HostileServer(["/stall.jpg": .stall])
+        defer { server.stop() }
+        let id = try queue.submit(["http://127.0.0.1:\(server.port)/stall.jpg"])
+        let worker = try queue.start("worker", "--allow-private", "--grace", "10m")
+        #expect(await server.wait { $0.running == 1 }, "the download has not begun")
+        worker.send(SIGINT)
+        try worker.waitFor("stopping: ")
+        #expect(try queue.store.facts(of: id)?.executing == 1, "what runs is waited for")
+        worker.send(SIGTERM)
+        let outcome = try worker.outcome()
+        #expect(outcome.status == 130)
+        #expect(outcome.standardError.contains("leaving now"))
+        // Nothing was handed back: the lease has to run out.
+        #expect(try queue.store.facts(of: id)?.executing == 1)
+    }
+
+    @Test func graceTimePassesAndWhatRunsIsHandedBack() async throws {
+        let queue = try Queue()
+        let server = try HostileServer(["/stall.jpg": .stall])
+        defer { server.stop() }
+        let id = try queue.submit(["http://127.0.0.1:\(server.port)/stall.jpg"])
+        let worker = try queue.start("worker", "--allow-private", "--grace", "200ms")
+        #expect(await server.wait { $0.running == 1 }, "the download has not begun")
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+        let facts = try #require(try queue.store.facts(of: id))
+        #expect(facts.executing == 0 && facts.counts.new == 1 && facts.operationsEnded == 0)
+    }
+
+    @Test func batchThatItMayNotWriteIsLeftToOthers() throws {
+        let queue = try Queue()
+        let elsewhere = try Queue()
+        let id = try queue.submit(["http://photos.example/0"])
+        let worker = try queue.start("worker", "--outputs-under", elsewhere.folder)
+        try worker.waitFor("is left to other workers: its output")
+        let waiting = try queue.start("wait", "\(id)")
+        try waiting.waitFor("no living worker takes it: 1 worker refused it: its output \(queue.folder) is not below")
+        #expect(try queue.store.facts(of: id)?.executing == 0)
+    }
+}

@@ -1,0 +1,101 @@
+import DarkroomCoordinator
+import DarkroomModel
+import Foundation
+import Testing
+
+/// Reading manifests while workers write them.
+@Suite final class ManifestReaderTests {
+    private let output = NSTemporaryDirectory() + "darkroom-manifest-\(UUID().uuidString)"
+    private let first = BatchID("20261121-090501123-7f3a")
+    private let second = BatchID("20261121-090501999-0000")
+
+    deinit { try? FileManager.default.removeItem(atPath: output) }
+
+    @Test func readsBatchByBatchInOrder() throws {
+        try write(second, operation: 1, fence: 5, [0])
+        try write(first, operation: 1001, fence: 9, [2000, 2001])
+        try write(first, operation: 2, fence: 7, [3, 2])
+        try write(first, operation: 1, fence: 7, [0, 1])
+        try write(first, operation: 100_000, fence: 7, [199_998])
+        let read = try lines().map { "\($0.batch) \($0.index)" }
+        #expect(read == [0, 1, 2, 3, 2000, 2001, 199_998].map { "\(first) \($0)" } + ["\(second) 0"])
+    }
+
+    @Test func highestFenceOfAnOperationWins() throws {
+        try write(first, operation: 1, fence: 9, [0], name: "old")
+        try write(first, operation: 1, fence: 10, [0, 1], name: "new")
+        try write(first, operation: 1, fence: 8, [0, 1, 2], name: "older")
+        #expect(try lines().map(\.name) == ["new", "new"])
+    }
+
+    @Test func otherFilesAreLeftAlone() throws {
+        try write(first, operation: 1, fence: 1, [0])
+        let folder = "\(output)/\(ManifestPath.folder(first))"
+        for name in [".00000001.2.jsonl.worker", "notes.txt", "00000001.jsonl", "0001.3.jsonl"] {
+            try Data("no JSON".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+        }
+        #expect(try lines().count == 1)
+    }
+
+    @Test func listsTheFolderAgainWhenAFileVanished() throws {
+        try write(first, operation: 1, fence: 1, [0], name: "old")
+        try write(first, operation: 2, fence: 1, [1], name: "old")
+        var part = try ManifestReader(output: output).part(0, of: first)
+        // As the owner of a later claim does: first the new file, then the old one goes.
+        try write(first, operation: 1, fence: 4, [0], name: "new")
+        try remove(first, operation: 1, fence: 1)
+        try remove(first, operation: 2, fence: 1)
+        #expect(try part.lines(ofOperation: 1).map(\.name) == ["new"])
+        #expect(try part.lines(ofOperation: 2).isEmpty)
+        #expect(try part.lines(ofOperation: 3).isEmpty)
+    }
+
+    @Test func folderWithoutAManifestIsAnError() throws {
+        let missing = try #require(throws: ManifestError.self) { try lines() }
+        #expect(missing.code == .noManifest && missing.description == "\(output): no such folder")
+        try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+        let empty = try #require(throws: ManifestError.self) { try lines() }
+        #expect(empty.code == .noManifest)
+        #expect(empty.description.contains("there is no folder \"manifest\" in it"))
+    }
+
+    @Test func damagedLineIsNamed() throws {
+        try write(first, operation: 1, fence: 1, [0])
+        let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fence: 1))"
+        let handle = try #require(FileHandle(forWritingAtPath: path))
+        try handle.seekToEnd()
+        try handle.write(contentsOf: Data("{\"batch\":".utf8))
+        try handle.close()
+        let error = try #require(throws: ManifestError.self) { try lines() }
+        #expect(error.code == .damaged)
+        #expect(error.description.hasPrefix("\(path), line 2: no line of a manifest (found \"{\"batch\":\")"))
+    }
+
+    private func lines() throws -> [ManifestLine] {
+        var lines: [ManifestLine] = []
+        try ManifestReader(output: output).forEachLine { lines.append($0) }
+        return lines
+    }
+
+    private func path(_ batch: BatchID, _ operation: Int, _ fence: Int) -> String {
+        "\(output)/\(ManifestPath.folder(batch))/\(ManifestPath.subfolder(operation: operation))"
+            + ManifestPath.fileName(operation: operation, fence: fence)
+    }
+
+    private func write(
+        _ batch: BatchID, operation: Int, fence: Int, _ indexes: [Int], name: String = "photo"
+    ) throws {
+        var text: [UInt8] = []
+        for index in indexes {
+            let record = PhotoRecord(index: index, name: name, url: "http://photos.example/\(index)")
+            ManifestLine(batch: batch, record: record, state: .filtered).append(to: &text)
+        }
+        let url = URL(fileURLWithPath: path(batch, operation, fence))
+        try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text).write(to: url)
+    }
+
+    private func remove(_ batch: BatchID, operation: Int, fence: Int) throws {
+        try FileManager.default.removeItem(atPath: path(batch, operation, fence))
+    }
+}
