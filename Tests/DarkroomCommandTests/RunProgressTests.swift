@@ -6,7 +6,9 @@ import Testing
 @Suite struct RunProgressTests {
     static let start = ContinuousClock.now
 
-    func batch(fed: Int, downloaded: Int = 0, filtered: Int = 0, failed: Int = 0, sealed: Bool = true) throws -> BatchFacts {
+    func batch(fed: Int, downloaded: Int = 0, filtered: Int = 0, failed: Int = 0, sealed: Bool = true) throws
+        -> BatchFacts
+    {
         try #require(
             BatchFacts(
                 id: BatchID("b"),

@@ -4,7 +4,7 @@
 #include <sys/types.h>
 
 /// Starts `arguments[0]` (searched in PATH) as a child that gets SIGTERM when the calling *thread* ends, with an empty
-/// signal mask and standard input from /dev/null; standard output and error go to `log_descriptor` (or are kept when -1).
+/// signal mask, in a process group of its own and with standard input from /dev/null; standard output and error go to `log_descriptor` (or are kept when -1).
 /// Returns the process id, or -1 with errno.
 pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor);
 

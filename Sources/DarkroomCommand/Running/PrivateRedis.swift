@@ -40,7 +40,8 @@ final class PrivateRedis {
     func checkRunning() throws {
         guard !isRunning else { return }
         throw CommandError(
-            "the private Redis of this run has ended (its log: \(process.logPath)); the same command goes on from there")
+            "the private Redis of this run has ended (its log: \(process.logPath)); the same command goes on from there"
+        )
     }
 
     /// Ends it; what it has is kept.

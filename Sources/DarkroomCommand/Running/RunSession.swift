@@ -158,10 +158,9 @@ final class RunSession {
                 progress.note("batch \(id); from another terminal: darkroom status \(address)")
             }
             var waiter = BatchWaiter(
-                store, redis: redis.displayName, warnAfter: .seconds(5), warn: progress.note
-            ) { [privateRedis] in
-                try privateRedis?.checkRunning()
-            }
+                store, redis: redis.displayName, warnAfter: .seconds(5),
+                warn: { [progress] in if !interruption.isRequested { progress.note($0) } },
+                onAway: { [privateRedis] in try privateRedis?.checkRunning() })
             let batch = try waiter.wait(for: begun) { batch in
                 progress.show(batch)
                 if interruption.isRequested { return true }
