@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-@Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(2))) struct SubmitCommandTests {
+@Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(5))) struct SubmitCommandTests {
     let queue: Queue
     let scratch: ScratchFolder
 

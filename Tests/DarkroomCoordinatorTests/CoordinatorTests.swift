@@ -8,7 +8,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-@Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(2))) struct CoordinatorTests {
+@Suite(.redisServer(arguments: ["--appendonly", "yes"]), .timeLimit(.minutes(5))) struct CoordinatorTests {
     let redis = RedisServer.current
     let store: BatchStore
 
@@ -158,7 +158,7 @@ import Testing
 }
 
 /// Each test stops and starts a server of its own.
-@Suite(.timeLimit(.minutes(2))) struct CoordinatorFaultTests {
+@Suite(.timeLimit(.minutes(5))) struct CoordinatorFaultTests {
     @Test func goesOnAfterRedisWasRestarted() throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }

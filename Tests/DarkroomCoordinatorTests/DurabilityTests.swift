@@ -7,7 +7,7 @@ import Testing
 
 @testable import DarkroomCoordinator
 
-@Suite(.timeLimit(.minutes(1))) struct DurabilityTests {
+@Suite(.timeLimit(.minutes(5))) struct DurabilityTests {
     @Test func waitsForTheAppendOnlyFile() throws {
         for (arguments, keepsFile) in [(["--appendonly", "yes"], true), ([], false)] {
             let server = try RedisServer(arguments: arguments)
