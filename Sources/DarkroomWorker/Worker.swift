@@ -26,7 +26,11 @@ public final class Worker: Sendable {
     private let finished = DispatchSemaphore(value: 0)
 
     /// A worker that has not started.
-    /// - Parameter log: gets a line for what people running the worker should know; called on any thread.
+    /// - Parameters:
+    ///   - redis: where the Redis is and how to get in.
+    ///   - keys: the namespace it works in.
+    ///   - configuration: what it may do, and how much at once.
+    ///   - log: gets a line for what people running the worker should know; called on any thread.
     public init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
         log: @escaping @Sendable (String) -> Void = { _ in }
