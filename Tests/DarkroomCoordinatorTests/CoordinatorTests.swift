@@ -97,17 +97,19 @@ import Testing
         #expect(try store.facts(of: batch.id) == batch)
     }
 
-    @Test func waitsWhileTheWindowIsFull() async throws {
+    @Test func waitsWhileTheWindowIsFull() throws {
         var options = BatchOptions()
         options.operationSize = 2
         options.window = 3
-        let feeding = Task.detached { [store, options] in
+        let feeding = OnThread { [store, options] in
             try Coordinator(store: store).submit(SampleList(count: 40), options: options)
         }
         // A worker that ends operations, never more than the window allows to be there.
         var ended = 0
         var claim = 0
+        let deadline = ContinuousClock.now + .seconds(60)
         while ended < 20 {
+            try #require(ContinuousClock.now < deadline)
             claim += 1
             guard case .claimed(let operations, _, _) = try store.perform(store.claim(worker: "w", number: claim))
             else {
@@ -122,26 +124,24 @@ import Testing
                 ended += 1
             }
         }
-        let batch = try await feeding.value
+        let batch = try #require(try feeding.value())
         #expect(batch.counts.filtered == 40)
         #expect(batch.state == .finished)
     }
 
-    @Test func stopsWhileTheWindowIsFull() async throws {
+    @Test func stopsWhileTheWindowIsFull() throws {
         var options = BatchOptions()
         options.window = 1
         let coordinator = Coordinator(store: store)
-        let submitted = AsyncStream.makeStream(of: BatchID.self)
-        let feeding = Task.detached { [options] in
+        let submitted = DispatchSemaphore(value: 0)
+        let feeding = OnThread { [options] in
             self.code {
-                _ = try coordinator.submit(SampleList(count: 200), options: options) {
-                    submitted.continuation.yield($0)
-                }
+                _ = try coordinator.submit(SampleList(count: 200), options: options) { _ in submitted.signal() }
             }
         }
-        for await _ in submitted.stream { break }
+        #expect(submitted.wait(timeout: .now() + 60) == .success)
         coordinator.stop()
-        #expect(await feeding.value == .stopped)
+        #expect(try feeding.value() == .stopped)
     }
 
     @Test func failsWhenTheBatchIsForgottenWhileItIsFed() throws {
