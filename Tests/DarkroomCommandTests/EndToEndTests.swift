@@ -129,7 +129,7 @@ struct EndToEndTests {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }
-        let urls = (0..<150).map { server.url(["flower.jpg", "chelsea.jpg", "moon.png"][$0 % 3] + "?\($0)") }
+        let urls = (0..<150).map { server.url(["flower.jpg", "chelsea.jpg", "moon.png"][$0 % 3]) + "?\($0)" }
         let list = try scratch.write("list.txt", urls.joined(separator: "\n"))
         let workers = try (0..<3).map { _ in
             try queue.start("worker", "--allow-private", "--filtrations", "1", "--downloads", "4")
