@@ -55,10 +55,10 @@ public final class Worker: Sendable {
     /// - Throws: `RedisError` when Redis cannot be reached.
     public func start() throws {
         try core.store.connection.connect()
-        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [claimer, core] event in
+        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [claimer] event in
             switch event {
             case .message(_, let text): claimer.hint(workers: Hint(text)?.workers ?? 1)
-            case .subscribed: core.claimSignal.raise()
+            case .subscribed: claimer.hint(workers: 1)  // what was published before was not heard
             case .disconnected: break
             }
         }

@@ -135,7 +135,8 @@ struct EndToEndTests {
             try queue.start("worker", "--allow-private", "--filtrations", "1", "--downloads", "4")
         }
         let id = try queue.run("submit", list, "-o", scratch.path("out"), "--operation-size", "5").lines[0]
-        #expect(try queue.run("wait", id).status == 0)
+        let waited = try queue.run("wait", id)
+        #expect(waited.status == 0, "\(waited)")
         let facts = try #require(try queue.store.facts(of: BatchID(id)))
         for worker in workers { worker.send(SIGTERM) }
         for worker in workers { #expect(try worker.outcome().status == 0) }

@@ -23,7 +23,8 @@ import Testing
         let keys = try Keys(namespace: queue.namespace)
         let worker = try Worker(redis: redis, keys: keys, configuration: configuration)
         try worker.start()
-        #expect(try queue.run("wait", "\(id)").status == 3)
+        let waited = try queue.run("wait", "\(id)")
+        #expect(waited.status == 3, "\(waited)")
         worker.stop()
         worker.wait()
 
