@@ -42,8 +42,8 @@ struct ManifestCommand: ParsableCommand {
             ["batch", "index", "state", "reason", "name", "file", "width", "height", "bytes", "url"], to: output)
         try reader.forEachLine { line in
             try table.add([
-                .text(line.batch), .count(line.index), .text(line.state), .text(line.reason ?? ""), .text(line.name),
-                .text(line.file ?? ""), .count(line.width), .count(line.height), .bytes(line.bytes), .text(line.url),
+                .text(line.batch), .number(line.index), .text(line.state), .text(line.reason ?? ""), .text(line.name),
+                .text(line.file ?? ""), .number(line.width), .number(line.height), .bytes(line.bytes), .text(line.url),
             ])
         }
         try table.finish()

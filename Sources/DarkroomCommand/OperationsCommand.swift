@@ -25,7 +25,7 @@ struct OperationsCommand: ParsableCommand {
         try forEach(store, found) { operation, first in
             let counts = PhotoCounts(letters: operation.letters)
             try table.add([
-                .count(operation.number), .text(operation.state.rawValue), .count(first),
+                .number(operation.number), .text(operation.state.rawValue), .number(first),
                 .count(operation.letters.count), .count(counts.final), .count(counts.failed), .count(operation.deaths),
                 .text(operation.worker ?? ""),
             ])

@@ -34,7 +34,7 @@ struct PhotosCommand: ParsableCommand {
             var table = Table(["index", "state", "reason", "name", "file", "url", "detail"], to: output)
             try photos.forEach { photo in
                 try table.add([
-                    .count(photo.index), .text(photo.state.word), .text(photo.reason ?? ""), .text(photo.name ?? ""),
+                    .number(photo.index), .text(photo.state.word), .text(photo.reason ?? ""), .text(photo.name ?? ""),
                     .text(photo.file ?? ""), .text(photo.url ?? ""), .text(photo.detail ?? ""),
                 ])
             }

@@ -12,6 +12,7 @@ public final class Coordinator: Sendable {
 
     /// A coordinator that feeds through a store.
     /// - Parameters:
+    ///   - store: where it feeds.
     ///   - patience: how long Redis may be away while a list is fed before the coordinator gives up.
     ///   - onNotice: is told what users may want to know meanwhile; called on the feeding thread.
     public init(
@@ -33,6 +34,7 @@ public final class Coordinator: Sendable {
     ///
     /// Nothing is submitted before the list's first photo is there, so a list that cannot be read leaves nothing behind.
     /// - Parameters:
+    ///   - list: the photos.
     ///   - id: what the batch is to be named by; nil makes an id.
     ///   - options: what is asked of the batch; `output` is an absolute path.
     ///   - overwrite: take the output folder also when another batch has it.

@@ -7,7 +7,7 @@ internal import CImaging
 public enum Imaging {
     /// Prepares libvips, once a process: only the loaders of ``ImageFormat`` can be reached.
     ///
-    /// ``develop(_:_:isCancelled:)`` does so by itself; calling this first shows early that it cannot be done.
+    /// Developing does so by itself; calling this first shows early that it cannot be done.
     public static func start() throws(ImagingError) {
         if let error = startError { throw error }
     }
@@ -26,6 +26,7 @@ public enum Imaging {
     ///
     /// - Parameters:
     ///   - bytes: A file of any ``ImageFormat``, told from its content.
+    ///   - options: What to make of it.
     ///   - isCancelled: Asked many times while pixels run, also from threads of libvips; after true the result is
     ///     ``ImagingError/Code/cancelled``. The encoders of WebP, AVIF, HEIC and JPEG XL finish what they began first.
     public static func develop(

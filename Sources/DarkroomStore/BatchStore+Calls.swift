@@ -4,7 +4,10 @@ import DarkroomRedis
 /// The calls of the scripts. Each is a value: perform it alone, or several in one pipeline.
 extension BatchStore {
     /// Submits a batch without photos. Repeating it does no harm.
-    /// - Parameter overwrite: take the output folder also when another batch has it.
+    /// - Parameters:
+    ///   - id: a new id.
+    ///   - options: what is asked of it.
+    ///   - overwrite: take the output folder also when another batch has it.
     public func submit(_ id: BatchID, _ options: BatchOptions, overwrite: Bool = false) -> ScriptCall<SubmitReply> {
         var arguments = [[UInt8](id.description), [UInt8](options.output), overwrite ? [49] : [48]]
         for (field, value) in options.fields { arguments += [[UInt8](field), [UInt8](value)] }
@@ -20,6 +23,9 @@ extension BatchStore {
 
     /// Feeds operation `number`, accepted only as the next one. Repeating it does no harm.
     /// - Parameters:
+    ///   - id: the batch.
+    ///   - number: from 1, each as many photos as the batch's operation size; only the last may have fewer.
+    ///   - photos: how many the entry has.
     ///   - entry: the photos as ``EntryCoding`` packs them.
     ///   - digest: the chained digest of the feed after this operation, hexadecimal.
     public func feed(
@@ -54,11 +60,14 @@ extension BatchStore {
 
     /// Claims operations, after it renewed what the worker holds.
     /// - Parameters:
+    ///   - worker: who claims.
     ///   - number: grows with every claim of a worker; the same number again gets the same answer.
     ///   - operations: at most 16.
     ///   - photos: at most 4,000; one operation at least is handed out.
+    ///   - lowest: the lowest priority that is taken.
     ///   - next: where an earlier claim said to go on, "" to begin.
     ///   - refused: batches that this worker does not take, at most 100.
+    ///   - held: what the worker holds, renewed before anything else.
     public func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: Priority = .veryLow,
         next: String = "", refused: [BatchID] = [], held: [HeldOperation] = []
@@ -94,6 +103,8 @@ extension BatchStore {
 
     /// Reports what became of an operation's photos. Repeating it does no harm.
     /// - Parameters:
+    ///   - held: the operation, under the fence of its claim.
+    ///   - worker: who holds it.
     ///   - letters: one a photo: `.` no news, `N` downloaded bytes thrown away, `D`, or a final letter.
     ///   - bytesIn: bytes downloaded of all photos that this claim has made final so far.
     ///   - bytesOut: bytes written of them.
@@ -131,7 +142,9 @@ extension BatchStore {
     }
 
     /// Forgets a batch, one bounded step; call again while it answers `more`.
-    /// - Parameter unfinished: also one that is not finished; its workers drop what they hold.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - unfinished: also one that is not finished; its workers drop what they hold.
     public func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
         let arguments: [[UInt8]] = [[UInt8](id.description), unfinished ? [49] : [48]]
         return ScriptCall(StoreScripts.forget, scriptKeys, arguments) { reply throws(StoreError) in

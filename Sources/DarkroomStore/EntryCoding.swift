@@ -1,7 +1,7 @@
 import DarkroomCoding
 import DarkroomModel
 
-/// How an operation's entry is kept in Redis: a version byte, then its lines (see ``OperationEntry``) deflated.
+/// How an operation's entry is kept in Redis: a version byte, then its lines (see `OperationEntry`) deflated.
 public enum EntryCoding {
     /// What the first byte says of the rest: zlib format, lines of name, tab, URL.
     public static let version: UInt8 = 1

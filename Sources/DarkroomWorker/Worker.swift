@@ -26,7 +26,11 @@ public final class Worker: Sendable {
     private let finished = DispatchSemaphore(value: 0)
 
     /// A worker that has not started.
-    /// - Parameter log: gets a line for what people running the worker should know; called on any thread.
+    /// - Parameters:
+    ///   - redis: where the Redis is and how to get in.
+    ///   - keys: the namespace it works in.
+    ///   - configuration: what it may do, and how much at once.
+    ///   - log: gets a line for what people running the worker should know; called on any thread.
     public init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
         log: @escaping @Sendable (String) -> Void = { _ in }
@@ -51,10 +55,10 @@ public final class Worker: Sendable {
     /// - Throws: `RedisError` when Redis cannot be reached.
     public func start() throws {
         try core.store.connection.connect()
-        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [claimer, core] event in
+        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [claimer] event in
             switch event {
             case .message(_, let text): claimer.hint(workers: Hint(text)?.workers ?? 1)
-            case .subscribed: core.claimSignal.raise()
+            case .subscribed: claimer.hint(workers: 1)  // what was published before was not heard
             case .disconnected: break
             }
         }

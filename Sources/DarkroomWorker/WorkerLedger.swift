@@ -140,7 +140,7 @@ struct WorkerLedger {
         order.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
             let isDue =
-                operation.isDone || age == .zero || operation.oldestNews.map { now - $0 >= age } ?? false
+                operation.isDone || isAborting || age == .zero || operation.oldestNews.map { now - $0 >= age } ?? false
                 || (isStopping && operation.running == 0)
             guard isDue else { return nil }
             return Report(

@@ -129,13 +129,14 @@ struct EndToEndTests {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }
-        let urls = (0..<150).map { server.url(["flower.jpg", "chelsea.jpg", "moon.png"][$0 % 3] + "?\($0)") }
+        let urls = (0..<150).map { server.url(["flower.jpg", "chelsea.jpg", "moon.png"][$0 % 3]) + "?\($0)" }
         let list = try scratch.write("list.txt", urls.joined(separator: "\n"))
         let workers = try (0..<3).map { _ in
             try queue.start("worker", "--allow-private", "--filtrations", "1", "--downloads", "4")
         }
         let id = try queue.run("submit", list, "-o", scratch.path("out"), "--operation-size", "5").lines[0]
-        #expect(try queue.run("wait", id).status == 0)
+        let waited = try queue.run("wait", id)
+        #expect(waited.status == 0, "\(waited)")
         let facts = try #require(try queue.store.facts(of: BatchID(id)))
         for worker in workers { worker.send(SIGTERM) }
         for worker in workers { #expect(try worker.outcome().status == 0) }

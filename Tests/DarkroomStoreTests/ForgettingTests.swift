@@ -63,7 +63,9 @@ import Testing
         let (id, _) = try large(test)
         #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .more)
         try test.pass(seconds: 16)
-        for _ in 1...5 { try test.heartbeat() }
+        try test.heartbeat()
+        #expect(try test.command("ZCARD", test.store.keys.queue(id)) == .integer(50))
+        for _ in 1...4 { try test.heartbeat() }
         try expectNothingLeft(test)
     }
 

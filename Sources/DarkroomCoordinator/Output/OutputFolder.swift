@@ -50,7 +50,9 @@ public struct OutputFolder: Sendable {
     }
 
     /// Makes the folder and the batch's manifest folder, and writes a file to see that it can be written.
-    /// - Parameter overwrite: take the folder also when it has the manifest of another batch.
+    /// - Parameters:
+    ///   - batch: the batch that writes there.
+    ///   - overwrite: take the folder also when it has the manifest of another batch.
     public func prepare(for batch: BatchID, overwrite: Bool) throws(CoordinatorError) {
         if !overwrite { try checkFree(for: batch) }
         try create()
