@@ -3,7 +3,7 @@ public enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// Two digits for each of `bytes`.
-    public static func text(_ bytes: some Collection<UInt8>) -> String {
+    public static func text(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { output in
             for (offset, byte) in bytes.enumerated() {
                 output[offset * 2] = digits[Int(byte >> 4)]

@@ -20,6 +20,8 @@ struct OperationInHand {
     private(set) var version = 0
     private(set) var reportedVersion = 0
     private(set) var oldestNews: ContinuousClock.Instant?
+    /// How many photos are left to begin.
+    private(set) var unbegun: Int
     private var next = 0
 
     private static let unknown = UInt8(ascii: ".")
@@ -32,6 +34,7 @@ struct OperationInHand {
         self.lines = lines
         letters = claimed.letters.map { PhotoRecordState(letter: $0)?.isFinal == true ? $0 : Self.unknown }
         unfinished = letters.count { $0 == Self.unknown }
+        unbegun = unfinished
         hasPast = claimed.deaths > 0 || unfinished < letters.count
     }
 
@@ -43,14 +46,12 @@ struct OperationInHand {
         while next < letters.count, letters[next] != Self.unknown { next += 1 }
         guard next < letters.count, isFree(records[next].index) else { return nil }
         defer { next += 1 }
+        unbegun -= 1
         return next
     }
 
     /// Whether photos are left to begin.
     var hasPhotosToBegin: Bool { unbegun > 0 }
-
-    /// How many photos are left to begin.
-    var unbegun: Int { letters[min(next, letters.count)...].count { $0 == Self.unknown } }
 
     mutating func begin() { running += 1 }
 
@@ -76,6 +77,7 @@ struct OperationInHand {
 
     /// Settles every photo that is not final.
     mutating func settleAll(_ state: PhotoRecordState) {
+        unbegun = 0
         for (position, record) in records.enumerated() where !isFinal(position) {
             settle(
                 index: record.index,
@@ -101,6 +103,7 @@ struct OperationInHand {
     mutating func skip() {
         letters = [UInt8](repeating: PhotoRecordState.filtered.letter, count: letters.count)
         unfinished = 0
+        unbegun = 0
         noteNews()
     }
 
@@ -116,6 +119,7 @@ struct OperationInHand {
         for (position, letter) in stored.enumerated() where position < letters.count {
             guard PhotoRecordState(letter: letter)?.isFinal == true, letters[position] != letter else { continue }
             if !isFinal(position) { unfinished -= 1 }
+            if position >= next, letters[position] == Self.unknown { unbegun -= 1 }
             letters[position] = letter
         }
     }

@@ -10,6 +10,7 @@ final class PendingOperations: Sendable {
     }
 
     private let inProgress = Locked(InProgress())
+    private let downloadStarts = DispatchQueue(label: "darkroom.downloads", qos: .userInitiated)
     private let downloadQueue = OperationQueue()
     private let filtrationQueue = OperationQueue()
     private let engine: TransferEngine
@@ -18,7 +19,8 @@ final class PendingOperations: Sendable {
         self.engine = engine
         downloadQueue.name = "Download queue"
         downloadQueue.maxConcurrentOperationCount = configuration.downloads
-        downloadQueue.qualityOfService = .userInitiated
+        // Downloaders only hand their transfers to the engine: one thread begins many, and wakes once for them.
+        downloadQueue.underlyingQueue = downloadStarts
         filtrationQueue.name = "Image Filtration queue"
         filtrationQueue.maxConcurrentOperationCount = configuration.filtrations
         filtrationQueue.qualityOfService = .utility

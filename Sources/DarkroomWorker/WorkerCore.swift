@@ -35,9 +35,10 @@ final class WorkerCore: Sendable {
         self.log = log
         engine = TransferEngine(configuration.transfer)
         pending = PendingOperations(configuration, engine: engine)
-        // Enough that no filtration waits while downloads come and go, few enough for the local queues.
-        let window = configuration.downloads + 4 * configuration.filtrations
-        ledger = Locked(WorkerLedger(window: window, maxBytesHeld: configuration.maxBytesHeld))
+        ledger = Locked(
+            WorkerLedger(
+                downloads: configuration.downloads, filtrations: configuration.filtrations,
+                maxBytesHeld: configuration.maxBytesHeld))
     }
 
     /// Reads or changes the ledger. The answer is acted on outside of the lock.

@@ -20,11 +20,15 @@ struct WorkerLedger {
 
     /// How many photos may have begun and not ended.
     let window: Int
+    /// How many filtrations run at once.
+    let filtrations: Int
     /// The most downloaded bytes that wait for their filter before no more downloads begin.
     let maxBytesHeld: Int
     private(set) var operations: [HeldOperation: OperationInHand] = [:]
     private(set) var inProgress: [PhotoInProgress.Key: PhotoInProgress] = [:]
     private(set) var bytesHeld = 0
+    /// Photos that are downloaded and not yet through their filter.
+    private(set) var photosHeld = 0
     private(set) var isStopping = false
     private var isAborting = false
     /// Photos that became final since the worker started.
@@ -32,8 +36,10 @@ struct WorkerLedger {
     private var order: [HeldOperation] = []  // as they were claimed
     private var turns: [BatchID] = []  // whose photo begins next comes first
 
-    init(window: Int, maxBytesHeld: Int) {
-        self.window = window
+    init(downloads: Int, filtrations: Int, maxBytesHeld: Int) {
+        // Enough that no filtration waits while downloads come and go, few enough for the local queues.
+        window = downloads + 4 * filtrations
+        self.filtrations = filtrations
         self.maxBytesHeld = maxBytesHeld
     }
 
@@ -71,6 +77,9 @@ struct WorkerLedger {
     /// The photos that are to begin now, batch by batch in turn.
     mutating func begin() -> [PhotoInProgress] {
         var begun: [PhotoInProgress] = []
+        // While the filters have enough to do, photos begin several at a time: one by one, each would wake three threads.
+        let free = window - inProgress.count
+        guard free >= window / 5 || photosHeld < 4 * filtrations else { return begun }
         while !isStopping, inProgress.count < window, bytesHeld < maxBytesHeld, let photo = next() {
             inProgress[photo.key] = photo
             begun.append(photo)
@@ -99,11 +108,15 @@ struct WorkerLedger {
     /// The photo's bytes are here and wait for their filter.
     mutating func downloaded(_ photo: PhotoInProgress, bytes: Int) {
         bytesHeld += bytes
+        photosHeld += 1
         operations[photo.operation]?.downloaded(index: photo.record.index)
     }
 
     /// The photo's bytes were used or thrown away.
-    mutating func released(bytes: Int) { bytesHeld -= bytes }
+    mutating func released(bytes: Int) {
+        bytesHeld -= bytes
+        photosHeld -= 1
+    }
 
     /// Whether a result may still be put in place: the operation is held under the fence it began with.
     func isWanted(_ photo: PhotoInProgress) -> Bool { operations[photo.operation] != nil }
