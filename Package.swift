@@ -27,7 +27,8 @@ let package = Package(
         // Wrappers: each knows its C library and nothing of photos lists or queues.
         .target(name: "DarkroomConcurrency"),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
-        .target(name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency"]),
+        .target(
+            name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency"]),
         .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
