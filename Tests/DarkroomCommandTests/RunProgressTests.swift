@@ -38,6 +38,8 @@ import Testing
         #expect(stages[1].contains("400 of 1,000"))
         #expect(stages[1].contains("/s  10 failed  6.0 s left"))
         #expect(stages[1].count { $0 == "\u{2588}" } * 10 / 4 == stages[1].count { "\u{2588}\u{2591}".contains($0) })
+        let bars = stages.map { $0.count { "\u{2588}\u{2591}".contains($0) } }
+        #expect(bars[0] == bars[1])
         for width in [20, 40, 60, 200] {
             for stage in lines.stages(width: width, feedOnly: false) where width >= 60 { #expect(stage.count < width) }
         }

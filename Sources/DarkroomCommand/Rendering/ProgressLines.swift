@@ -26,10 +26,16 @@ struct ProgressLines {
         let feed = label("fed") + ([photos] + rate(fed)).joined(separator: "  ")
         if feedOnly { return [feed] }
         let stages = [
-            stage("downloaded", downloads, rate(downloaded), width: width),
-            stage("filtered", facts.counts.final, rate(done) + failures + timeLeft, width: width),
+            (name: "downloaded", count: downloads, text: text(downloads, rate(downloaded))),
+            (
+                name: "filtered", count: facts.counts.final,
+                text: text(facts.counts.final, rate(done) + failures + timeLeft)
+            ),
         ]
-        return facts.sealed ? stages : [feed] + stages
+        // Bars of one length, so that they can be compared.
+        let room = min(40, width - label("").count - (stages.map(\.text.count).max() ?? 0) - 3)
+        let lines = stages.map { label($0.name) + bar($0.count, room: room) + $0.text }
+        return facts.sealed ? lines : [feed] + lines
     }
 
     /// Everything in one line.
@@ -43,14 +49,15 @@ struct ProgressLines {
     /// Photos whose download is over, well or not.
     private var downloads: Int { facts.counts.downloaded + facts.counts.final }
 
-    private func stage(_ name: String, _ count: Int, _ details: [String], width: Int) -> String {
-        let label = label(name)
-        let text = (["\(HumanText.count(count)) of \(HumanText.count(facts.photos))"] + details).joined(separator: "  ")
-        let room = min(40, width - label.count - text.count - 3)
-        guard room >= 10 else { return label + text }
+    private func text(_ count: Int, _ details: [String]) -> String {
+        (["\(HumanText.count(count)) of \(HumanText.count(facts.photos))"] + details).joined(separator: "  ")
+    }
+
+    /// A bar of `room` columns and the space behind it; nothing where there is no room for one.
+    private func bar(_ count: Int, room: Int) -> String {
+        guard room >= 10 else { return "" }
         let full = facts.photos == 0 ? 0 : count * room / facts.photos
-        let bar = String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full)
-        return "\(label)\(bar)  \(text)"
+        return String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full) + "  "
     }
 
     private func label(_ name: String) -> String { name + String(repeating: " ", count: 12 - name.count) }
