@@ -74,12 +74,19 @@ extension ParsableCommand {
             let arguments = Array(CommandLine.arguments.dropFirst())
             let command = try parseAsRoot(arguments, environment: ProcessInfo.processInfo.environment)
             try command.run()
-            exit(ExitCode.success.rawValue)
+            endProcess(.success)
         } catch {
             let end = CommandExit(error)
             FileHandle.standardOutput.write(Data(end.standardOutput.utf8))
             FileHandle.standardError.write(Data(end.standardError.utf8))
-            exit(end.code.rawValue)
+            endProcess(end.code)
         }
     }
+}
+
+/// Ends the process without the exit handlers of the libraries in it: threads of the program may still run or be ending,
+/// and OpenSSL's handler frees what their own ends free, too.
+public func endProcess(_ code: ExitCode) -> Never {
+    fflush(nil)
+    _exit(code.rawValue)
 }

@@ -26,7 +26,7 @@ struct WorkerCommand: ParsableCommand {
         let running = Locked<Worker?>(nil)
         let left = Locked(false)
         StopSignals.handle { count in
-            guard let worker = running.withLock({ $0 }) else { exit(ExitCode.interrupted.rawValue) }
+            guard let worker = running.withLock({ $0 }) else { endProcess(.interrupted) }
             if count == 1 {
                 Self.log("stopping: photos that run may end, all else is handed back")
                 worker.stop()

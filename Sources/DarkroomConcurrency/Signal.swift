@@ -1,36 +1,64 @@
 import Foundation
 
 /// Wakes one waiting thread. Raised while nobody waits, it lets the next wait return at once; raised twice, it counts once.
-public final class Signal: @unchecked Sendable {  // `raised` is only touched while `condition` is locked
-    private let condition = NSCondition()
+///
+/// Waits are measured by the monotonic clock: one that jumps stops no heartbeat. (Foundation's conditions wait by the
+/// wall clock.)
+public final class Signal: @unchecked Sendable {  // `raised` is only touched while `mutex` is locked
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var raised = false
 
     /// A signal that is not raised.
-    public init() {}
+    public init() {
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
+    }
+
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
 
     /// Wakes who waits, or the next who will.
     public func raise() {
-        condition.lock()
+        pthread_mutex_lock(mutex)
         raised = true
-        condition.signal()
-        condition.unlock()
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
     }
 
     /// Blocks until the signal is raised, and lowers it; `timeout` nil waits for ever.
     /// - Returns: false when the time passed first.
     @discardableResult
     public func wait(timeout: Duration? = nil) -> Bool {
-        condition.lock()
-        defer { condition.unlock() }
-        let deadline = timeout.map { Date(timeIntervalSinceNow: $0 / .seconds(1)) }
+        var deadline = timeout.map(Self.deadline(after:))
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
         while !raised {
-            if let deadline {
-                if !condition.wait(until: deadline) { break }
+            if deadline != nil {
+                guard pthread_cond_timedwait(condition, mutex, &deadline!) == 0 else { break }  // checked right above
             } else {
-                condition.wait()
+                pthread_cond_wait(condition, mutex)
             }
         }
         defer { raised = false }
         return raised
+    }
+
+    private static func deadline(after timeout: Duration) -> timespec {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        let (seconds, attoseconds) = timeout.components
+        let nanoseconds = time.tv_nsec + Int(attoseconds / 1_000_000_000)
+        time.tv_sec += Int(seconds) + nanoseconds / 1_000_000_000
+        time.tv_nsec = nanoseconds % 1_000_000_000
+        return time
     }
 }

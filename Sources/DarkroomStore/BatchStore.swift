@@ -25,11 +25,17 @@ public final class BatchStore: Sendable {
 
     /// Performs several calls in one pipeline and waits for their replies; the first failure is thrown.
     public func perform<Reply>(_ calls: [ScriptCall<Reply>]) throws(StoreError) -> [Reply] {
-        guard !calls.isEmpty else { return [] }
-        let results = connection.call(calls.map(\.command))
         var replies: [Reply] = []
-        for (call, result) in zip(calls, results) { replies.append(try call.reply(of: result)) }
+        for result in results(of: calls) { replies.append(try result.get()) }
         return replies
+    }
+
+    /// Performs several calls in one pipeline and waits for what became of each.
+    public func results<Reply>(of calls: [ScriptCall<Reply>]) -> [Result<Reply, StoreError>] {
+        guard !calls.isEmpty else { return [] }
+        return zip(calls, connection.call(calls.map(\.command))).map { call, result in
+            Result { () throws(StoreError) in try call.reply(of: result) }
+        }
     }
 
     /// Sends several calls in one pipeline; `completion` gets their replies on the connection's thread and must not block.

@@ -85,7 +85,7 @@ final class Claimer: Sendable {
             refusals = refusals.filter { $0.value.until > .now }
             return Array(refusals.keys.prefix(100))
         }
-        while !core.leaving.isSet {
+        while !core.leaving.isSet, !core.claimsEnd.isSet {
             let held = core.withLedger { $0.held }
             let call = core.store.claim(
                 worker: core.id, number: number, photos: min(photos, 4000), next: next, refused: refused,
@@ -97,11 +97,10 @@ final class Claimer: Sendable {
                 }
             } catch {
                 // The heart finds out when Redis is back, and renews first.
-                core.heartBeats.withLock { $0 = false }
-                core.heartSignal.raise()
-                while !core.leaving.isSet, !core.heartBeats.withLock({ $0 }) {
+                core.redisFailed(error)
+                repeat {
                     core.claimSignal.wait(timeout: .seconds(1))
-                }
+                } while !core.leaving.isSet && !core.claimsEnd.isSet && !core.heartBeats.withLock { $0 }
             }
         }
         return nil
@@ -113,29 +112,24 @@ final class Claimer: Sendable {
             let context = try contexts[batch] ?? makeContext(batch)
             contexts[batch] = context
             try core.accept(operation, context)
-        } catch let refusal as Refusal {
-            let isNews = refusals.withLock { refusals in
-                defer { refusals[batch] = (refusal.reason, .now + Self.refusalLasts) }
-                return refusals[batch] == nil
-            }
-            if isNews { core.log("batch \(batch) is left to other workers: \(refusal.reason)") }
-            handBack(operation.held)
         } catch {
-            core.log("\(error)")
-            handBack(operation.held)
+            refuse(batch, (error as? Refusal)?.reason ?? "operation \(operation.held.number): \(error)")
+            core.withLedger { $0.giveBack(operation.held) }
+            core.reportSignal.raise()
         }
+    }
+
+    /// Leaves a batch to other workers for a while; said once.
+    private func refuse(_ batch: BatchID, _ reason: String) {
+        let isNews = refusals.withLock { refusals in
+            defer { refusals[batch] = (reason, .now + Self.refusalLasts) }
+            return refusals[batch] == nil
+        }
+        if isNews { core.log("batch \(batch) is left to other workers: \(reason)") }
     }
 
     private func makeContext(_ batch: BatchID) throws -> BatchContext {
         guard let facts = try core.store.facts(of: batch) else { throw Refusal(reason: "it is gone") }
         return try BatchContext(batch, facts.options, core.configuration)
-    }
-
-    private func handBack(_ held: HeldOperation) {
-        do {
-            _ = try core.store.perform(core.store.handback(held, worker: core.id))
-        } catch {
-            core.log("operation \(held.number) of \(held.batch) is not handed back, its lease will expire: \(error)")
-        }
     }
 }

@@ -4,9 +4,10 @@ import Foundation
 
 /// The two local queues of a worker, and what of each photo stands in them.
 final class PendingOperations: Sendable {
+    /// By run and not by photo: the same photo may begin anew, for an operation under a newer fence, while its old run ends.
     private struct InProgress {
-        var downloads: [PhotoInProgress.Key: ImageDownloader] = [:]
-        var filtrations: [PhotoInProgress.Key: ImageFiltration] = [:]
+        var downloads: [ObjectIdentifier: ImageDownloader] = [:]
+        var filtrations: [ObjectIdentifier: ImageFiltration] = [:]
     }
 
     private let inProgress = Locked(InProgress())
@@ -43,19 +44,19 @@ final class PendingOperations: Sendable {
     ) {
         let downloader = ImageDownloader(photo, engine: engine) { [self] photo, result in
             inProgress.withLock {
-                $0.downloads[photo.key] = nil
-                if case .failure = result { $0.filtrations[photo.key] = nil }
+                $0.downloads[ObjectIdentifier(photo)] = nil
+                if case .failure = result { $0.filtrations[ObjectIdentifier(photo)] = nil }
             }
             downloaded(photo, result)
         }
         let filtration = ImageFiltration(photo) { [self] photo, image in
             filter(photo, image)
-            inProgress.withLock { $0.filtrations[photo.key] = nil }
+            inProgress.withLock { $0.filtrations[ObjectIdentifier(photo)] = nil }
         }
         filtration.addDependency(downloader)
         inProgress.withLock {
-            $0.downloads[photo.key] = downloader
-            $0.filtrations[photo.key] = filtration
+            $0.downloads[ObjectIdentifier(photo)] = downloader
+            $0.filtrations[ObjectIdentifier(photo)] = filtration
         }
         // The dependent first: a dependency that ends while its dependent is being added can be missed for ever.
         filtrationQueue.addOperation(filtration)
@@ -65,6 +66,6 @@ final class PendingOperations: Sendable {
     /// Stops a photo's transfer; its filter stops at its next check.
     func cancel(_ photo: PhotoInProgress) {
         photo.cancelled.set()
-        inProgress.withLock { $0.downloads[photo.key] }?.cancel()
+        inProgress.withLock { $0.downloads[ObjectIdentifier(photo)] }?.cancel()
     }
 }

@@ -21,17 +21,20 @@ final class Reporter: Sendable {
         core.reportSignal.raise()
     }
 
-    /// Runs until ``stop()``.
+    /// Runs until ``stop()``; at the end hands back what is left to hand back.
     func run() {
         var retryAt: ContinuousClock.Instant?
         var lastFlush = ContinuousClock.now
         var waiting: Set<HeldOperation> = []  // whose manifest could not be written, said once
         while !stopped.isSet {
-            let next = core.withLedger { $0.nextReport(after: Self.patience) }
-            let due = [next, retryAt].compactMap { $0 }.min()
+            let due = retryAt ?? core.withLedger { $0.nextReport(after: Self.patience) }
             core.reportSignal.wait(timeout: due.map { max(.milliseconds(1), $0 - .now) } ?? .seconds(3))
-            if let time = retryAt, .now < time { continue }
+            if let time = retryAt, .now < time, !core.withLedger({ $0.isStopping }) { continue }
             retryAt = nil
+            guard core.heartBeats.withLock({ $0 }) else {
+                retryAt = .now + .seconds(1)
+                continue
+            }
             let isFlush = .now - lastFlush >= .seconds(3)
             if isFlush { lastFlush = .now }
             let reports = core.withLedger { $0.reports(now: .now, olderThan: isFlush ? .zero : Self.patience) }
@@ -42,38 +45,44 @@ final class Reporter: Sendable {
             }
             if !handBack() { retryAt = .now + .seconds(1) }
         }
+        _ = handBack()
     }
 
     /// Reports a round.
     /// - Returns: false when something is to be tried again later.
     private func send(_ reports: [WorkerLedger.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
-        var isComplete = true
-        var ready: [WorkerLedger.Report] = []
+        var failures: [HeldOperation: String] = [:]
         for report in reports {
-            do {
+            do throws(OutputWriter.Failure) {
                 try ManifestFiles.write(report, worker: core.id)
-                ready.append(report)
-                waiting.remove(report.held)
             } catch {
-                isComplete = false
-                guard waiting.insert(report.held).inserted else { continue }
-                core.log(
-                    "operation \(report.held.number) of \(report.held.batch) cannot be reported before its manifest is "
-                        + "written, trying again: \(error.detail)")
+                failures[report.held] = error.detail
             }
         }
-        do {
-            try makeDurable(ready)
-            let calls = ready.map { report in
-                core.store.report(
-                    report.held, worker: core.id, letters: report.letters, bytesIn: report.bytesIn,
-                    bytesOut: report.bytesOut, failures: report.failures)
+        let notDurable = makeDurable(reports.filter { failures[$0.held] == nil })
+        for report in reports {
+            if let folder = report.context.manifestFolder, let why = notDurable[folder] { failures[report.held] = why }
+        }
+        let ready = reports.filter { failures[$0.held] == nil }
+        for (held, why) in failures where waiting.insert(held).inserted {
+            core.log(
+                "operation \(held.number) of \(held.batch) cannot be reported before its files and its manifest are "
+                    + "written, trying again: \(why)")
+        }
+        let calls = ready.map { report in
+            core.store.report(
+                report.held, worker: core.id, letters: report.letters, bytesIn: report.bytesIn,
+                bytesOut: report.bytesOut, failures: report.failures)
+        }
+        var isComplete = failures.isEmpty
+        for (report, result) in zip(ready, core.store.results(of: calls)) {
+            waiting.remove(report.held)
+            do throws(StoreError) {
+                settle(report, try result.get())
+            } catch {
+                core.redisFailed(error)  // what is reported twice counts once
+                isComplete = false
             }
-            for (report, reply) in zip(ready, try core.store.perform(calls)) { settle(report, reply) }
-        } catch {
-            // The heart says when Redis is away and back; what was reported twice counts once.
-            if !(error is StoreError) { core.log("\(error)") }
-            return false
         }
         return isComplete
     }
@@ -93,38 +102,37 @@ final class Reporter: Sendable {
 
     /// Makes the files and folders of the reports durable: one `syncfs` a file system, which is several times faster than
     /// an `fsync` for each file and folder.
-    private func makeDurable(_ reports: [WorkerLedger.Report]) throws {
-        var synced: Set<dev_t> = []
-        for folder in Set(reports.filter { !$0.lines.isEmpty }.compactMap(\.context.manifestFolder)) {
+    /// - Returns: the manifest folders whose file systems did not, and why.
+    private func makeDurable(_ reports: [WorkerLedger.Report]) -> [String: String] {
+        var synced: [dev_t: String?] = [:]
+        var failures: [String: String] = [:]
+        let written = reports.filter { $0.lines.contains { $0 != nil } }
+        for folder in Set(written.compactMap(\.context.manifestFolder)) {
             let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            guard descriptor >= 0 else { throw NotDurable(folder: folder, error: errno) }
-            defer { close(descriptor) }
             var status = stat()
-            guard fstat(descriptor, &status) == 0 else { throw NotDurable(folder: folder, error: errno) }
-            guard synced.insert(status.st_dev).inserted else { continue }
-            guard csystem_syncfs(descriptor) == 0 else { throw NotDurable(folder: folder, error: errno) }
+            guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+                failures[folder] = "open \(folder): \(String(cString: strerror(errno)))"
+                continue
+            }
+            defer { close(descriptor) }
+            if synced[status.st_dev] == nil {
+                let error = csystem_syncfs(descriptor) == 0 ? nil : String(cString: strerror(errno))
+                synced[status.st_dev] = .some(error)
+            }
+            if let error = synced[status.st_dev] ?? nil { failures[folder] = "make \(folder) durable: \(error)" }
         }
+        return failures
     }
 
     private func handBack() -> Bool {
         let operations = core.withLedger { $0.toHandBack }
-        guard !operations.isEmpty else { return true }
-        do {
-            _ = try core.store.perform(operations.map { core.store.handback($0, worker: core.id) })
-            core.withLedger { ledger in for held in operations { _ = ledger.drop(held) } }
-            return true
-        } catch {
-            return false  // tried again until the grace time ends; then the leases expire
+        let calls = operations.map { core.store.handback($0, worker: core.id) }
+        var isComplete = true
+        for (held, result) in zip(operations, core.store.results(of: calls)) {
+            // Gone, lost and ended are as good as queued: it is no longer this worker's. A failure is tried again until the
+            // grace time ends; then the lease expires.
+            if case .failure = result { isComplete = false } else { _ = core.withLedger { $0.drop(held) } }
         }
-    }
-}
-
-/// Written files could not be made durable, so that nothing may be reported.
-struct NotDurable: Error, CustomStringConvertible {
-    let folder: String
-    let error: Int32
-
-    var description: String {
-        "\(folder): what was written cannot be made durable: \(String(cString: strerror(error))); trying again"
+        return isComplete
     }
 }

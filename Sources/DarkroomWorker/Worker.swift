@@ -112,9 +112,12 @@ public final class Worker: Sendable {
             let last = ContinuousClock.now + .seconds(1)
             while !isEmpty, !core.leaving.isSet, .now < last { stopSignal.wait(timeout: .milliseconds(20)) }
         }
+        // Whatever a last claim brings is in the ledger before the reporter hands back for the last time.
+        core.claimsEnd.set()
+        core.claimSignal.raise()
+        while !claimsEnded.isSet, !core.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }
         heart.stop()
         reporter.stop()
-        core.claimSignal.raise()
         if !core.leaving.isSet {
             for thread in threads.withLock({ $0 }) { thread.join() }
             // A worker that cannot say goodbye is taken off the list after an hour.

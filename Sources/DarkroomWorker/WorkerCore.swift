@@ -19,6 +19,8 @@ final class WorkerCore: Sendable {
     let heartSignal = Signal()
     /// Set when the worker is to leave without finishing anything.
     let leaving = Latch()
+    /// Set when nothing more is claimed, whatever Redis answers.
+    let claimsEnd = Latch()
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
     let rate = Rate()
@@ -43,6 +45,14 @@ final class WorkerCore: Sendable {
 
     /// Reads or changes the ledger. The answer is acted on outside of the lock.
     func withLedger<Result>(_ body: (inout WorkerLedger) -> Result) -> Result { ledger.withLock(body) }
+
+    /// Redis did not do what it was asked: the heart is to find out whether it is there, before anything else is tried.
+    func redisFailed(_ error: StoreError) {
+        heartBeats.withLock { $0 = false }
+        // The heart says when Redis is away; an answer that is an error would be said by nobody else.
+        if error.redis?.code == .server || error.redis == nil { log("\(error)") }
+        heartSignal.raise()
+    }
 
     /// How many photos download and how many are filtered now.
     var running: (downloads: Int, filtrations: Int) {

@@ -34,6 +34,12 @@ struct WorkerLedger {
     /// Photos that became final since the worker started.
     private(set) var photosDone = 0
     private var order: [HeldOperation] = []  // as they were claimed
+    /// Claimed, but not to be run here: renewed until they are handed back.
+    private var returned: Set<HeldOperation> = []
+    /// What a photo's bytes come to, of those seen last: what a download that runs is expected to bring.
+    private var typicalBytes = 1 << 20
+    /// The most operations that are done and wait to be reported; with more, nothing is claimed.
+    private static let maxUnreported = 256
     private var turns: [BatchID] = []  // whose photo begins next comes first
 
     init(downloads: Int, filtrations: Int, maxBytesHeld: Int) {
@@ -47,7 +53,7 @@ struct WorkerLedger {
 
     /// How many photos a claim should ask for, 0 when the worker holds enough: what fills its queues and one operation more.
     var photosWanted: Int {
-        guard !isStopping else { return 0 }
+        guard !isStopping, operations.values.count(where: \.isDone) < Self.maxUnreported else { return 0 }
         let waiting = operations.values.filter(\.hasPhotosToBegin)
         guard waiting.count > 1 else { return max(1, window - inProgress.count - (waiting.first?.unbegun ?? 0)) }
         let unbegun = waiting.reduce(0) { $0 + $1.unbegun } - (waiting.map(\.records.count).max() ?? 0)
@@ -66,11 +72,15 @@ struct WorkerLedger {
 
     /// Forgets an operation that is another's now; the photos of it that run are answered: their results are to be dropped.
     mutating func drop(_ held: HeldOperation) -> [PhotoInProgress] {
+        returned.remove(held)
         guard operations.removeValue(forKey: held) != nil else { return [] }
         order.removeAll { $0 == held }
         if !order.contains(where: { $0.batch == held.batch }) { turns.removeAll { $0 == held.batch } }
         return inProgress.values.filter { $0.operation == held }
     }
+
+    /// Takes an operation that is not run here, to be handed back.
+    mutating func giveBack(_ held: HeldOperation) { returned.insert(held) }
 
     // MARK: Photos
 
@@ -80,12 +90,15 @@ struct WorkerLedger {
         // While the filters have enough to do, photos begin several at a time: one by one, each would wake three threads.
         let free = window - inProgress.count
         guard free >= window / 5 || photosHeld < 4 * filtrations else { return begun }
-        while !isStopping, inProgress.count < window, bytesHeld < maxBytesHeld, let photo = next() {
+        while !isStopping, inProgress.count < window, bytesExpected < maxBytesHeld, let photo = next() {
             inProgress[photo.key] = photo
             begun.append(photo)
         }
         return begun
     }
+
+    /// Bytes that are held, and those that the downloads that run are expected to bring.
+    private var bytesExpected: Int { bytesHeld + (inProgress.count - photosHeld) * typicalBytes }
 
     private mutating func next() -> PhotoInProgress? {
         for (turn, batch) in turns.enumerated() {
@@ -109,6 +122,7 @@ struct WorkerLedger {
     mutating func downloaded(_ photo: PhotoInProgress, bytes: Int) {
         bytesHeld += bytes
         photosHeld += 1
+        typicalBytes += (bytes - typicalBytes) / 8
         operations[photo.operation]?.downloaded(index: photo.record.index)
     }
 
@@ -174,12 +188,12 @@ struct WorkerLedger {
         if let letters { operations[report.held]?.adopt(letters) }
     }
 
-    /// The operations to hand back: those of a stopping worker of which nothing runs and nothing is left to report; of an
+    /// The operations to hand back: those that are not run here; those of a stopping worker of which nothing runs and nothing is left to report; of an
     /// aborting one all, since nothing of what may still run is put in place any more.
     var toHandBack: [HeldOperation] {
-        guard !isAborting else { return order }
-        guard isStopping else { return [] }
-        return order.filter { held in operations[held].map { $0.running == 0 && !$0.hasNews } ?? false }
+        guard !isAborting else { return held }
+        guard isStopping else { return Array(returned) }
+        return returned + order.filter { held in operations[held].map { $0.running == 0 && !$0.hasNews } ?? false }
     }
 
     // MARK: Stopping
@@ -195,7 +209,7 @@ struct WorkerLedger {
     }
 
     /// What is held, to be renewed.
-    var held: [HeldOperation] { order }
+    var held: [HeldOperation] { order + returned }
 
     /// The shortest lease of what is held.
     var shortestLease: Duration? { operations.values.map(\.context.options.lease).min() }

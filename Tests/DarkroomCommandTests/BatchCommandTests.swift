@@ -84,14 +84,16 @@ struct BatchCommandTests {
         #expect(warning.contains("no living worker takes it: 1 worker refused it: its output is elsewhere\n"))
 
         _ = try queue.store.perform(queue.store.heartbeat(worker: "v", facts: [("refused", "")]))
-        #expect(try queue.run("status", "\(id)").standardError.isEmpty)
+        let quiet = try queue.run("status", "\(id)").standardError
+        #expect(quiet.isEmpty, "\(quiet)")
     }
 
     @Test func statusSaysWhenTheFeederIsSilent() throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls, seal: false)
         try queue.develop("F")
-        #expect(try queue.run("status", "\(id)").standardError.isEmpty)
+        let quiet = try queue.run("status", "\(id)").standardError
+        #expect(quiet.isEmpty, "\(quiet)")
         let long = String(try queue.store.time() - 31_000)
         _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "feeder.seen", long))
         let warning = try queue.run("status", "\(id)").standardError

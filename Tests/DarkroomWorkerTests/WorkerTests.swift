@@ -186,6 +186,34 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(await slow.wait { $0.departures["/slow"] == 2 }, "the transfers were not aborted")
     }
 
+    @Test func stopsWhileRedisIsAway() throws {
+        let server = try RedisServer()
+        defer { server.stop() }
+        let darkroom = try Darkroom(server)
+        let worker = try darkroom.worker { $0.grace = .milliseconds(100) }
+        try darkroom.wait(try darkroom.submit([urls[0]], darkroom.options()))
+        server.terminate()
+        darkroom.waitForLog("Redis does not answer")
+        let began = ContinuousClock.now
+        worker.stop()
+        worker.wait()
+        #expect(ContinuousClock.now - began < .seconds(15), "it waited for a Redis that is away")
+    }
+
+    @Test func leavesABatchWhoseEntriesItCannotRead() throws {
+        let id = try darkroom.submit([urls[0]], darkroom.options())
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.operations(id), "1", "\u{7}newer"))
+        let worker = try darkroom.worker()
+        darkroom.waitForLog("this program reads 1")
+        let facts = try darkroom.wait(id, "handed back") { $0.executing == 0 }
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.new == 1)
+        #expect(
+            darkroom.lines.withLock { $0.count { $0.contains("is left to other workers") } } == 1,
+            "it tried again and again")
+    }
+
     @Test func oneThingAtATimeIsTheTutorialsSetting() throws {
         let id = try darkroom.submit(urls, darkroom.options())
         let worker = try darkroom.worker {
