@@ -38,10 +38,20 @@ struct SubmitCommand: ParsableCommand {
             throw ValidationError(
                 "name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
         }
+        if resume != nil, hasOptionsOfANewBatch {
+            throw ValidationError(
+                "--resume goes on with what the batch was submitted with: leave out the options of a new batch")
+        }
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if remoteOutput, let output, !output.hasPrefix("/") {
             throw ValidationError("--output \"\(output)\": with --remote-output the path must be absolute")
         }
+    }
+
+    private var hasOptionsOfANewBatch: Bool {
+        !image.filter.isEmpty || image.format != .same || image.quality != 85 || image.strip || remoteOutput
+            || files.fileName != nil || files.overwrite || queue.name != nil || queue.operationSize != 50
+            || queue.lease != .seconds(15) || queue.window != 10_000
     }
 
     func run() throws {
@@ -62,7 +72,7 @@ struct SubmitCommand: ParsableCommand {
             _ = try feed.waitUntilEnded()
         } catch {
             progress.end()
-            throw CommandError("\(error)" + advice(after: error, id))
+            throw CommandError("\(error)" + advice(after: error, id, store))
         }
         let batch = try store.batch(named: id.description)
         progress.end()
@@ -108,9 +118,11 @@ struct SubmitCommand: ParsableCommand {
     }
 
     /// What can be done about a batch whose list was not fed to its end.
-    private func advice(after error: any Error, _ id: BatchID) -> String {
+    private func advice(after error: any Error, _ id: BatchID, _ store: BatchStore) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchSealed]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
+        // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
+        do { if try store.facts(of: id) == nil { return "" } } catch {}
         return "\nbatch \(id) is not complete: go on with darkroom submit \(list) --resume \(id), or give it up with "
             + "darkroom forget \(id)"
     }

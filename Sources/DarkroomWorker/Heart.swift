@@ -32,7 +32,7 @@ final class Heart: Sendable {
                 core.reportSignal.raise()
                 core.claimSignal.raise()
             } catch {
-                if !isAway { core.log("Redis does not answer, waiting for it: \(error)") }
+                if !isAway { core.log("Redis cannot be used, waiting until it can: \(error)") }
                 isAway = true
                 core.heartBeats.withLock { $0 = false }
             }

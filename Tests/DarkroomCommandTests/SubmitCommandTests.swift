@@ -118,6 +118,12 @@ import Testing
         #expect(outcome.standardError.contains("unix:///nowhere/redis.sock"))
     }
 
+    @Test(arguments: [["--filter", "sepia=0.5"], ["--name", "other"], ["--window", "6"], ["--format", "png"]])
+    func resumesWithTheOptionsOfTheBatchAlone(_ options: [String]) throws {
+        let outcome = try Program(["submit", "list.txt", "--resume", "x"] + options).outcome()
+        #expect(outcome.status == 2 && outcome.standardError.contains("leave out the options of a new batch"))
+    }
+
     @Test(arguments: [[], ["-o", "out", "--resume", "x"], ["-o", ""]]) func takesAFolderOrABatchToResume(
         arguments: [String]
     ) throws {

@@ -82,14 +82,14 @@ struct WaitCommandTests {
         let waiting = try queue.start("wait", "\(id)")
         try waiting.waitFor("no living worker")
         server.terminate()
-        try waiting.waitFor("Redis is gone, trying again until it is back: ")
+        try waiting.waitFor("Redis cannot be used, trying again until it can: ")
         try server.restart()
         try waiting.waitFor("Redis \(server.configuration.displayName) is back")
         try queue.develop("F")
         let outcome = try waiting.outcome()
         #expect(outcome.status == 0)
         #expect(outcome.standardOutput.contains("finished, 4 of 4 photos filtered"))
-        #expect(outcome.standardError.components(separatedBy: "Redis is gone").count == 2, "said once")
+        #expect(outcome.standardError.components(separatedBy: "Redis cannot be used").count == 2, "said once")
     }
 
     @Test func batchThatIsForgottenMeanwhileIsAnError() throws {

@@ -146,7 +146,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try darkroom.worker()
         #expect(await slow.wait { $0.running >= 1 })
         server.terminate()
-        darkroom.waitForLog("Redis does not answer")
+        darkroom.waitForLog("Redis cannot be used")
         try server.restart()
         slow.release()
         let facts = try darkroom.wait(id)
@@ -193,7 +193,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try darkroom.worker { $0.grace = .milliseconds(100) }
         try darkroom.wait(try darkroom.submit([urls[0]], darkroom.options()))
         server.terminate()
-        darkroom.waitForLog("Redis does not answer")
+        darkroom.waitForLog("Redis cannot be used")
         let began = ContinuousClock.now
         worker.stop()
         worker.wait()

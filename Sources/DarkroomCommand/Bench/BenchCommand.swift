@@ -4,5 +4,6 @@ import ArgumentParsing
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "bench", abstract: "Measure Darkroom on this machine.", group: "Monitor",
+        examples: ["darkroom bench develop ~/Pictures", "darkroom bench dispatch"],
         subcommands: [BenchDevelopCommand.self, BenchDispatchCommand.self, BenchServeCommand.self])
 }

@@ -137,7 +137,8 @@ struct BenchDevelopCommand: ParsableCommand {
     }
 
     private static func files(in folder: String) throws -> [(name: String, bytes: [UInt8])] {
-        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        let path = try existingFolder(folder, "folder")
+        let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
         let files = names.compactMap { name in
             FileManager.default.contents(atPath: folder + "/" + name).map { (name: name, bytes: Array($0)) }
         }

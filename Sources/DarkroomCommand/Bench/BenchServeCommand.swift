@@ -6,7 +6,7 @@ import Foundation
 struct BenchServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "serve", abstract: "Serve the files of a folder over HTTP on the loopback interface.",
-        shouldDisplay: false)
+        examples: ["darkroom bench serve ~/Pictures < /dev/tty"], shouldDisplay: false)
 
     @Argument(help: "The folder.") var folder: String
 

@@ -34,7 +34,7 @@ struct RunIdentity: Codable, Equatable {
             ("the format", before.format, format), ("the quality", "\(before.quality)", "\(quality)"),
             ("metadata", text(before.strip), text(strip)), ("the file names", before.fileName, fileName),
         ]
-        return pairs.filter { $0.1 != $0.2 }.map { "\($0.0) was \($0.1), now it is \($0.2)" }
+        return pairs.filter { $0.1 != $0.2 }.map { "\($0.0) then \($0.1), now \($0.2)" }
     }
 }
 

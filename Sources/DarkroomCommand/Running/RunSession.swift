@@ -100,7 +100,7 @@ final class RunSession {
         guard differences.isEmpty else {
             throw CoordinatorError(
                 .stateDiffers,
-                "output folder \(options.output): batch \(state.batch) was begun there, and \(differences.joined(separator: "; ")). "
+                "output folder \(options.output): batch \(state.batch) was begun there for something else: \(differences.joined(separator: "; ")). "
                     + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files"
             )
         }

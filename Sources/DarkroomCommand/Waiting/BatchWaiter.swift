@@ -72,7 +72,7 @@ struct BatchWaiter {
                 let isEnough = try isEnough(all)
                 if isEnough || all.allSatisfy({ $0.state == .finished }) { return .finished(all, now: now) }
             } catch let error as StoreError where error.isPassing {
-                if isConnected { warn("Redis is gone, trying again until it is back: \(error)") }
+                if isConnected { warn("Redis cannot be used, trying again until it can: \(error)") }
                 isConnected = false
                 try onAway()
             }
@@ -112,8 +112,9 @@ private struct Hindrance: Hashable {
 }
 
 extension StoreError {
-    /// True when Redis is away and may come back.
+    /// True when Redis is away and may come back, or cannot write to its disk until somebody makes room.
     var isPassing: Bool {
         [.cannotConnect, .disconnected, .timedOut].contains(redis?.code)
+            || ["MISCONF", "LOADING"].contains(redis?.serverErrorName)
     }
 }

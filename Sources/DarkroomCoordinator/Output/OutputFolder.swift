@@ -109,7 +109,8 @@ public struct OutputFolder: Sendable {
         let found = error == EEXIST ? "it is a file" : String(cString: strerror(error))
         throw CoordinatorError(
             .outputDenied,
-            "output folder \(path): \(folder) cannot be made: \(found); change its permissions, or choose another folder"
+            "output folder \(path): \(folder) cannot be made: \(found); "
+                + (error == EACCES ? "change its permissions, or " : "") + "choose another folder"
         )
     }
 }
