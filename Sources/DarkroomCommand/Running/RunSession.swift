@@ -160,7 +160,11 @@ final class RunSession {
             var waiter = BatchWaiter(
                 store, redis: redis.displayName, warnAfter: .seconds(5),
                 warn: { [progress] in if !interruption.isRequested { progress.note($0) } },
-                onAway: { [privateRedis] in try privateRedis?.checkRunning() })
+                onAway: { [privateRedis] in
+                    try privateRedis?.checkRunning()
+                    // A Redis that cannot be used (its disk is full, say) holds up nobody who wants to leave.
+                    if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
+                })
             let batch = try waiter.wait(for: begun) { batch in
                 progress.show(batch)
                 if interruption.isRequested { return true }
