@@ -54,7 +54,8 @@ final class PrivateRedis {
     static func forget(in folder: RunFolder) throws {
         let data = folder.path + "/redis"
         try endLeftover(data)
-        try? FileManager.default.removeItem(atPath: data)
+        // Left behind, the old queue would be loaded again as the new one.
+        if FileManager.default.fileExists(atPath: data) { try FileManager.default.removeItem(atPath: data) }
     }
 
     /// The server of a run that was killed ends by itself a little later, and must not write any more when this one reads.
@@ -67,7 +68,7 @@ final class PrivateRedis {
                     throw CommandError(
                         "the redis-server of an earlier run (process \(process)) does not end; end it by kill -9")
                 }
-                usleep(10_000)
+                usleep(10_000)  // not a child of this process: its end is told by no signal
             }
         }
     }
@@ -77,6 +78,7 @@ final class PrivateRedis {
         guard let resolved = realpath(data, nil) else { return [] }
         defer { free(resolved) }
         let folder = String(cString: resolved)
+        // Processes come and go while they are looked at; one that is gone, or another user's, is none of ours.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { pid_t($0) }.filter { process in
             (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")) == folder
@@ -98,6 +100,7 @@ final class PrivateRedis {
 
     /// Removes the socket folder that the file at `urlPath` names, and the file.
     private static func removeSocketFolder(named urlPath: String) {
+        // No such file: there is no folder to remove. An empty folder that stays does no harm.
         guard let url = try? String(contentsOfFile: urlPath, encoding: .utf8) else { return }
         let socket = url.trimmingCharacters(in: .newlines).dropFirst("unix://".count)
         let folder = socket.dropLast("/redis.sock".count)

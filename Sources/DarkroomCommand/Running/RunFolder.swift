@@ -25,6 +25,7 @@ final class RunFolder {
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(lock) }
             guard errno == EWOULDBLOCK else { throw Self.error("lock", self.path + "/lock") }
+            // Who holds the lock is told where it can be read; that it is held is the error.
             let holder = (try? String(contentsOfFile: self.path + "/lock", encoding: .utf8)) ?? ""
             throw CoordinatorError(
                 .folderInUse,

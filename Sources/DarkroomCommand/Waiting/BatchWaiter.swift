@@ -77,6 +77,7 @@ struct BatchWaiter {
                 try onAway()
             }
             if let deadline, deadline <= .now { return .timedOut(batches.compactMap { latest[$0.id] }, now: now) }
+            // Redis has no signal for a client to wait for that also survives its restarts.
             Thread.sleep(forTimeInterval: min(Self.pause, deadline.map { $0 - .now } ?? Self.pause) / .seconds(1))
         }
     }
