@@ -17,7 +17,7 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
     }
 
     init(_ configuration: TransferConfiguration, policy: AddressPolicy) {
-        _ = Self.library
+        Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
         let mailbox = Mailbox(multi: multi)
         self.mailbox = mailbox
@@ -70,6 +70,9 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
         return transfer
     }
 
-    /// libcurl's own start, once in the process; it counts and locks by itself.
+    /// libcurl's own start, once in the process.
+    static func startLibrary() { _ = library }
+
+    /// libcurl counts and locks by itself.
     private static let library = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 }

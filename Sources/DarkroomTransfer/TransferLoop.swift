@@ -249,7 +249,7 @@ final class TransferLoop {
 }
 
 /// TLS libraries may write to a connection that was closed; the signal for that would end the process.
-private func blockBrokenPipeSignal() {
+func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
