@@ -52,6 +52,8 @@ final class Heart: Sendable {
             let part = Array(held[start..<min(start + 64, held.count)])
             calls.append(core.store.heartbeat(worker: core.id, facts: facts(), held: part))
         }
-        core.drop(try core.store.perform(calls).flatMap(\.lost))
+        let replies = try core.store.perform(calls)
+        core.drop(replies.flatMap(\.lost))
+        core.webhooks.offer(replies.last?.webhooks ?? [])
     }
 }

@@ -14,17 +14,19 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     // everything that changes is behind a lock
     private let photo: PhotoInProgress
     private let engine: TransferEngine
+    private let originals: Originals
     private let transfer = Locked<Transfer?>(nil)
     private let image = Locked<Download?>(nil)
     private let onEnd: @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
 
     /// - Parameter onEnd: what came of the transfer, called before the operation is finished, never twice.
     init(
-        _ photo: PhotoInProgress, engine: TransferEngine,
+        _ photo: PhotoInProgress, engine: TransferEngine, originals: Originals,
         onEnd: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
     ) {
         self.photo = photo
         self.engine = engine
+        self.originals = originals
         self.onEnd = onEnd
         super.init()
         qualityOfService = .userInitiated
@@ -41,7 +43,15 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
             end(.failure(TransferError(code: code, detail: problem.detail, attempts: 0)))
             return
         }
-        let started = engine.start(photo.record.url) { [self] result in end(result) }
+        originals.find(photo) { [self] found in
+            if let found { end(found) } else { download() }
+        }
+    }
+
+    private func download() {
+        let started = engine.start(photo.record.url) { [self] result in
+            originals.keep(photo, result) { [self] result in end(result) }
+        }
         transfer.withLock { $0 = started }
         // The flag may have been set between the check above and the line before.
         if photo.cancelled.isSet || isCancelled { started.cancel() }

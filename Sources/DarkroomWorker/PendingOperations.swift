@@ -15,9 +15,11 @@ final class PendingOperations: Sendable {
     private let downloadQueue = OperationQueue()
     private let filtrationQueue = OperationQueue()
     private let engine: TransferEngine
+    private let originals: Originals
 
-    init(_ configuration: WorkerConfiguration, engine: TransferEngine) {
+    init(_ configuration: WorkerConfiguration, engine: TransferEngine, originals: Originals) {
         self.engine = engine
+        self.originals = originals
         downloadQueue.name = "Download queue"
         downloadQueue.maxConcurrentOperationCount = configuration.downloads
         // Downloaders only hand their transfers to the engine: one thread begins many, and wakes once for them.
@@ -42,7 +44,7 @@ final class PendingOperations: Sendable {
         downloaded: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void,
         filter: @escaping @Sendable (PhotoInProgress, Download) -> Void
     ) {
-        let downloader = ImageDownloader(photo, engine: engine) { [self] photo, result in
+        let downloader = ImageDownloader(photo, engine: engine, originals: originals) { [self] photo, result in
             inProgress.withLock {
                 $0.downloads[ObjectIdentifier(photo)] = nil
                 if case .failure = result { $0.filtrations[ObjectIdentifier(photo)] = nil }

@@ -72,6 +72,7 @@ public final class Worker: Sendable {
                     stopSignal.raise()
                 },
                 OwnedThread("darkroom-reports") { [reporter] in reporter.run() },
+                OwnedThread("darkroom-events") { [core] in core.events.run() },
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
@@ -103,6 +104,7 @@ public final class Worker: Sendable {
     private func end() {
         while !stopRequested.isSet { stopSignal.wait() }
         core.stop()
+        core.webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
         // The reporter hands back as photos end; whoever asks to leave raises the signal, too.
         while !isEmpty, !core.leaving.isSet, .now < deadline { stopSignal.wait(timeout: .milliseconds(20)) }
@@ -118,7 +120,9 @@ public final class Worker: Sendable {
         while !claimsEnded.isSet, !core.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }
         heart.stop()
         reporter.stop()
+        core.events.stop()
         if !core.leaving.isSet {
+            core.webhooks.end()
             for thread in threads.withLock({ $0 }) { thread.join() }
             // A worker that cannot say goodbye is taken off the list after an hour.
             do { try core.store.perform(core.store.leave(worker: id)) } catch { core.log("\(error)") }

@@ -24,9 +24,12 @@ final class WorkerCore: Sendable {
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
     let rate = Rate()
+    let events: PhotoEvents
+    let webhooks: WebhookDelivery
     private let ledger: Locked<WorkerLedger>
     private let pending: PendingOperations
     private let engine: TransferEngine
+    private let filtrationThreads: FiltrationThreads
 
     init(
         id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void
@@ -36,7 +39,10 @@ final class WorkerCore: Sendable {
         self.configuration = configuration
         self.log = log
         engine = TransferEngine(configuration.transfer)
-        pending = PendingOperations(configuration, engine: engine)
+        events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
+        webhooks = WebhookDelivery(store, configuration, log: log)
+        filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, log: log)
+        pending = PendingOperations(configuration, engine: engine, originals: Originals(worker: id))
         ledger = Locked(
             WorkerLedger(
                 downloads: configuration.downloads, filtrations: configuration.filtrations,
@@ -110,6 +116,7 @@ final class WorkerCore: Sendable {
         switch result {
         case .success(let image):
             withLedger { $0.downloaded(photo, bytes: image.body.count) }
+            events.note(photo, .downloaded)
         case .failure(let error):
             ended(
                 photo,
@@ -124,8 +131,10 @@ final class WorkerCore: Sendable {
     private func filter(_ photo: PhotoInProgress, _ image: Download) {
         let temporaryName = Leftovers.temporaryName(
             for: String(photo.record.index), fence: photo.operation.fence, worker: id)
-        let outcome = PhotoDevelopment.develop(photo, image, temporaryName: temporaryName) { [self] in
-            !photo.cancelled.isSet && withLedger { $0.isWanted(photo) }
+        let outcome = filtrationThreads.run { [self] in
+            PhotoDevelopment.develop(photo, image, temporaryName: temporaryName) {
+                !photo.cancelled.isSet && withLedger { $0.isWanted(photo) }
+            }
         }
         withLedger { $0.released(bytes: image.body.count) }
         ended(photo, outcome)
@@ -135,6 +144,7 @@ final class WorkerCore: Sendable {
         let (isDue, wantsMore) = withLedger { ledger in
             (ledger.ended(photo, outcome), ledger.photosWanted > 0)
         }
+        if let outcome { events.note(photo, outcome.state) }
         if isDue || photo.cancelled.isSet { reportSignal.raise() }
         if wantsMore { claimSignal.raise() }
         beginPhotos()
