@@ -31,8 +31,6 @@ enum Retention: ExpressibleByArgument {
     }
 }
 
-extension Priority: ExpressibleByArgument {}
-
 /// How a batch stands in the queue.
 struct QueueOptions: ParsableArguments {
     /// As many as one call of the script takes.

@@ -12,10 +12,10 @@ struct RetryListOptions: ParsableArguments {
     var list: String?
 
     /// Reads the list, if one was given, and restores what Redis has not kept of the batch; to be called before the retry.
-    /// - Returns: how many operations have their names and URLs again; nil when no list was given.
-    func restore(_ batch: BatchFacts, in store: BatchStore) throws -> Int? {
-        guard let list else { return nil }
-        return try Coordinator(store: store) { printToStandardError($0.description) }
+    func restore(_ batch: BatchFacts, in store: BatchStore) throws {
+        // A cancelled batch is refused by the retry, whatever its list.
+        guard let list, !batch.cancelled else { return }
+        _ = try Coordinator(store: store) { printToStandardError($0.description) }
             .restoreEntries(of: batch.id, from: PhotoListReader(list))
     }
 }

@@ -182,7 +182,10 @@ final class RunSession {
     ) throws -> BatchFacts {
         var waiter = BatchWaiter(
             store, redis: redis.displayName, warnAfter: .seconds(5),
-            warn: { [progress] in if !interruption.isRequested { progress.note($0) } },
+            warn: { [progress, address] text in
+                let how = text.contains(": darkroom ") ? " (with \(address))" : ""
+                if !interruption.isRequested { progress.note(text + how) }
+            },
             onAway: { [privateRedis] in
                 try privateRedis?.checkRunning()
                 // A Redis that cannot be used (its disk is full, say) holds up nobody who wants to leave.
