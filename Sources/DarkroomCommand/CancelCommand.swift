@@ -48,9 +48,8 @@ struct CancelCommand: ParsableCommand {
         if wait { cancelled = try waitForEnd(of: [cancelled], store)[0] }
         let verb = isNew ? "is cancelled" : "was cancelled already"
         let running = cancelled.executing
-        let rest = running == 1 ? "1 operation still runs, " : "\(HumanText.count(running)) operations still run, "
-        try answer.give(
-            "batch \(cancelled.label) \(verb): " + (running > 0 ? rest : "") + Self.done(cancelled), cancelled)
+        let rest = running == 0 ? "" : Self.operations(running, "still runs, ", "still run, ")
+        try answer.give("batch \(cancelled.label) \(verb): \(rest)\(Self.done(cancelled))", cancelled)
     }
 
     private func cancelAll(_ control: BatchControl, _ answer: SteeringAnswer) throws {
@@ -86,11 +85,15 @@ struct CancelCommand: ParsableCommand {
         var waiter = BatchWaiter(store, redis: try redis.configuration().displayName) { printToStandardError($0) }
         let running = batches.reduce(0) { $0 + $1.executing }
         if running > 0 {
-            printToStandardError("waiting for \(HumanText.count(running, of: "operation")) that still run")
+            printToStandardError("waiting for " + Self.operations(running, "that still runs", "that still run"))
         }
         switch try waiter.wait(for: batches, timeout: nil) {
         case .finished(let batches, _), .timedOut(let batches, _): return batches
         }
+    }
+
+    private static func operations(_ count: Int, _ one: String, _ many: String) -> String {
+        HumanText.count(count, of: "operation") + " " + (count == 1 ? one : many)
     }
 
     private static func done(_ batch: BatchFacts) -> String {

@@ -30,26 +30,38 @@ struct RetryCommand: ParsableCommand {
     private func tell(
         _ retried: Retried, of batch: BatchFacts, _ reasons: [FailureReason], _ answer: SteeringAnswer
     ) throws {
-        let because = reasons.isEmpty ? "" : " for " + reasons.map(\.word).joined(separator: " or ")
-        let photos = HumanText.count(retried.photos, of: "failed photo")
-        let notKept = HumanText.count(retried.notKept, of: "failed photo")
+        let failed = reasons.isEmpty ? batch.counts.failed : reasons.reduce(0) { $0 + (batch.failures[$1] ?? 0) }
+        let later = batch.state == .finished ? 0 : max(0, failed - retried.notKept)
         if retried.notKept > 0 {
             printToStandardError(
-                "\(notKept) of batch \(batch.label) stayed failed, because names and URLs of so many are not kept; with its list "
-                    + "they can run again: darkroom retry \(batch.id) --list LIST")
+                "\(HumanText.count(retried.notKept, of: "failed photo")) of batch \(batch.label) stayed failed: Redis no longer "
+                    + "has their names and URLs; with the list they can run again: darkroom retry \(batch.id) --list LIST"
+            )
         }
-        let sentence =
-            retried.photos == 0
-            ? "no photo of batch \(batch.label) runs again: "
-                + (retried.notKept > 0 ? "none is kept" : "none has failed\(because)")
-            : "\(photos) of batch \(batch.label) \(retried.photos == 1 ? "runs" : "run") again"
+        if later > 0 {
+            printToStandardError(
+                "\(HumanText.count(later, of: "failed photo")) of batch \(batch.label) stayed failed, because their operations "
+                    + "have not ended; retry again when it has finished")
+        }
         try answer.give(
-            sentence, batch,
+            sentence(retried, batch, reasons, isMoreLeft: later > 0), batch,
             [
                 .init(key: "retried", value: .int(retried.photos)),
                 .init(key: "notKept", value: .int(retried.notKept)),
             ])
         try answer.warn(of: batch)
         if retried.photos == 0, retried.notKept > 0 { throw ExitCode.failure }
+    }
+
+    private func sentence(
+        _ retried: Retried, _ batch: BatchFacts, _ reasons: [FailureReason], isMoreLeft: Bool
+    ) -> String {
+        if retried.photos > 0 {
+            let photos = HumanText.count(retried.photos, of: "failed photo")
+            return "\(photos) of batch \(batch.label) \(retried.photos == 1 ? "runs" : "run") again"
+        }
+        if retried.notKept > 0 || isMoreLeft { return "no photo of batch \(batch.label) runs again" }
+        let because = reasons.isEmpty ? "" : " for " + reasons.map(\.word).joined(separator: " or ")
+        return "no photo of batch \(batch.label) has failed\(because): there is nothing to retry"
     }
 }

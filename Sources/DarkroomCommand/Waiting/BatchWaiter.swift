@@ -101,7 +101,7 @@ struct BatchWaiter {
         guard warnFrom <= .now else { return }
         let warnings = BatchWarnings(workers: try store.workers(), cluster: try store.clusterSteering(), now: now)
         var hindrances: Set<Hindrance> = []
-        for warning in warnings.of(open.compactMap({ latest[$0.id] }).sorted(by: { $0.id < $1.id })) {
+        for warning in warnings.of(latest.values.sorted(by: { $0.id < $1.id })) {
             let hindrance = Hindrance(batch: warning.batch, kind: warning.kind)
             if !warned.contains(hindrance) { warn(warning.text) }
             hindrances.insert(hindrance)

@@ -36,11 +36,12 @@ struct BatchWarnings {
         self.init(workers: try store.workers(), cluster: try store.clusterSteering(), now: try store.time())
     }
 
-    /// What hinders these batches now. That one waits for another of these is left out: what hinders that one is said.
+    /// What hinders those of these batches that have not finished. That one waits for another of these is left out: what
+    /// hinders that one is said.
     func of(_ batches: [BatchFacts]) -> [Warning] {
         let open = batches.filter { $0.state != .finished && !$0.cancelled }
         guard !open.isEmpty else { return [] }
-        let ids = Set(open.map(\.id))
+        let ids = Set(batches.map(\.id))
         return ofCluster + open.flatMap { of($0, among: ids) }
     }
 
@@ -54,13 +55,13 @@ struct BatchWarnings {
         }
     }
 
-    private func of(_ batch: BatchFacts, among open: Set<BatchID>) -> [Warning] {
+    private func of(_ batch: BatchFacts, among known: Set<BatchID>) -> [Warning] {
         var warnings: [Warning] = []
         func add(_ kind: Kind, _ text: String) {
             warnings.append(Warning(batch: batch.id, kind: kind, text: "batch \(batch.label): \(text)"))
         }
         if let text = feederText(batch) { add(.feeder, text) }
-        if let first = batch.waitsFor.first, batch.waitsFor.contains(where: { !open.contains($0) }) {
+        if let first = batch.waitsFor.first, batch.waitsFor.contains(where: { !known.contains($0) }) {
             add(
                 .waiting,
                 "it waits for \(HumanText.list(batch.waitsFor.map(\.description))); it need not any more with: darkroom depend "

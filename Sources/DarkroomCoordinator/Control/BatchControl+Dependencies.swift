@@ -45,11 +45,10 @@ extension BatchControl {
     /// Takes it back that a batch waits for others; it is ready when nothing else is left that it waits for.
     /// - Returns: false when it waited for none of them.
     public func undepend(_ id: BatchID, from others: [BatchID]) throws -> Bool {
-        let replies = try store.perform(others.map { store.undepend(id, from: $0) })
-        return try zip(others, replies).reduce(false) { isChanged, answer in
-            switch answer.1 {
+        try store.perform(others.map { store.undepend(id, from: $0) }).reduce(false) { isChanged, reply in
+            switch reply {
             case .removed(let isNew): return isNew || isChanged
-            default: throw Self.refusal(answer.1, id, answer.0)
+            case .gone(let gone): throw ControlError.gone(gone)
             }
         }
     }
@@ -128,7 +127,7 @@ extension BatchControl {
             )
         case .cancelled: ControlError.cancelled(id, "it does not run any more, so it waits for nothing")
         case .gone(let gone): ControlError.gone(gone)
-        case .added, .removed, .finishedBefore, .failedBefore, .moved:
+        case .added, .finishedBefore, .failedBefore, .moved:
             preconditionFailure("\(reply) is no refusal")
         }
     }

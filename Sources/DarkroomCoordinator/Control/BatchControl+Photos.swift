@@ -61,9 +61,9 @@ extension BatchControl {
                 .outsideList,
                 "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are none of it; give others")
         }
-        let focus = Steering.Focus(range, only: only)
-        let isNew = try changed(store.perform(store.focus(id, focus)), of: id, "no photo of it is left to run")
-        let fed = max(0, min(range.upperBound, facts.photos - 1) - range.lowerBound + 1)
+        let (isNew, photos) = try replaceFocus(
+            of: id, Steering.Focus(range, only: only), "no photo of it is left to run")
+        let fed = max(0, min(range.upperBound, photos - 1) - range.lowerBound + 1)
         return FocusSet(fed: fed, isSealed: facts.sealed, isNew: isNew)
     }
 
@@ -71,7 +71,18 @@ extension BatchControl {
     /// - Returns: false when it had no focus.
     @discardableResult
     public func clearFocus(_ id: BatchID) throws -> Bool {
-        try changed(store.perform(store.focus(id, nil)), of: id, "its focus ended with it")
+        try replaceFocus(of: id, nil, "its focus ended with it").isNew
+    }
+
+    private func replaceFocus(
+        of id: BatchID, _ focus: Steering.Focus?, _ nothingLeft: String
+    ) throws -> (isNew: Bool, photos: Int) {
+        switch try store.perform(store.focus(id, focus)) {
+        case .done(let isNew, let photos): return (isNew, photos)
+        case .finished: throw ControlError.finished(id, nothingLeft)
+        case .cancelled: throw ControlError.cancelled(id, nothingLeft)
+        case .gone: throw ControlError.gone(id)
+        }
     }
 
     /// How many photos a call of the script takes.

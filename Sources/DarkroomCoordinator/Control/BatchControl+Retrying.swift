@@ -13,14 +13,15 @@ public struct Retried: Sendable, Equatable {
 /// Running failed photos again.
 extension BatchControl {
     /// Runs the failed photos of a batch again, and only those. A batch that has finished executes again.
+    ///
+    /// While a batch executes, failed photos of operations that have not ended are left out: retry it again later.
     /// - Parameter reasons: only photos that failed for one of these; empty for all.
     public func retry(_ id: BatchID, reasons: [FailureReason] = []) throws -> Retried {
-        guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
         var sum = Retried()
         var next: Int? = 1
         let deadline = ContinuousClock.now + .seconds(30)
         while let first = next {
-            switch try store.perform(store.retry(id, from: first, through: max(1, facts.operations), reasons: reasons))
+            switch try store.perform(store.retry(id, from: first, reasons: reasons))
             {
             case .retried(let photos, let notKept, let following):
                 sum.photos += photos

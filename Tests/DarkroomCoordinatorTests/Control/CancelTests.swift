@@ -70,7 +70,9 @@ import Testing
         let beyond = try PhotoRanges(parsing: "0-9,1499-1500")
         let notFed = try #require(refusal { _ = try control.cancel(beyond, of: open) })
         #expect(notFed.code == .notFed)
-        #expect(notFed.description.contains("\(open) has 1500 photos, with the indexes 0-1499, so far: photos 0-9,1499-1500"))
+        #expect(
+            notFed.description.contains(
+                "\(open) has 1500 photos, with the indexes 0-1499, so far: photos 0-9,1499-1500"))
         #expect(try fixture.facts(open).counts.cancelled == 0)
 
         let sealed = try fixture.submit(2, photos: 1)

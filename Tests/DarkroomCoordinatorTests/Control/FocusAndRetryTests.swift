@@ -44,9 +44,12 @@ import Testing
         #expect(facts.state == .ready && facts.round == 2)
         #expect(facts.counts.new == 1200 && facts.counts.failed == 600)
         #expect(facts.failures.filter { $0.value > 0 } == [.httpClientError: 600])
-        #expect(try control.retry(id) == Retried(photos: 600))
+        // Every operation is queued again, and only photos of operations that have ended are retried.
         #expect(try control.retry(id) == Retried())
         try fixture.develop("F", worker: "another")
+        #expect(try fixture.facts(id).state == .finished)
+        #expect(try control.retry(id) == Retried(photos: 600))
+        try fixture.develop("F", worker: "third")
         facts = try fixture.facts(id)
         #expect(facts.state == .finished && facts.counts.filtered == 3000 && facts.counts.failed == 0)
     }
