@@ -104,19 +104,19 @@ final class ModelBench {
             model.state.batches[id]!.counters = batch.counters
             model.state.batches[id]!.reasons = batch.reasons
         }
+        model.state.turn = redis.turn
         if redis != model.state { throw failure(redis.differences(from: model.state)) }
         model.state = redis  // equal, and quickly compared with what is read next
     }
 
-    /// The Redis clock as the step saw it: what it wrote as a time. A step that wrote none needs none.
+    /// The Redis clock as the step saw it: what it wrote as a time, which is the latest of all. A step that wrote none needs
+    /// none.
     private func time(of message: Message, in redis: StoreState) -> Int {
         switch message {
         case .claim, .heartbeat: redis.seen ?? 0
-        case .submit(let id, _, _), .feed(let id, _, _), .seal(let id, _, _), .forget(let id, _):
-            redis.batches[id]?.latestTime ?? 0
-        case .report(let report): redis.batches[report.held.batch]?.latestTime ?? 0
-        case .handback(let held, _): redis.batches[held.batch]?.latestTime ?? 0
-        case .expireLeases, .leave: 0
+        case .takeWebhook(let due, let duration): (redis.webhooks[due.member] ?? 0) - duration.wholeMilliseconds
+        case .settleWebhook(let member, _, let delay?): (redis.webhooks[member] ?? 0) - delay.wholeMilliseconds
+        default: redis.batches.values.map(\.latestTime).max() ?? 0
         }
     }
 }
