@@ -95,7 +95,7 @@ extension StoreModel {
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(10)
         return HeartbeatReply(
             lost: lost, version: state.version, cluster: state.cluster, steering: steering(of: held.map(\.batch)),
-            letters: Message.sorted(letters(held)),
+            letters: Message.sorted(letters(held.filter { !lost.contains($0) })),
             webhooks: due.map { member, score in
                 var webhook = DueWebhook(member: member, score: score, url: "")
                 webhook = DueWebhook(member: member, score: score, url: state.batches[webhook.batch]?.webhook ?? "")
@@ -103,12 +103,12 @@ extension StoreModel {
             }, hasMore: hasMore)
     }
 
-    /// The letters of what is named of batches in which photos were cancelled one by one.
+    /// The letters of what is held of batches in which photos were cancelled one by one.
     private func letters(_ held: [HeldOperation]) -> [HeartbeatReply.Letters] {
         held.compactMap { held in
             guard let batch = state.batches[held.batch], batch.state != nil, batch.letters.contains(UInt8(ascii: "C"))
             else { return nil }
-            let letters = batch.photos(of: held.number).map { batch.letters[$0] }
+            let letters = batch.read(batch.letters[batch.photos(of: held.number)])
             return HeartbeatReply.Letters(batch: held.batch, number: held.number, letters: letters)
         }
     }

@@ -8,7 +8,6 @@ extension StoreModel {
     mutating func wait(_ id: BatchID, for other: BatchID) {
         guard state.batches[id]!.dependencies.insert(other).inserted else { return }
         state.batches[other]!.dependents.order.append(id)
-        state.dependencies += 1
         state.batches[id]!.state = .waiting
         stand(id)
     }
@@ -18,7 +17,7 @@ extension StoreModel {
         guard let batch = state.batches[id], let state = batch.state else { return .gone(id) }
         guard let awaited = self.state.batches[other], awaited.state != nil else { return .gone(other) }
         if batch.isCancelled { return .cancelled }
-        if state == .executing || state == .finished { return .started }
+        if state == .executing || state == .finished || batch.round > 1 { return .started }
         if batch.dependencies.contains(other) { return .added(isNew: false) }
         if awaited.state == .finished {
             guard batch.afterSuccess, !awaited.succeeded else { return .finishedBefore }
@@ -27,6 +26,7 @@ extension StoreModel {
         }
         if self.state.dependencies != version { return .moved }
         wait(id, for: other)
+        self.state.dependencies += 1
         return .added(isNew: true)
     }
 

@@ -75,7 +75,11 @@ struct StoreModel {
         batch.feederSeen = now
         state.batches[id] = batch
         state.submissions[id] = now
-        for other in after { wait(id, for: other) }
+        let waits = after.filter { state.batches[$0]!.state != .finished }
+        for other in waits { wait(id, for: other) }
+        if !waits.isEmpty { state.dependencies += 1 }
+        let hopeless = after.last { state.batches[$0]!.state == .finished && !state.batches[$0]!.succeeded }
+        if let hopeless, options.afterSuccess { cancelNow(id, "\(hopeless) did not succeed") }
         return .submitted(at: now)
     }
 

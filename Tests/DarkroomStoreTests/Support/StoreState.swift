@@ -114,7 +114,7 @@ struct BatchContent: Equatable {
 
     /// The photos of an operation, as positions in `letters`.
     func photos(of operation: Int) -> Range<Int> {
-        (operation - 1) * size..<min(operation * size, letters.count)
+        min((operation - 1) * size, letters.count)..<min(operation * size, letters.count)
     }
 
     /// The operations that the focus touches; nil without one.
