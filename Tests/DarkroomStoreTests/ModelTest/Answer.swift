@@ -147,7 +147,7 @@ extension Answer: CustomStringConvertible {
         "hand-back: gone", "hand-back: lost", "hand-back: had ended", "hand-back: cancelled", "forget: forgotten",
         "forget: gone", "forget: unfinished", "cancel: cancelled", "cancel: cancelled, finished", "cancel: before",
         "cancel: before, finished", "cancel: finished", "cancel: gone", "cancel photos: some",
-        "cancel photos: some, final ones", "cancel photos: none", "cancel photos: none, final ones", "cancel photos: not fed",
+        "cancel photos: some, final ones", "cancel photos: none, final ones", "cancel photos: not fed",
         "cancel photos: finished", "cancel photos: cancelledBefore", "cancel photos: gone", "steer: done",
         "steer: before", "steer: finished", "steer: cancelled", "steer: gone", "focus: done", "focus: before",
         "focus: finished", "focus: cancelled", "focus: gone", "limits: done", "limits: before", "depend: added",

@@ -10,8 +10,8 @@ extension ModelRun {
         case 0..<2: try cancel()
         case 2..<7: try cancelPhotos()
         case 7..<14: try suspend()
-        case 14..<16: try suspendCluster()
-        case 16..<20: try prioritize()
+        case 14..<17: try suspendCluster()
+        case 17..<20: try prioritize()
         case 20..<26: try focus()
         case 26: try limit()
         case 27..<31: try depend()
@@ -25,15 +25,15 @@ extension ModelRun {
 
     /// A batch; now and then one that is gone, or that is nobody's.
     private func anyBatch(_ wanted: (BatchContent) -> Bool = { _ in true }) -> BatchID? {
-        if random.chance(4) { return random.chance(50) ? BatchID("nobody's") : coordinator.batches.first?.id }
-        let there = bench.state.batches.filter { wanted($0.value) || random.chance(10) }.keys.sorted()
+        if random.chance(5) { return random.chance(50) ? BatchID("nobody's") : coordinator.batches.first?.id }
+        let there = bench.state.batches.filter { wanted($0.value) || random.chance(15) }.keys.sorted()
         return random.pick(there)
     }
 
     private func isOpen(_ batch: BatchContent) -> Bool { batch.state != .finished && !batch.isCancelled }
 
     private func cancel() throws {
-        guard let id = anyBatch() else { return }
+        guard let id = random.chance(30) ? anyBatch({ $0.isCancelled && $0.state != .finished }) : anyBatch() else { return }
         _ = try deliver(.cancel(id, reason: random.chance(50) ? "" : "no longer needed"))
     }
 
@@ -53,21 +53,23 @@ extension ModelRun {
     }
 
     private func suspend() throws {
-        guard let id = anyBatch(isOpen) else { return }
-        let suspended = bench.state.batches[id]?.suspended ?? []
-        if let part = suspended.sorted(by: { $0.rawValue < $1.rawValue }).first, random.chance(75) {
-            _ = try deliver(.suspend(id, part, false))
-        } else {
+        let suspended = bench.state.batches.filter { !$0.value.suspended.isEmpty && isOpen($0.value) }.keys.sorted()
+        if let id = random.pick(suspended), random.chance(60) {
+            let parts = bench.state.batches[id]!.suspended.sorted { $0.rawValue < $1.rawValue }
+            _ = try deliver(.suspend(id, random.pick(parts)!, false))
+        } else if let id = anyBatch(isOpen) {
             _ = try deliver(.suspend(id, random.pick(QueuePart.allCases)!, random.chance(70)))
         }
     }
 
     private func suspendCluster() throws {
-        let part = random.pick(QueuePart.allCases)!
-        if bench.state.cluster.isSuspended || bench.state.cluster.areDownloadsSuspended {
-            _ = try deliver(.suspend(nil, bench.state.cluster.isSuspended ? .everything : .downloads, false))
-        } else {
-            _ = try deliver(.suspend(nil, part, random.chance(60)))
+        let cluster = bench.state.cluster
+        if cluster.isSuspended || cluster.areDownloadsSuspended || cluster.areFiltrationsSuspended {
+            let part: QueuePart =
+                cluster.isSuspended ? .everything : cluster.areDownloadsSuspended ? .downloads : .filtrations
+            _ = try deliver(.suspend(nil, part, false))
+        } else if random.chance(30) {
+            _ = try deliver(.suspend(nil, random.pick(QueuePart.allCases)!, random.chance(80)))
         }
     }
 
@@ -78,7 +80,7 @@ extension ModelRun {
 
     private func focus() throws {
         guard let id = anyBatch(isOpen) else { return }
-        if let focus = bench.state.batches[id]?.focus, random.chance(30) {
+        if let focus = bench.state.batches[id]?.focus, random.chance(focus.only ? 60 : 30) {
             _ = try deliver(.focus(id, random.chance(20) ? focus : nil))
             return
         }
@@ -112,7 +114,9 @@ extension ModelRun {
     /// As clients do: look, refuse a circle, add with the version that was seen.
     private func depend() throws {
         let startable = { (batch: BatchContent) in batch.state == .ready || batch.state == .waiting }
-        guard let id = anyBatch(startable), let other = random.chance(3) ? id : anyBatch(isOpen) else { return }
+        // Also on one that has ended badly.
+        let other = random.chance(20) ? anyBatch { $0.state == .finished && !$0.succeeded } : anyBatch(isOpen)
+        guard let id = anyBatch(startable), let other = random.chance(3) ? id : other else { return }
         var reached: Set = [other]
         var open = [other]
         while let next = open.popLast() {
@@ -138,7 +142,8 @@ extension ModelRun {
 
     private func retry() throws {
         let failed = { (batch: BatchContent) in !batch.reasonsOfLetters.isEmpty }
-        guard let id = anyBatch(failed) else { return }
+        let releasing = random.chance(30) ? bench.state.releases.keys.sorted() : []
+        guard let id = random.pick(releasing) ?? anyBatch(failed) else { return }
         let operations = max(1, bench.state.batches[id]?.operations ?? 1)
         let first = random.chance(60) ? 1 : Int.random(in: 1...operations, using: &random)
         let last = random.chance(60) ? operations : Int.random(in: first...operations + 2, using: &random)

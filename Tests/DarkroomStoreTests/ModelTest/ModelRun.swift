@@ -114,8 +114,10 @@ final class ModelRun {
     }
 
     private func feed() throws {
-        let open = coordinator.batches.filter { bench.state.batches[$0.id]?.sealed != true }
-        guard let batch = random.pick(random.chance(85) ? open : coordinator.batches) else { return }
+        let open = coordinator.batches.filter { known in
+            bench.state.batches[known.id].map { !$0.sealed && !$0.isCancelled } ?? random.chance(10)
+        }
+        guard let batch = random.pick(random.chance(90) ? open : coordinator.batches) else { return }
         var number = coordinator.next(batch.id)
         if random.chance(10) { number += Int.random(in: -2...2, using: &random) }
         for number in number..<number + Int.random(in: 1...4, using: &random) where number >= 1 {
@@ -134,7 +136,8 @@ final class ModelRun {
     }
 
     private func seal() throws {
-        guard let batch = random.pick(coordinator.batches) else { return }
+        let there = coordinator.batches.filter { bench.state.batches[$0.id] != nil }
+        guard let batch = random.pick(random.chance(85) ? there : coordinator.batches) else { return }
         // Also in the middle of the feed, with what is there, so that many batches come to their end.
         let content = bench.state.batches[batch.id]
         var (operations, photos) = (batch.operations, batch.photos)
