@@ -19,10 +19,10 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
             return
         }
         let name = argument.dropFirst(Self.ownPrefix.count)
-        let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
-        guard isName, !name.isEmpty else {
+        let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "_-".contains($0)) }
+        guard isName, (1...64).contains(name.count) else {
             throw InvalidValue(
-                "write the name of an operation of your own in letters, digits, \".\", \"_\" and \"-\", as x:thumbnail")
+                "write the name of an operation of your own, 1 to 64 letters, digits, \"_\" and \"-\", as x:thumbnail")
         }
         self = .own(name: String(name))
     }
