@@ -107,7 +107,7 @@ extension ModelRun {
         var others = bench.state.batches.filter { $0.key != id && ($0.value.state != .finished || random.chance(20)) }.keys.sorted()
         others.shuffle(using: &random)
         others = Array(others.prefix(Int.random(in: 1...3, using: &random)))
-        if random.chance(3) { others.append(BatchID("nobody's")) }
+        if random.chance(8) { others.append(BatchID("nobody's")) }
         return others
     }
 
@@ -115,8 +115,9 @@ extension ModelRun {
     private func depend() throws {
         let startable = { (batch: BatchContent) in batch.state == .ready || batch.state == .waiting }
         // Also on one that has ended badly.
-        let other = random.chance(20) ? anyBatch { $0.state == .finished && !$0.succeeded } : anyBatch(isOpen)
-        guard let id = anyBatch(startable), let other = random.chance(3) ? id : other else { return }
+        let isLate = random.chance(25)
+        let other = isLate ? anyBatch { $0.state == .finished && !$0.succeeded } : anyBatch(isOpen)
+        guard let id = anyBatch({ startable($0) && (!isLate || $0.afterSuccess) }), let other = random.chance(3) ? id : other else { return }
         var reached: Set = [other]
         var open = [other]
         while let next = open.popLast() {
@@ -126,23 +127,23 @@ extension ModelRun {
         }
         guard !reached.contains(id) || id == other else { return }
         var version = bench.state.dependencies
-        if random.chance(10) { version += random.pick([-1, 1])! }
+        if random.chance(20) { version += random.pick([-1, 1])! }
         _ = try deliver(.depend(id, on: other, version: version))
     }
 
     private func undepend() throws {
         let waiting = { (batch: BatchContent) in batch.state == .waiting }
         guard let id = anyBatch(waiting) else { return }
-        let awaited = bench.state.batches[id]?.dependencies.sorted() ?? []
+        let awaited = bench.state.batches[id]?.dependencies.sorted() ?? [id]
         guard let other = random.pick(random.chance(85) ? awaited : bench.state.batches.keys.sorted()) else { return }
         _ = try deliver(.undepend(id, from: other))
     }
 
     // MARK: After the end
 
-    private func retry() throws {
+    func retry() throws {
         let failed = { (batch: BatchContent) in !batch.reasonsOfLetters.isEmpty }
-        let releasing = random.chance(30) ? bench.state.releases.keys.sorted() : []
+        let releasing = random.chance(50) ? bench.state.releases.keys.sorted() : []
         guard let id = random.pick(releasing) ?? anyBatch(failed) else { return }
         let operations = max(1, bench.state.batches[id]?.operations ?? 1)
         let first = random.chance(60) ? 1 : Int.random(in: 1...operations, using: &random)
