@@ -43,7 +43,7 @@ struct ChangeAudit {
         case "isReady", "isExecuting", "isFinished", "isCancelled": event.value.map(String.init) ?? "none"
         case "dependencies": event.int("value").map(String.init) ?? "none"
         case "priority": event.string("value") ?? "none"
-        case "focus": "\(text(event.int("first"))) \(text(event.int("last"))) \(event.fields["only"] as? Bool ?? false)"
+        case "focus": "\(text(event.int("first"))) \(text(event.int("last"))) \(event.fields["only"] as? Bool == true)"
         case "limits": "\(text(event.int("downloads"))) \(text(event.int("filtrations")))"
         case "completion":
             ["round", "photos", "filtered", "failed", "cancelledPhotos"].map { text(event.int($0)) }
