@@ -10,7 +10,9 @@ import Testing
         let id = try test.submit(operations: 3, sealed: false)
         let held = try test.claim(operations: 2).map(\.held)
         try test.report(held[0], "FaD")
-        #expect(try test.store.perform(test.store.cancel(id, reason: "enough")) == .cancelled(isNew: true, isFinished: false))
+        #expect(
+            try test.store.perform(test.store.cancel(id, reason: "enough"))
+                == .cancelled(isNew: true, isFinished: false))
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: false, isFinished: false))
         #expect(try test.claim("other").isEmpty)
 
@@ -64,10 +66,14 @@ import Testing
         let id = try test.submit(size: 400, operations: 5, sealed: false)
         let held = try test.claim(operations: 1)[0].held
         try test.report(held, String(repeating: "F", count: 10) + String(repeating: "D", count: 390))
-        #expect(throws: StoreError.self) { try test.store.perform(test.store.cancelPhotos(id, [0...999, 1500...1500])) }
+        #expect(throws: StoreError.self) {
+            try test.store.perform(test.store.cancelPhotos(id, [0...999, 1500...1500]))
+        }
         #expect(try !test.batch(id).letters.contains(UInt8(ascii: "C")))
         #expect(try test.store.perform(test.store.cancelPhotos(id, [1999...2000])) == .notFed(photos: 2000))
-        #expect(try test.store.perform(test.store.cancelPhotos(id, [0...998, 1999...1999])) == .cancelled(990, wereFinal: 10))
+        #expect(
+            try test.store.perform(test.store.cancelPhotos(id, [0...998, 1999...1999]))
+                == .cancelled(990, wereFinal: 10))
         #expect(try test.store.perform(test.store.cancelPhotos(id, [0...99])) == .cancelled(0, wereFinal: 100))
 
         // The operation that executes is left to its worker, which hears of it; the one in the queue has ended.
@@ -76,7 +82,9 @@ import Testing
         let heartbeat = try test.store.perform(test.store.heartbeat(worker: "worker", held: [held]))
         let letters = Array((String(repeating: "F", count: 10) + String(repeating: "C", count: 390)).utf8)
         #expect(heartbeat.letters == [.init(batch: id, number: 1, letters: letters)])
-        #expect(try test.report(held, String(repeating: ".", count: 400)) == .accepted(ended: true, letters: nil, version: 1))
+        #expect(
+            try test.report(held, String(repeating: ".", count: 400))
+                == .accepted(ended: true, letters: nil, version: 1))
         _ = try test.store.perform(test.store.cancel(id))
         #expect(try test.store.perform(test.store.cancelPhotos(id, [1200...1210])) == .cancelledBefore)
     }

@@ -45,7 +45,8 @@ import Testing
         let late = try test.submit("late", operations: 1)
         let version = try test.store.dependencyVersion()
         #expect(try test.store.perform(test.store.depend(late, on: first, version: version)) == .finishedBefore)
-        #expect(try test.store.perform(test.store.submit(BatchID("hopeless"), afterSuccess(), after: [first])).isSubmitted)
+        #expect(
+            try test.store.perform(test.store.submit(BatchID("hopeless"), afterSuccess(), after: [first])).isSubmitted)
         #expect(try test.batch(BatchID("hopeless")).reason == "first did not succeed")
     }
 

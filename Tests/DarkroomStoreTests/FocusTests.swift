@@ -11,7 +11,8 @@ import Testing
         let focus = Steering.Focus(45...60)
         #expect(try test.store.perform(test.store.focus(id, focus)) == .done(isNew: true, photos: 90))
         #expect(try test.store.perform(test.store.focus(id, focus)) == .done(isNew: false, photos: 90))
-        guard case .claimed(let claimed) = try test.store.perform(test.store.claim(worker: "w", number: 1, operations: 4))
+        guard
+            case .claimed(let claimed) = try test.store.perform(test.store.claim(worker: "w", number: 1, operations: 4))
         else { throw TestFailure(description: "the claim was old") }
         #expect(claimed.operations.map(\.held.number) == [5, 6, 7, 1])
         #expect(claimed.steering[id]?.focus == focus && claimed.version == 1)

@@ -14,7 +14,9 @@ import Testing
         var calls = 0
         while calls < 10 {
             calls += 1
-            guard case .retried(let photos, 0, let next) = try test.store.perform(test.store.retry(id, from: from, through: 300))
+            guard
+                case .retried(let photos, 0, let next) = try test.store.perform(
+                    test.store.retry(id, from: from, through: 300))
             else { throw TestFailure(description: "the retry from \(from)") }
             #expect(photos == 1000)
             let batch = try test.batch(id)
@@ -27,7 +29,9 @@ import Testing
         try test.develop()
         let batch = try test.batch(id)
         #expect(batch.state == .finished && batch.counters.filtered == 3000 && batch.counters.failed == 0)
-        #expect(try test.store.perform(test.store.retry(id, from: 1, through: 300)) == .retried(photos: 0, notKept: 0, next: nil))
+        #expect(
+            try test.store.perform(test.store.retry(id, from: 1, through: 300))
+                == .retried(photos: 0, notKept: 0, next: nil))
         #expect(try test.batch(id).round == 2)
     }
 
@@ -35,7 +39,9 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 400)
         try test.develop()
-        #expect(try test.store.perform(test.store.retry(id, from: 1, through: 400)) == .retried(photos: 0, notKept: 0, next: nil))
+        #expect(
+            try test.store.perform(test.store.retry(id, from: 1, through: 400))
+                == .retried(photos: 0, notKept: 0, next: nil))
     }
 
     @Test func onlyThoseThatFailedForTheReasonsThatAreNamed() throws {
@@ -88,15 +94,21 @@ import Testing
         #expect(try due().isEmpty)
         try test.develop("a")
         let first = try #require(try due().first)
-        #expect(first.member == "batch 1" && first.batch == id && first.round == 1 && first.url == "https://example.org/done")
-        guard case .taken(attempts: 1, let score) = try test.store.perform(test.store.takeWebhook(first, for: .seconds(60)))
+        #expect(
+            first.member == "batch 1" && first.batch == id && first.round == 1
+                && first.url == "https://example.org/done")
+        guard
+            case .taken(attempts: 1, let score) = try test.store.perform(
+                test.store.takeWebhook(first, for: .seconds(60)))
         else { throw TestFailure(description: "the webhook was not taken") }
         #expect(try due().isEmpty)
         #expect(try test.store.perform(test.store.takeWebhook(first, for: .seconds(60))) == .moved)
         #expect(try !test.store.perform(test.store.settleWebhook(first.member, score: first.score, retryAfter: nil)))
         #expect(try test.store.perform(test.store.settleWebhook(first.member, score: score, retryAfter: .zero)))
         let again = try #require(try due().first)
-        guard case .taken(attempts: 2, let last) = try test.store.perform(test.store.takeWebhook(again, for: .seconds(60)))
+        guard
+            case .taken(attempts: 2, let last) = try test.store.perform(
+                test.store.takeWebhook(again, for: .seconds(60)))
         else { throw TestFailure(description: "the webhook was not taken again") }
         #expect(try test.store.perform(test.store.settleWebhook(again.member, score: last, retryAfter: nil)))
         #expect(try test.state().webhooks.isEmpty)

@@ -34,7 +34,9 @@ import Testing
         #expect(claimed.steering[id]?.areFiltrationsSuspended == true)
     }
 
-    @Test(arguments: [QueuePart.everything, .downloads]) func nothingIsClaimedInASuspendedCluster(_ part: QueuePart) throws {
+    @Test(arguments: [QueuePart.everything, .downloads]) func nothingIsClaimedInASuspendedCluster(_ part: QueuePart)
+        throws
+    {
         let test = try TestStore()
         try test.submit(operations: 2)
         #expect(try test.store.perform(test.store.suspend(nil, part, true)) == .done(isNew: true))

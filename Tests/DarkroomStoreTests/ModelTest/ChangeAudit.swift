@@ -22,7 +22,9 @@ struct ChangeAudit {
         let (was, now) = (Self.parts(before.cluster), Self.parts(after.cluster))
         let flipped = parts.filter { was.contains($0) != now.contains($0) }
         if !flipped.isEmpty { wanted["isSuspended "] = flipped.map { "\($0) \(now.contains($0))" } }
-        if (before.cluster.downloads, before.cluster.filtrations) != (after.cluster.downloads, after.cluster.filtrations) {
+        if before.cluster.downloads != after.cluster.downloads
+            || before.cluster.filtrations != after.cluster.filtrations
+        {
             wanted["limits "] = ["\(Self.text(after.cluster.downloads)) \(Self.text(after.cluster.filtrations))"]
         }
         for key in Set(named.keys).union(wanted.keys).sorted() {
@@ -117,14 +119,8 @@ struct ChangeAudit {
         if new.dependencies.count > old.dependencies.count { return ["\(new.dependencies.count)"] }
         // In a step one that has finished lets go of it, and another that is forgotten; a cancel ends it in between.
         let counts = Array((new.dependencies.count..<old.dependencies.count).map(String.init))
-        if old.state == .waiting { return events.isEmpty ? [] : said(counts, new) }
-        return said(counts, new)
-    }
-
-    /// Those of `counts` that were said, where silence is well, too: of one that is cancelled.
-    private func said(_ counts: [String], _ batch: BatchContent) -> [String] {
-        guard batch.isCancelled else { return counts }
-        let id = after.batches.first { $0.value == batch }?.key
+        guard new.isCancelled else { return counts }
+        let id = after.batches.first { $0.value == new }?.key
         let said = events.filter { $0.name == "dependencies" && $0.batch == id }.map(Self.value)
         return counts.filter(said.contains)
     }
@@ -192,7 +188,9 @@ struct ChangeAudit {
                 found.append("\(hint) names no priority")
                 continue
             }
-            if hint.int("workers") != after.workers.count { found.append("\(hint), but there are \(after.workers.count)") }
+            if hint.int("workers") != after.workers.count {
+                found.append("\(hint), but there are \(after.workers.count)")
+            }
             let entered = after.batches.contains { id, batch in
                 batch.priority == priority && (before.rings[priority]?.turns[id] == nil)
             }

@@ -224,7 +224,9 @@ final class ModelRun {
         guard let at = awake() else { return }
         // What was cancelled goes back as soon as nothing of it runs.
         let cancelled = workers[at].work.indices.filter { workers[at].work[$0].isCancelled }
-        guard let position = random.pick(cancelled.isEmpty ? Array(workers[at].work.indices) : cancelled) else { return }
+        guard let position = random.pick(cancelled.isEmpty ? Array(workers[at].work.indices) : cancelled) else {
+            return
+        }
         let message = Message.handback(workers[at].work[position].held, worker: workers[at].id)
         if try deliver(message) != nil { workers[at].work.remove(at: position) }
     }
