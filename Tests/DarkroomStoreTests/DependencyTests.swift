@@ -110,6 +110,25 @@ import Testing
         #expect(try test.store.facts(of: ids).allSatisfy { $0.state == .ready })
     }
 
+    @Test func aBatchThatManyWaitForIsForgottenInSteps() throws {
+        let test = try TestStore()
+        let first = try test.submit("first", operations: 1)
+        let ids = (1...250).map { BatchID("d\($0)") }
+        #expect(
+            try test.store.perform(ids.map { test.store.submit($0, BatchOptions(), after: [first]) }).allSatisfy {
+                $0.isSubmitted
+            })
+        let forget = test.store.forget(first, unfinished: true)
+        #expect(try test.store.perform(forget) == .more)
+        #expect(try test.state().batches[first]?.dependents.order.count == 150)
+        // Whoever began may be gone: heartbeats go on with it, and say so.
+        #expect(try test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
+        #expect(try !test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
+        #expect(try test.store.perform(forget) == .gone)
+        #expect(try test.store.facts(of: ids).allSatisfy { $0.state == .ready })
+        #expect(try test.state().batches.count == 250)
+    }
+
     @Test func theForgottenAreNotWaitedFor() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)

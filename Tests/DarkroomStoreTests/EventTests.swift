@@ -130,7 +130,7 @@ import Testing
             ])
     }
 
-    /// Sets when work of a priority was hinted at last to `age` ms ago, in the same script as the call that follows.
+    /// Sets when work of a priority was hinted at last to `age` ms ago.
     private func hinted(_ test: TestStore, _ priority: Priority, age: Int) throws {
         let script = """
             local clock = redis.call('TIME')
@@ -146,13 +146,13 @@ import Testing
         _ = try test.claim()
         let listener = try Listener(test.store)
         defer { listener.close() }
-        try hinted(test, .low, age: 0)
-        try hinted(test, .high, age: 100)
-        _ = try test.store.perform(test.feeding(high, 2, photos: 3))
-        #expect(texts(try listener.upToNow().hints) == [#"{"change":"work","workers":1,"priority":"high"}"#])
-        try hinted(test, .low, age: 100)
-        _ = try test.store.perform(test.feeding(low, 2, photos: 3))
-        #expect(texts(try listener.upToNow().hints) == [#"{"change":"work","workers":1,"priority":"low"}"#])
+        for priority in [Priority.low, .high] { try hinted(test, priority, age: 100) }
+        _ = try test.store.perform([low, high].map { test.feeding($0, 2, photos: 3) })
+        #expect(
+            texts(try listener.upToNow().hints) == [
+                #"{"change":"work","workers":1,"priority":"low"}"#,
+                #"{"change":"work","workers":1,"priority":"high"}"#,
+            ])
     }
 
     @Test func whatAUserResumesIsHintedAtAtOnce() throws {
