@@ -5,37 +5,32 @@ import Testing
 @testable import DarkroomStore
 
 @Suite(.redisServer) struct RetryTests {
-    @Test func aThousandLettersACall() throws {
+    /// Small operations are bounded by their number, large ones by their letters.
+    @Test(arguments: [(size: 10, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
+    func aHundredOperationsOrAThousandLettersACall(_ batch: (size: Int, operations: Int, step: Int)) throws {
         let test = try TestStore()
-        let id = try test.submit(size: 10, operations: 300)
+        let id = try test.submit(size: batch.size, operations: batch.operations)
         try test.develop("g")
         #expect(try test.batch(id).state == .finished)
-        var from = 1
-        var calls = 0
-        while calls < 10 {
-            calls += 1
-            guard
-                case .retried(let photos, 0, let next) = try test.store.perform(
-                    test.store.retry(id, from: from, through: 300))
-            else { throw TestFailure(description: "the retry from \(from)") }
-            #expect(photos == 1000)
-            let batch = try test.batch(id)
-            #expect(batch.state == .ready && batch.round == 2 && batch.queue.count == calls * 100)
-            guard let next else { break }
-            from = next
+        func retry(_ from: Int) throws -> RetryReply {
+            try test.store.perform(test.store.retry(id, from: from, through: batch.operations))
         }
-        #expect(calls == 3)
+        for from in stride(from: 1, to: batch.operations, by: batch.step) {
+            let next = from + batch.step > batch.operations ? nil : from + batch.step
+            #expect(try retry(from) == .retried(photos: batch.step * batch.size, notKept: 0, next: next))
+            let content = try test.batch(id)
+            #expect(content.state == .ready && content.round == 2 && content.queue.count == from + batch.step - 1)
+        }
         #expect(try test.state().expiring.isEmpty)
         try test.develop()
-        let batch = try test.batch(id)
-        #expect(batch.state == .finished && batch.counters.filtered == 3000 && batch.counters.failed == 0)
-        #expect(
-            try test.store.perform(test.store.retry(id, from: 1, through: 300))
-                == .retried(photos: 0, notKept: 0, next: nil))
+        let content = try test.batch(id)
+        #expect(content.state == .finished && content.counters.failed == 0)
+        #expect(content.counters.filtered == batch.size * batch.operations)
+        #expect(try retry(1) == .retried(photos: 0, notKept: 0, next: nil))
         #expect(try test.batch(id).round == 2)
     }
 
-    @Test func aMillionPhotosThatDidNotFailAreLookedAtInAFewCalls() throws {
+    @Test func photosThatDidNotFailAreLookedAtByTheTenThousand() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 400)
         try test.develop()
