@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.redisServer) struct RetryTests {
     /// Small operations are bounded by their number, large ones by their letters.
-    @Test(arguments: [(size: 10, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
+    @Test(arguments: [(size: 2, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
     func aHundredOperationsOrAThousandLettersACall(_ batch: (size: Int, operations: Int, step: Int)) throws {
         let test = try TestStore()
         let id = try test.submit(size: batch.size, operations: batch.operations)
