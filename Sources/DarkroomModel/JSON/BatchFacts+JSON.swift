@@ -32,6 +32,32 @@ extension JSON {
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
             "filters": .array(batch.options.filters.map(JSON.string)), "output": .string(batch.options.output),
         ]
+        self = adding(JSON.steering(of: batch))
+    }
+
+    /// What else holds for a batch: only what does.
+    private static func steering(of batch: BatchFacts) -> [Member] {
+        var members: [Member] = []
+        if !batch.waitsFor.isEmpty {
+            members.append(Member(key: "waitsFor", value: .array(batch.waitsFor.map { .string($0.description) })))
+        }
+        if batch.steering.areDownloadsSuspended {
+            members.append(Member(key: "downloadsSuspended", value: .bool(true)))
+        }
+        if batch.steering.areFiltrationsSuspended {
+            members.append(Member(key: "filtrationsSuspended", value: .bool(true)))
+        }
+        if !batch.cancelledReason.isEmpty {
+            members.append(Member(key: "cancelledReason", value: .string(batch.cancelledReason)))
+        }
+        if let focus = batch.steering.focus {
+            let value: JSON = [
+                "first": .int(focus.photos.lowerBound), "last": .int(focus.photos.upperBound),
+                "only": .bool(focus.only),
+            ]
+            members.append(Member(key: "focus", value: value))
+        }
+        return members
     }
 
     /// How many photos are in each state.

@@ -46,6 +46,12 @@ public enum JSON: Sendable, Equatable {
     /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
     public init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
+    /// This object with further members; any other value as it is.
+    public func adding(_ members: [Member]) -> JSON {
+        guard case .object(let own) = self else { return self }
+        return .object(own + members)
+    }
+
     /// The value as text without spaces.
     public var text: String {
         var bytes: [UInt8] = []
