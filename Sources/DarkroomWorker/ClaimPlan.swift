@@ -57,9 +57,13 @@ struct ClaimPlan {
     /// The claim to make now, nil when it is not time.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: Wants) -> Claim? {
         let hinted = hints.filter { $0.due <= now }.map(\.priority).max()
-        hints.removeAll { $0.due <= now }
+        if wants.lowest != nil || wants.takesOthers {
+            hints.removeAll { $0.due <= now }
+            // Looked for at the latest when there is room.
+            if let hinted { more = max(more ?? hinted, hinted) }
+        }
         if let lowest = wants.lowest {
-            if hinted.map({ $0 >= lowest }) ?? false || more.map({ $0 >= lowest }) ?? false || now >= nextAttempt {
+            if more.map({ $0 >= lowest }) ?? false || now >= nextAttempt {
                 nextAttempt = now + Self.idleInterval
                 return Claim(lowest: lowest)
             }

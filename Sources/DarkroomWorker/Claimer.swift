@@ -74,7 +74,7 @@ final class Claimer: Sendable {
                 core.withLedger { $0.focusToClaim = nil }
             }
             let ids = Set(claimed.operations.map(\.held.batch))
-            if claim.isForHungry { core.withLedger { $0.fed(asked, ids) } }
+            if claim.isForHungry { core.withLedger { $0.served(ids, asked: asked) } }
             contexts = contexts.filter { id, _ in ids.contains(id) || contexts.count <= 64 }
             for operation in claimed.operations { accept(operation, &contexts) }
         }
@@ -96,14 +96,15 @@ final class Claimer: Sendable {
         }
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
-            let (held, known, photos, unwanted) = core.withLedger { ledger in
-                (ledger.held, ledger.steering.known, ledger.photosToClaim(from: claim.lowest),
-                    ledger.unwanted + (claim.isForHungry ? ledger.fed : []))
+            let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
+            let (photos, unwanted) = core.withLedger { ledger in
+                (ledger.photosToClaim(from: claim.lowest), ledger.unwanted + (claim.isForHungry ? ledger.fed : []))
             }
             let call = core.store.claim(
                 worker: core.id, number: number, operations: claim.isFocused ? 1 : 16,
                 photos: isMeasured ? 4000 : max(1, min(photos, 4000)), lowest: claim.lowest, next: next,
-                focused: claim.isFocused, refused: Array((unwanted + refused).prefix(100)), held: Array(held.prefix(64)))
+                focused: claim.isFocused, refused: Array((refused + unwanted).prefix(100)), held: Array(held.prefix(64))
+            )
             do {
                 switch try core.store.perform(call) {
                 case .old: return nil

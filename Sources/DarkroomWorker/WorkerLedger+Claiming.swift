@@ -67,8 +67,8 @@ extension WorkerLedger {
     /// Batches that have enough to begin here: a claim for those that have nothing leaves them out.
     var fed: [BatchID] { Array(beginLanes.joined()) }
 
-    /// A claim for ``hungry`` batches brought operations of `served` alone: of the others there is nothing to be had.
-    mutating func fed(_ asked: Set<BatchID>, _ served: Set<BatchID>) { hungry.subtract(asked.subtracting(served)) }
+    /// A claim for hungry batches brought operations of some: of the others that it asked for there is nothing to be had.
+    mutating func served(_ batches: Set<BatchID>, asked: Set<BatchID>) { hungry.subtract(asked.subtracting(batches)) }
 
     /// A batch has a focus: a full worker may have to claim an operation for it. The latest wins.
     mutating func noteFocus(of id: BatchID, _ steering: Steering) {

@@ -4,7 +4,7 @@ import DarkroomStore
 /// What a worker holds, and every decision about it: what begins next, what stops, what is to be reported, what is handed back.
 ///
 /// A plain value without locks, clocks or threads; its owner holds the lock and acts on the answers outside of it. By aspect:
-/// `+Photos` from a photo's beginning to its end, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
+/// `+Photos` what begins, `+Filtrations` what is filtered, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
 /// `+Reporting` what Redis is told.
 struct WorkerLedger {
     /// A filtration that nobody waits for any more.
@@ -81,6 +81,8 @@ struct WorkerLedger {
     var filtrations: Int { steering.cluster.filtrations ?? ownFiltrations }
     /// How many photos may have begun and not ended: enough that no filtration waits while downloads come and go.
     var window: Int { downloads + 4 * filtrations }
+    /// The most batches that are compared to find whose turn it is: what begins costs the same however many are held.
+    static let maxCompared = 8
     /// How many more may begin that are more urgent than others that have begun.
     var reserve: Int { 4 * filtrations }
 

@@ -170,7 +170,9 @@ struct LedgerBench {
                 own.count { [.filterQueued, .filtering, .placing].contains($0.stage) }, batch.filtrations,
                 "filtrations of \(id)")
             expect(batch.toBegin.reduce(0) { $0 + ledger.operations[$1]!.unbegun }, batch.unbegun, "unbegun of \(id)")
-            if batch.ready.contains(where: { !ledger.mayRun($0.operation) }) { wrong.append("one to filter may not run") }
+            if batch.ready.contains(where: { !ledger.mayRun($0.operation) }) {
+                wrong.append("one to filter may not run")
+            }
             if batch.aside.contains(where: { ledger.mayRun($0.operation) }) { wrong.append("one aside may run") }
         }
         #expect(wrong.isEmpty, "\(wrong)", sourceLocation: location)

@@ -166,7 +166,8 @@ import Testing
         run.finish()
         run.bench.check()
         #expect(run.bench.ledger.held.isEmpty, "operations are left: \(run.bench.ledger.held)")
-        #expect(run.bench.ledger.inProgress.isEmpty && run.bench.ledger.bytesHeld == 0 && run.bench.ledger.photosHeld == 0)
+        #expect(
+            run.bench.ledger.inProgress.isEmpty && run.bench.ledger.bytesHeld == 0 && run.bench.ledger.photosHeld == 0)
         #expect(run.bench.ledger.batches.isEmpty && run.bench.ledger.ghosts.isEmpty)
     }
 }

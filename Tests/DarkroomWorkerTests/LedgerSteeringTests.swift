@@ -247,7 +247,8 @@ import Testing
         _ = bench.ledger.filtrationEnded(queued[0].photo, queued[0].ticket, LedgerBench.outcome(queued[0].photo))
         let mayFilterLate = bench.ledger.mayFilter(queued[1].photo, queued[1].ticket)
         #expect(!mayFilterLate)
-        #expect(bench.ledger.bytesHeld == 0 && bench.ledger.ghosts.isEmpty && bench.letters(held).allSatisfy { $0 != "F" })
+        #expect(
+            bench.ledger.bytesHeld == 0 && bench.ledger.ghosts.isEmpty && bench.letters(held).allSatisfy { $0 != "F" })
         bench.check()
     }
 

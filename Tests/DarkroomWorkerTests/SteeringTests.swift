@@ -309,7 +309,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for id in ids { _ = try store.perform(store.focus(id, nil)) }
         for id in ids {
             let facts = try darkroom.wait(id)
-                #expect(facts.executing == 0)
+            #expect(facts.executing == 0)
         }
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
