@@ -34,26 +34,31 @@ extension WorkerLedger {
             let lowest = active.firstIndex { $0 > 0 } ?? rank
             guard active[rank...].reduce(0, +) < window, active.reduce(0, +) < window + (lowest < rank ? reserve : 0)
             else { return nil }
-            for turn in turns(rank) {
-                let id = beginLanes[rank][turn]
-                guard hasRoom(for: id, lowest < rank), let photo = takePhoto(of: id) else { continue }
-                if batches[id]?.isInBeginLane == true, beginLanes[rank].count > 1 {
-                    beginLanes[rank].append(beginLanes[rank].remove(at: turn))
-                }
-                return photo
+            let first = firstTurn(rank)
+            if let photo = takePhoto(in: rank, first, lowest < rank) { return photo }
+            for turn in beginLanes[rank].indices where turn != first {
+                if let photo = takePhoto(in: rank, turn, lowest < rank) { return photo }
             }
         }
         return nil
     }
 
     /// Whose turn it is among the batches of a rank: of the next few the one with the fewest photos that have begun, so that what
-    /// a large batch has begun before does not keep a small one waiting; then the others.
-    private func turns(_ rank: Int) -> [Int] {
+    /// a large batch has begun before does not keep a small one waiting.
+    private func firstTurn(_ rank: Int) -> Int {
         let lane = beginLanes[rank]
-        guard lane.count > 1 else { return [0] }
+        guard lane.count > 1 else { return 0 }
         let few = lane.indices.prefix(Self.maxCompared)
-        let least = few.min { (batches[lane[$0]]?.running ?? 0) < (batches[lane[$1]]?.running ?? 0) } ?? 0
-        return [least] + lane.indices.filter { $0 != least }
+        return few.min { (batches[lane[$0]]?.running ?? 0) < (batches[lane[$1]]?.running ?? 0) } ?? 0
+    }
+
+    private mutating func takePhoto(in rank: Int, _ turn: Int, _ isMoreUrgent: Bool) -> PhotoInProgress? {
+        let id = beginLanes[rank][turn]
+        guard hasRoom(for: id, isMoreUrgent), let photo = takePhoto(of: id) else { return nil }
+        if batches[id]?.isInBeginLane == true, beginLanes[rank].count > 1 {
+            beginLanes[rank].append(beginLanes[rank].remove(at: turn))
+        }
+        return photo
     }
 
     /// Whether the bytes that are held leave room for a download of a batch.
