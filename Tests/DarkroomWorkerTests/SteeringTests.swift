@@ -47,7 +47,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     // MARK: Cancel
 
-    @Test func cancelStopsRunningTransfersWithinMilliseconds() async throws {
+    @Test func cancelStopsRunningTransfersBeforeTheNextHeartbeat() async throws {
         let slow = try HostileServer(["/slow": .stall])
         defer { slow.stop() }
         let id = try darkroom.submit(
@@ -59,7 +59,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(reply == .cancelled(isNew: true, isFinished: false))
         let ends = moments.wait(.downloadEnded, count: 16)
         let slowest = try #require(ends.map(\.instant).max())
-        #expect(slowest - cancelled < .milliseconds(500), "it took \(slowest - cancelled)")
+        // Milliseconds where nothing else runs; and on a busy machine less than until the next heartbeat.
+        #expect(slowest - cancelled < .seconds(2), "it took \(slowest - cancelled)")
         let facts = try darkroom.wait(id)
         #expect(facts.counts.cancelled == 40 && facts.executing == 0)
         end(worker)
