@@ -26,10 +26,12 @@ public struct BatchFacts: Sendable, Equatable {
     public var options: BatchOptions
     /// Where it stands.
     public var state: BatchState
-    /// True while nothing of it may begin.
-    public var suspended = false
-    /// True when what is not final will never run.
-    public var cancelled = false
+    /// Flags, priority and focus as they stand.
+    public var steering = Steering()
+    /// Why it was cancelled; empty when its user did, or nobody.
+    public var cancelledReason = ""
+    /// 1, and one more with every retry after it had finished.
+    public var round = 1
     /// Photos fed so far; all, once it is sealed.
     public var photos = 0
     /// Operations fed so far.
@@ -66,8 +68,9 @@ public struct BatchFacts: Sendable, Equatable {
         self.id = id
         self.state = state
         options = BatchOptions(fields: fields)
-        suspended = fields["flag.suspended"] == "1"
-        cancelled = fields["flag.cancelled"] == "1"
+        steering = Steering(fields: fields)
+        cancelledReason = fields["cancelled.reason"] ?? ""
+        round = int("round")
         photos = int("photos")
         operations = int("operations")
         operationsEnded = int("operations.ended")
@@ -77,6 +80,11 @@ public struct BatchFacts: Sendable, Equatable {
         counts.filtered = int("count.filtered")
         counts.failed = int("count.failed")
         counts.cancelled = int("count.cancelled")
+        if cancelled {
+            // Nobody rewrites the letters of a cancelled batch: what is not final counts as cancelled.
+            counts.downloaded = 0
+            counts.cancelled = photos - counts.filtered - counts.failed
+        }
         counts.new = photos - counts.downloaded - counts.final
         for (letter, count) in reasons {
             guard let reason = letter.utf8.first.flatMap(FailureReason.init(letter:)) else { continue }
@@ -90,4 +98,11 @@ public struct BatchFacts: Sendable, Equatable {
         feederSeen = int("feeder.seen")
         feedDigest = fields["feed.digest"] ?? ""
     }
+
+    /// True while nothing of it may begin.
+    public var suspended: Bool { steering.isSuspended }
+    /// True when what is not final will never run.
+    public var cancelled: Bool { steering.isCancelled }
+    /// Whether all of it was done: what waits for its success may begin.
+    public var succeeded: Bool { state == .finished && !cancelled && counts.failed == 0 }
 }

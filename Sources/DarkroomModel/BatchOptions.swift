@@ -26,6 +26,12 @@ public struct BatchOptions: Sendable, Equatable {
     public var window = 10_000
     /// How long the batch is remembered after it has finished; nil for ever.
     public var retain: Duration? = .seconds(24 * 3600)
+    /// True when it is cancelled if a batch that it waits for was cancelled or had failures.
+    public var afterSuccess = false
+    /// The folder that downloaded bytes are kept in, an absolute path on the workers' machines; empty for none.
+    public var originals = ""
+    /// The URL that workers tell of its end; empty for none.
+    public var webhook = ""
 
     /// The options that hold unless told.
     public init() {}
@@ -40,6 +46,7 @@ extension BatchOptions {
             ("remote.output", remoteOutput ? "1" : "0"), ("size", String(operationSize)),
             ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)), ("window", String(window)),
             ("retain", retain.map { String($0.wholeMilliseconds) } ?? "-1"),
+            ("after.success", afterSuccess ? "1" : ""), ("originals", originals), ("webhook", webhook),
         ]
     }
 
@@ -61,6 +68,9 @@ extension BatchOptions {
         if let milliseconds = fields["retain"].flatMap({ Int($0) }) {
             retain = milliseconds < 0 ? nil : .milliseconds(milliseconds)
         }
+        afterSuccess = fields["after.success"] == "1"
+        originals = fields["originals"] ?? originals
+        webhook = fields["webhook"] ?? webhook
     }
 }
 

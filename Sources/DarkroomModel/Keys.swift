@@ -43,12 +43,22 @@ public struct Keys: Sendable, Hashable {
     public func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
     /// Reason to the number of photos that failed for it, exact: a hash.
     public func reasons(_ id: BatchID) -> String { batch(id) + ":reasons" }
+    /// The batches that this one waits for: a set.
+    public func dependencies(_ id: BatchID) -> String { batch(id) + ":dependencies" }
+    /// The batches that wait for this one: a set.
+    public func dependents(_ id: BatchID) -> String { batch(id) + ":dependents" }
     /// Output folder to the batch that writes there: a hash.
     public var outputs: String { prefix + "outputs" }
     /// Finished batches by the time at which they are forgotten: a sorted set.
     public var expiring: String { prefix + "expiring" }
+    /// Finished batches whose dependents are to be released, by the time at which they finished: a sorted set.
+    public var releases: String { prefix + "releases" }
+    /// `<batch id> <round>` of webhooks that are to be called, by next attempt: a sorted set.
+    public var webhooks: String { prefix + "webhooks" }
     /// The channel of hints that something changed.
     public var controlChannel: String { prefix + "control" }
+    /// The channel of every change: what key-value observing is on one device.
+    public var eventsChannel: String { prefix + "events" }
 }
 
 /// A namespace with characters that no namespace may have.

@@ -1,0 +1,80 @@
+/// Photos of a list by their indexes from 0, as users write them: `10-20,31`.
+public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
+    /// Sorted, apart from one another, inclusive.
+    public let ranges: [ClosedRange<Int>]
+
+    /// Brings ranges in order and joins those that touch.
+    public init(_ ranges: [ClosedRange<Int>]) {
+        var joined: [ClosedRange<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = joined.last, range.lowerBound <= last.upperBound + 1 {
+                joined[joined.count - 1] = last.lowerBound...max(last.upperBound, range.upperBound)
+            } else {
+                joined.append(range)
+            }
+        }
+        self.ranges = joined
+    }
+
+    /// Reads numbers and ranges with commas between them.
+    /// - Throws: ``InvalidPhotoRanges``, which shows the part that is none.
+    public init(parsing text: String) throws(InvalidPhotoRanges) {
+        var ranges: [ClosedRange<Int>] = []
+        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
+            let ends = part.split(separator: "-", omittingEmptySubsequences: false)
+            guard ends.count <= 2, let first = Self.index(ends[0]), let last = Self.index(ends[ends.count - 1]),
+                first <= last
+            else { throw InvalidPhotoRanges(text: text, part: String(part)) }
+            ranges.append(first...last)
+        }
+        self.init(ranges)
+    }
+
+    /// How many photos these are.
+    public var count: Int { ranges.reduce(0) { $0 + $1.count } }
+
+    /// The ranges in pieces of at most `size` photos together, in order.
+    public func pieces(of size: Int) -> [[ClosedRange<Int>]] {
+        var pieces: [[ClosedRange<Int>]] = [[]]
+        var room = size
+        for range in ranges {
+            var first = range.lowerBound
+            while first <= range.upperBound {
+                if room == 0 {
+                    pieces.append([])
+                    room = size
+                }
+                let last = min(range.upperBound, first + room - 1)
+                pieces[pieces.count - 1].append(first...last)
+                room -= last - first + 1
+                first = last + 1
+            }
+        }
+        return pieces.filter { !$0.isEmpty }
+    }
+
+    /// As users write them.
+    public var description: String {
+        ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
+    }
+
+    /// A number of digits alone; lists have at most 100 million photos, so one that is longer is none.
+    private static func index(_ text: Substring) -> Int? {
+        guard text.utf8.count <= 10, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text)
+    }
+}
+
+/// A text that names no photos.
+public struct InvalidPhotoRanges: Error, CustomStringConvertible {
+    /// What was given.
+    public let text: String
+    /// The part of it that is none.
+    public let part: String
+
+    /// What is wrong and how it is written.
+    public var description: String {
+        let found = part == text ? "" : " (found \"\(part)\")"
+        return "photos \"\(text)\": write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"
+    }
+}
