@@ -49,9 +49,11 @@ import Testing
     @Test(arguments: [
         #"{"event":"somethingNew","time":5,"deep":{"a":[{"b":null}],"c":1.5},"list":["x",{}]}"#,
         #"{"event":"isReady","value":"yes","time":5}"#, #"{"event":"priority","value":"huge","time":5}"#,
-        #"{"event":"focus","first":9,"last":3,"time":5}"#, #"{"event":"claimed","operations":[1,"x"],"worker":"w","time":5}"#,
+        #"{"event":"focus","first":9,"last":3,"time":5}"#,
+        #"{"event":"claimed","operations":[1,"x"],"worker":"w","time":5}"#,
         #"{"event":"photos","worker":"w","photos":{"1":"FF"},"time":5}"#,
-        #"{"event":"photos","worker":"w","photos":{"x":"F"},"time":5}"#, #"{"event":"recovered","operation":1,"time":5}"#,
+        #"{"event":"photos","worker":"w","photos":{"x":"F"},"time":5}"#,
+        #"{"event":"recovered","operation":1,"time":5}"#,
     ]) func whatIsNotKnownKeepsItsName(_ json: String) throws {
         let event = try #require(Event(json: Array(json.utf8)))
         guard case .other(let name) = event.kind else {
