@@ -136,6 +136,8 @@ public final class Coordinator: Sendable {
             if try !control.retrying({ try Durability(store: store).wait() }) { onNotice(.notPersistent) }
             return true
         case .gone: throw Self.gone(id)
+        case .cancelled:
+            throw CoordinatorError(.batchCancelled, "batch \(id) was cancelled; what was fed of it is not developed")
         case .differs: return false
         }
     }

@@ -8,14 +8,21 @@ extension BatchStore {
     ///   - id: a new id.
     ///   - options: what is asked of it.
     ///   - overwrite: take the output folder also when another batch has it.
-    public func submit(_ id: BatchID, _ options: BatchOptions, overwrite: Bool = false) -> ScriptCall<SubmitReply> {
-        var arguments = [[UInt8](id.description), [UInt8](options.output), overwrite ? [49] : [48]]
+    ///   - others: the batches that it waits for, at most 100.
+    public func submit(
+        _ id: BatchID, _ options: BatchOptions, overwrite: Bool = false, after others: [BatchID] = []
+    ) -> ScriptCall<SubmitReply> {
+        var arguments = [
+            [UInt8](id.description), [UInt8](options.output), overwrite ? [49] : [48], [UInt8](others.count),
+        ]
+        arguments += others.map { [UInt8]($0.description) }
         for (field, value) in options.fields { arguments += [[UInt8](field), [UInt8](value)] }
         return ScriptCall(StoreScripts.submit, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {
             case "OK": .submitted(at: try reply.int(1))
             case "EXISTS": .exists
             case "OUTPUT": .outputTaken(by: BatchID(try reply.string(1)))
+            case "GONE": .gone(BatchID(try reply.string(1)))
             default: throw reply.unexpected
             }
         }
@@ -40,6 +47,7 @@ extension BatchStore {
             case "SEALED": .sealed
             case "SHORT": .short
             case "FULL": .full
+            case "CANCELLED": .cancelled
             default: throw reply.unexpected
             }
         }
@@ -53,6 +61,7 @@ extension BatchStore {
             case "OK": .sealed
             case "GONE": .gone
             case "DIFFERS": .differs(operations: try reply.int(1), photos: try reply.int(2))
+            case "CANCELLED": .cancelled
             default: throw reply.unexpected
             }
         }
@@ -66,22 +75,23 @@ extension BatchStore {
     ///   - photos: at most 4,000; one operation at least is handed out.
     ///   - lowest: the lowest priority that is taken.
     ///   - next: where an earlier claim said to go on, "" to begin.
+    ///   - focused: take only operations that are in focus.
     ///   - refused: batches that this worker does not take, at most 100.
     ///   - held: what the worker holds, renewed before anything else.
     public func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: Priority = .veryLow,
-        next: String = "", refused: [BatchID] = [], held: [HeldOperation] = []
+        next: String = "", focused: Bool = false, refused: [BatchID] = [], held: [HeldOperation] = []
     ) -> ScriptCall<ClaimReply> {
         var arguments: [[UInt8]] = [
             [UInt8](worker), [UInt8](number), [UInt8](operations), [UInt8](photos), [UInt8](lowest.rank),
-            [UInt8](next), [UInt8](refused.count),
+            [UInt8](next), focused ? [49] : [48], [UInt8](refused.count),
         ]
         arguments += refused.map { [UInt8]($0.description) }
         arguments += Self.renewals(held)
         return ScriptCall(StoreScripts.claim, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {
             case "OLD": .old
-            case "OK": try Self.claimed(reply)
+            case "OK": .claimed(try Self.claimed(reply))
             default: throw reply.unexpected
             }
         }
@@ -91,13 +101,13 @@ extension BatchStore {
     /// housekeeping that every heartbeat does: recover the operations of dead workers, forget batches whose time has come.
     public func heartbeat(
         worker: String?, facts: [(field: String, value: String)] = [], held: [HeldOperation] = []
-    ) -> ScriptCall<[HeldOperation]> {
+    ) -> ScriptCall<HeartbeatReply> {
         var arguments = [[UInt8](worker ?? ""), [UInt8](facts.count)]
         for (field, value) in facts { arguments += [[UInt8](field), [UInt8](value)] }
         arguments += Self.renewals(held)
         return ScriptCall(StoreScripts.heartbeat, scriptKeys, arguments) { reply throws(StoreError) in
             guard reply.status == "OK" else { throw reply.unexpected }
-            return try Self.lost(reply, 1)
+            return try Self.heartbeat(reply)
         }
     }
 
@@ -119,7 +129,9 @@ extension BatchStore {
             switch reply.status {
             case "OK":
                 let letters = try reply.bytes(2)
-                return .accepted(ended: try reply.int(1) == 1, letters: letters.isEmpty ? nil : letters)
+                return .accepted(
+                    ended: try reply.int(1) == 1, letters: letters.isEmpty ? nil : letters, version: try reply.int(3))
+            case "CANCELLED": return .cancelled(letters: try reply.bytes(1))
             case "GONE": return .gone
             case "LOST": return .lost
             case "ENDED": return .ended(letters: try reply.bytes(1))
@@ -136,6 +148,7 @@ extension BatchStore {
             case "GONE": .gone
             case "LOST": .lost
             case "ENDED": .ended(letters: try reply.bytes(1))
+            case "CANCELLED": .cancelled(letters: try reply.bytes(1))
             default: throw reply.unexpected
             }
         }
@@ -196,12 +209,17 @@ extension BatchStore {
         return lost
     }
 
-    private static func claimed(_ reply: ScriptReply) throws(StoreError) -> ClaimReply {
+    private static func claimed(_ reply: ScriptReply) throws(StoreError) -> Claimed {
         let fence = try reply.int(1)
+        guard let cluster = ClusterSteering(try reply.string(5)) else { throw reply.unexpected }
         var operations: [ClaimedOperation] = []
-        for element in reply.elements.dropFirst(4) {
-            guard let list = element.array, let batch = list.first?.string else { throw reply.unexpected }
-            for at in stride(from: 1, to: list.count - 3, by: 4) {
+        var steering: [BatchID: Steering] = [:]
+        for element in reply.elements.dropFirst(6) {
+            guard let list = element.array, list.count > 1, let batch = list[0].string,
+                let text = list[1].string, let holds = Steering(text)
+            else { throw reply.unexpected }
+            steering[BatchID(batch)] = holds
+            for at in stride(from: 2, to: list.count - 3, by: 4) {
                 guard let number = list[at].int, let letters = list[at + 1].bytes, let deaths = list[at + 2].int,
                     let entry = list[at + 3].bytes
                 else { throw reply.unexpected }
@@ -209,6 +227,37 @@ extension BatchStore {
                 operations.append(ClaimedOperation(held: held, letters: letters, deaths: deaths, entry: entry))
             }
         }
-        return .claimed(operations, lost: try lost(reply, 2), next: try reply.string(3))
+        return Claimed(
+            operations: operations, lost: try lost(reply, 2), next: try reply.string(3), version: try reply.int(4),
+            cluster: cluster, steering: steering)
+    }
+
+    private static func heartbeat(_ reply: ScriptReply) throws(StoreError) -> HeartbeatReply {
+        let texts = try reply.array(2)
+        guard texts.count >= 2, let version = texts[0].int, let cluster = texts[1].string.flatMap(ClusterSteering.init)
+        else { throw reply.unexpected }
+        var steering: [BatchID: Steering] = [:]
+        for at in stride(from: 2, to: texts.count - 1, by: 2) {
+            guard let batch = texts[at].string, let holds = texts[at + 1].string.flatMap(Steering.init)
+            else { throw reply.unexpected }
+            steering[BatchID(batch)] = holds
+        }
+        var letters: [HeartbeatReply.Letters] = []
+        let lists = try reply.array(3)
+        for at in stride(from: 0, to: lists.count - 2, by: 3) {
+            guard let batch = lists[at].string, let number = lists[at + 1].int, let bytes = lists[at + 2].bytes
+            else { throw reply.unexpected }
+            letters.append(HeartbeatReply.Letters(batch: BatchID(batch), number: number, letters: bytes))
+        }
+        var webhooks: [DueWebhook] = []
+        let due = try reply.array(4)
+        for at in stride(from: 0, to: due.count - 2, by: 3) {
+            guard let member = due[at].string, let score = due[at + 1].int, let url = due[at + 2].string
+            else { throw reply.unexpected }
+            webhooks.append(DueWebhook(member: member, score: score, url: url))
+        }
+        return HeartbeatReply(
+            lost: try lost(reply, 1), version: version, cluster: cluster, steering: steering, letters: letters,
+            webhooks: webhooks, hasMore: try reply.int(5) == 1)
     }
 }

@@ -8,6 +8,8 @@ public enum SubmitReply: Sendable, Equatable {
     case exists
     /// That batch writes to the output folder.
     case outputTaken(by: BatchID)
+    /// There is no such batch to wait for; nothing was submitted.
+    case gone(BatchID)
 }
 
 /// What feed answers; everything but ``fed`` wrote nothing.
@@ -21,6 +23,8 @@ public enum FeedReply: Sendable, Equatable {
     case short
     /// As many operations as the window allows have not ended.
     case full
+    /// The batch was cancelled: nobody wants what is fed.
+    case cancelled
 }
 
 /// What seal answers.
@@ -29,6 +33,8 @@ public enum SealReply: Sendable, Equatable {
     case gone
     /// There is something else in Redis; nothing was sealed.
     case differs(operations: Int, photos: Int)
+    /// The batch was cancelled.
+    case cancelled
 }
 
 /// An operation that a worker holds: who takes it may run its photos.
@@ -64,14 +70,81 @@ public struct ClaimedOperation: Sendable, Equatable {
 public enum ClaimReply: Sendable, Equatable {
     /// A later claim was answered already; nothing was done.
     case old
-    /// The operations handed out, those held that are lost, and where to go on ("" when all was looked at).
-    case claimed([ClaimedOperation], lost: [HeldOperation], next: String)
+    case claimed(Claimed)
+}
+
+/// What a claim brought.
+public struct Claimed: Sendable, Equatable {
+    /// The operations handed out.
+    public var operations: [ClaimedOperation]
+    /// Of those held, those that are queued again or another's.
+    public var lost: [HeldOperation]
+    /// Where to go on, "" when all was looked at.
+    public var next: String
+    /// The number of the last change of a flag, limit, priority or focus.
+    public var version: Int
+    /// What holds for the cluster.
+    public var cluster: ClusterSteering
+    /// What holds for each batch of the operations handed out.
+    public var steering: [BatchID: Steering]
+}
+
+/// What heartbeat answers.
+public struct HeartbeatReply: Sendable, Equatable {
+    /// The letters of an operation that the worker holds.
+    public struct Letters: Sendable, Equatable {
+        /// The batch it is of.
+        public let batch: BatchID
+        /// Its number in the batch.
+        public let number: Int
+        /// One letter a photo.
+        public let letters: [UInt8]
+    }
+
+    /// Of those held, those that are queued again or another's.
+    public var lost: [HeldOperation]
+    /// The number of the last change of a flag, limit, priority or focus.
+    public var version: Int
+    /// What holds for the cluster.
+    public var cluster: ClusterSteering
+    /// What holds for each batch that was named and is there.
+    public var steering: [BatchID: Steering]
+    /// What is held of batches in which photos were cancelled one by one.
+    public var letters: [Letters]
+    /// Up to 10 whose time has come.
+    public var webhooks: [DueWebhook]
+    /// True when the housekeeping has more to do, so that another heartbeat at once is welcome.
+    public var hasMore: Bool
+}
+
+/// A webhook that is to be called.
+public struct DueWebhook: Sendable, Hashable {
+    /// `<batch id> <round>`.
+    public let member: String
+    /// When it was due, in ms since 1970 of the Redis clock.
+    public let score: Int
+    /// Where to.
+    public let url: String
+    /// The batch that has finished.
+    public var batch: BatchID { BatchID(String(member[..<(member.lastIndex(of: " ") ?? member.endIndex)])) }
+    /// The how manieth time it finished.
+    public var round: Int { member.split(separator: " ").last.flatMap { Int($0) } ?? 1 }
+
+    /// A webhook as Redis lists it.
+    public init(member: String, score: Int, url: String) {
+        self.member = member
+        self.score = score
+        self.url = url
+    }
 }
 
 /// What report answers.
 public enum ReportReply: Sendable, Equatable {
-    /// Taken. The letters are there only where a final one was met that differs from what was reported.
-    case accepted(ended: Bool, letters: [UInt8]?)
+    /// Taken. The letters are there only where a final one was met that differs from what was reported. `version` is the
+    /// number of the last change of a flag, limit, priority or focus.
+    case accepted(ended: Bool, letters: [UInt8]?, version: Int = 0)
+    /// The batch is cancelled: nothing was changed. What was new or downloaded reads as cancelled.
+    case cancelled(letters: [UInt8])
     case gone
     /// The operation is queued again or another's: the result is to be dropped.
     case lost
@@ -85,6 +158,8 @@ public enum HandbackReply: Sendable, Equatable {
     case gone
     case lost
     case ended(letters: [UInt8])
+    /// The batch is cancelled, so that the operation has ended.
+    case cancelled(letters: [UInt8])
 }
 
 /// What forget answers.

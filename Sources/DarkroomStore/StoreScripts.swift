@@ -14,8 +14,22 @@ enum StoreScripts {
     static let forget = script("forget.lua", PackageResources.forget_lua)
     static let expire = script("expire.lua", PackageResources.expire_lua)
     static let leave = script("leave.lua", PackageResources.leave_lua)
+    static let cancel = script("cancel.lua", PackageResources.cancel_lua)
+    static let cancelPhotos = script("cancelphotos.lua", PackageResources.cancelphotos_lua)
+    static let suspend = script("suspend.lua", PackageResources.suspend_lua)
+    static let prioritize = script("prioritize.lua", PackageResources.prioritize_lua)
+    static let focus = script("focus.lua", PackageResources.focus_lua)
+    static let limits = script("limits.lua", PackageResources.limits_lua)
+    static let depend = script("depend.lua", PackageResources.depend_lua)
+    static let undepend = script("undepend.lua", PackageResources.undepend_lua)
+    static let retry = script("retry.lua", PackageResources.retry_lua)
+    static let restore = script("restore.lua", PackageResources.restore_lua)
+    static let webhook = script("webhook.lua", PackageResources.webhook_lua)
 
-    static let all = [submit, feed, seal, claim, heartbeat, report, handback, forget, expire, leave]
+    static let all = [
+        submit, feed, seal, claim, heartbeat, report, handback, forget, expire, leave,
+        cancel, cancelPhotos, suspend, prioritize, focus, limits, depend, undepend, retry, restore, webhook,
+    ]
 
     private static let includes: [String: [UInt8]] = [
         "time.lua": PackageResources.time_lua,
@@ -25,6 +39,15 @@ enum StoreScripts {
         "requeue.lua": PackageResources.requeue_lua,
         "forgetting.lua": PackageResources.forgetting_lua,
         "housekeeping.lua": PackageResources.housekeeping_lua,
+        "steering.lua": PackageResources.steering_lua,
+        "cluster.lua": PackageResources.cluster_lua,
+        "changed.lua": PackageResources.changed_lua,
+        "clusterchanged.lua": PackageResources.clusterchanged_lua,
+        "urgent.lua": PackageResources.urgent_lua,
+        "stand.lua": PackageResources.stand_lua,
+        "cancelling.lua": PackageResources.cancelling_lua,
+        "readying.lua": PackageResources.readying_lua,
+        "releasing.lua": PackageResources.releasing_lua,
     ]
 
     private static func script(_ name: String, _ source: [UInt8]) -> RedisScript {

@@ -93,7 +93,7 @@ final class Claimer: Sendable {
             do {
                 switch try core.store.perform(call) {
                 case .old: return nil
-                case .claimed(let operations, let lost, let next): return (operations, lost, next)
+                case .claimed(let claimed): return (claimed.operations, claimed.lost, claimed.next)
                 }
             } catch {
                 // The heart finds out when Redis is back, and renews first.

@@ -47,11 +47,11 @@ final class Heart: Sendable {
 
     private func beat() throws(StoreError) {
         let held = core.withLedger { $0.held }
-        var calls: [ScriptCall<[HeldOperation]>] = []
+        var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])
             calls.append(core.store.heartbeat(worker: core.id, facts: facts(), held: part))
         }
-        core.drop(try core.store.perform(calls).flatMap { $0 })
+        core.drop(try core.store.perform(calls).flatMap(\.lost))
     }
 }

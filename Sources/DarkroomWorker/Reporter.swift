@@ -89,14 +89,17 @@ final class Reporter: Sendable {
 
     private func settle(_ report: WorkerLedger.Report, _ reply: ReportReply) {
         switch reply {
-        case .accepted(ended: false, let letters):
+        case .accepted(ended: false, let letters, _):
             core.withLedger { $0.reported(report, stored: letters, now: .now) }
-        case .accepted(ended: true, _), .ended:
+        case .accepted(ended: true, _, _), .ended:
             _ = core.withLedger { $0.drop(report.held) }
             if report.hasPast { ManifestFiles.removeOlder(report.held, report.context) }
             core.claimSignal.raise()
         case .gone, .lost:
             core.drop([report.held])
+        case .cancelled:
+            core.drop([report.held])
+            core.withLedger { $0.giveBack(report.held) }
         }
     }
 

@@ -76,11 +76,11 @@ final class Queue: Sendable {
     /// Claims operations as `worker` does.
     func claim(_ worker: String = "tester", number: Int = 1, operations: Int = 16) throws -> [ClaimedOperation] {
         let claim = store.claim(worker: worker, number: number, operations: operations)
-        guard case .claimed(let operations, _, _) = try store.perform(claim) else {
+        guard case .claimed(let claimed) = try store.perform(claim) else {
             Issue.record("the claim number \(number) was old")
             return []
         }
-        return operations
+        return claimed.operations
     }
 
     /// Claims what there is and reports these letters for its photos, over and over; writes the manifest's lines.

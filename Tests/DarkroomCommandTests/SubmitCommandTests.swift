@@ -189,10 +189,10 @@ import Testing
             try #require(ContinuousClock.now < deadline)
             claim += 1
             guard
-                case .claimed(let operations, _, _) = try queue.store.perform(
+                case .claimed(let claimed) = try queue.store.perform(
                     queue.store.claim(worker: "nothing", number: claim))
             else { continue }
-            for operation in operations {
+            for operation in claimed.operations {
                 let letters = [UInt8](repeating: UInt8(ascii: "F"), count: operation.letters.count)
                 _ = try queue.store.perform(
                     queue.store.report(operation.held, worker: "nothing", letters: letters, bytesIn: 0, bytesOut: 0))

@@ -111,13 +111,13 @@ import Testing
         while ended < 20 {
             try #require(ContinuousClock.now < deadline)
             claim += 1
-            guard case .claimed(let operations, _, _) = try store.perform(store.claim(worker: "w", number: claim))
+            guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: claim))
             else {
                 Issue.record("claim \(claim) was refused")
                 return
             }
-            #expect(operations.count <= 3)
-            for operation in operations {
+            #expect(claimed.operations.count <= 3)
+            for operation in claimed.operations {
                 let letters = [UInt8](repeating: UInt8(ascii: "F"), count: operation.letters.count)
                 _ = try store.perform(
                     store.report(operation.held, worker: "w", letters: letters, bytesIn: 0, bytesOut: 0))

@@ -23,10 +23,11 @@ import Testing
         let late = BatchStore(RedisServer.current.configuration, keys: test.store.keys)
         defer { late.connection.close() }
         let reply = try late.perform(late.claim(worker: "late", number: 1))
-        guard case .claimed(let rest, _, _) = reply else { throw TestFailure(description: "\(reply)") }
+        guard case .claimed(let reclaimed) = reply else { throw TestFailure(description: "\(reply)") }
+        let rest = reclaimed.operations
         #expect(rest.map(\.held.number) == [2, 3])
         let heartbeat = late.heartbeat(worker: "late", facts: [("host", "here")], held: rest.map(\.held))
-        #expect(try late.perform(heartbeat).isEmpty)
+        #expect(try late.perform(heartbeat).lost.isEmpty)
         #expect(try late.perform(late.handback(rest[1].held, worker: "late")) == .queued)
         #expect(try test.report(rest[0].held, "FaF", worker: "late") == .accepted(ended: true, letters: nil))
         try test.report(claimed.held, "FFF")

@@ -50,13 +50,13 @@ import Testing
         let id = try test.submit(sealed: false)
         #expect(try hints.upToNow(test) == [])
         _ = try test.store.perform((1...5).map { test.feeding(id, $0, photos: 3) })
-        #expect(try hints.upToNow(test) == [#"{"change":"work","workers":2}"#])
+        #expect(try hints.upToNow(test) == [#"{"change":"work","workers":2,"priority":"normal"}"#])
 
         // Not again within 100 ms, then again.
         let held = try test.claim().map(\.held)
         let justNow = """
             local clock = redis.call('TIME')
-            redis.call('HSET', KEYS[1], 'hinted', clock[1] * 1000 + math.floor(clock[2] / 1000))
+            redis.call('HSET', KEYS[1], 'hinted.normal', clock[1] * 1000 + math.floor(clock[2] / 1000))
             """
         let calls = [
             RedisCommand("EVAL", justNow, "1", test.store.keys.control),
@@ -65,8 +65,8 @@ import Testing
         for result in test.store.connection.call(calls) { _ = try result.get() }
         #expect(try hints.upToNow(test) == [])
         _ = try test.claim()
-        try test.command("HINCRBY", test.store.keys.control, "hinted", "-100")
+        try test.command("HINCRBY", test.store.keys.control, "hinted.normal", "-100")
         _ = try test.store.perform(test.store.handback(held[1], worker: "worker"))
-        #expect(try hints.upToNow(test) == [#"{"change":"work","workers":3}"#])
+        #expect(try hints.upToNow(test) == [#"{"change":"work","workers":3,"priority":"normal"}"#])
     }
 }

@@ -139,6 +139,10 @@ final class FeedPipeline {
             CoordinatorError(
                 .batchGone,
                 "batch \(batch) is not in Redis any more: it was forgotten while it was fed; submit the list again")
+        case .cancelled:
+            CoordinatorError(
+                .batchCancelled,
+                "batch \(batch) was cancelled after \(window.confirmed) operations were fed; what is left of the list was not fed")
         case .short:
             CoordinatorError(
                 .listDiffers,

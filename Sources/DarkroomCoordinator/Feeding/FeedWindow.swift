@@ -82,7 +82,7 @@ struct FeedWindow {
         case .full:
             limit = 1
             setback = .full
-        case .gone, .sealed, .short:
+        case .gone, .sealed, .short, .cancelled:
             setback = .refused(reply)
         }
     }

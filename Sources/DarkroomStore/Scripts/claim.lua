@@ -3,21 +3,26 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] number of this claim  [3] most operations (16)  [4] most photos (4,000; one operation at least)
 --     [5] rank of the lowest priority that is taken (0 veryLow ... 4 veryHigh)  [6] where to go on, '' at first
---     [7] number of batches that are refused (100)  [8...] their ids, then what the worker holds (see renew.lua)
+--     [7] '1': only operations that are in focus  [8] number of batches that are refused (100)
+--     [9...] their ids, then what the worker holds (see renew.lua)
 -- {'OLD'} the number of an earlier claim; nothing was done
--- {'OK', fence, lost, where, batch, ...}: `lost` as renew.lua says; `where` to go on, '' when all was looked at; each batch
---     a list of its id and for each of its operations: number, letters, deaths, entry. The same claim number again gets
---     the same answer, as far as it is still the worker's own.
+-- {'OK', fence, lost, where, version, cluster, batch, ...}: `lost` as renew.lua says; `where` to go on, '' when all was looked
+--     at; the number of the last change and what holds for the cluster (see cluster.lua); each batch a list of its id, what
+--     holds for it (see steering.lua) and for each of its operations: number, letters, deaths, entry. The same claim number
+--     again gets the same answer, as far as it is still the worker's own.
 local prefix, worker, claim = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local worker_key = prefix .. 'worker:' .. worker
 local last = redis.call('HMGET', worker_key, 'claim.number', 'claim.answer')
 if last[1] and claim < tonumber(last[1]) then return {'OLD'} end
 --#include time.lua
 local refused = {}
-local at = 8 + ARGV[7]
-for i = 8, at - 1 do refused[ARGV[i]] = true end
+local at = 9 + ARGV[8]
+for i = 9, at - 1 do refused[ARGV[i]] = true end
 --#include renew.lua
 --#include housekeeping.lua
+local version, cluster
+--#include cluster.lua
+local suspended = string.find(cluster, '^[sd]')
 
 -- What is handed out: batch id, its hash's key, size, photos, operation numbers.
 local handed, fence, where = {}, 0, ''
@@ -38,7 +43,8 @@ else
     redis.call('HSET', prefix .. 'control', 'claims', fence)
     local fence_text = string.format('%.0f', fence)
     local answer = {fence_text}
-    local operations_left, photos_left, looked = tonumber(ARGV[3]), tonumber(ARGV[4]), 0
+    local operations_left, photos_left, looked = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4]), 0
+    local only_focus = ARGV[7] == '1'
     local names = {'veryLow', 'low', 'normal', 'high', 'veryHigh'}
     local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')
     for rank = tonumber(from_rank or 4), tonumber(ARGV[5]), -1 do
@@ -52,16 +58,25 @@ else
             looked = looked + 1
             if not refused[id] then
                 local key = prefix .. 'batch:' .. id
-                local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease')
+                local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', 'focus.first', 'focus.last', 'focus.only')
                 local size = tonumber(b[2])
                 local share = math.floor(photos_left / ((#entries - i + 1) / 2) / size)
                 if #answer == 1 then share = math.max(share, 1) elseif share == 0 and photos_left >= size then share = 1 end
                 local count = math.min(share, operations_left)
-                if count > 0 then
-                    local popped = redis.call('ZPOPMIN', key .. ':queue', count)
+                local popped, focus_first, focus_last = {}, nil, nil
+                if count > 0 and b[8] then
+                    focus_first, focus_last = math.floor(b[8] / size) + 1, math.floor(b[9] / size) + 1
+                    popped = redis.call('ZRANGEBYSCORE', key .. ':queue', focus_first, focus_last, 'LIMIT', 0, count)
+                    if #popped > 0 then redis.call('ZREM', key .. ':queue', unpack(popped)) end
+                end
+                if #popped < count and not only_focus and b[10] ~= '1' then
+                    local rest = redis.call('ZPOPMIN', key .. ':queue', count - #popped)
+                    for j = 1, #rest, 2 do popped[#popped + 1] = rest[j] end
+                end
+                if #popped > 0 then
                     local numbers, holders, leases = {}, {}, {}
                     local holder, deadline = worker .. ' ' .. fence_text .. ' 0 0', attended + b[7]
-                    for j = 1, #popped, 2 do
+                    for j = 1, #popped do
                         local number = popped[j]
                         numbers[#numbers + 1] = tonumber(number)
                         holders[#holders + 1] = number
@@ -76,10 +91,13 @@ else
                     local executing = b[6] + #numbers
                     if b[1] == 'ready' then
                         redis.call('HSET', key, 'executing', executing, 'state', 'executing', 'started', now)
+                        redis.call('PUBLISH', prefix .. 'events', '{"event":"isExecuting","time":' .. now .. ',"batch":"' .. id .. '","value":true}')
                     else
                         redis.call('HSET', key, 'executing', executing)
                     end
-                    if b[4] - b[5] - executing == 0 then
+                    redis.call('PUBLISH', prefix .. 'events', '{"event":"claimed","time":' .. now .. ',"batch":"' .. id .. '","operations":['
+                        .. table.concat(popped, ',') .. '],"worker":"' .. worker .. '"}')
+                    if b[4] - b[5] - executing == 0 or b[10] == '1' and redis.call('ZCOUNT', key .. ':queue', focus_first, focus_last) == 0 then
                         redis.call('ZREM', ring, id)
                     else
                         redis.call('ZADD', ring, redis.call('HINCRBY', prefix .. 'control', 'turn', 1), id)
@@ -96,12 +114,14 @@ else
     redis.call('HSET', worker_key, 'claim.number', claim, 'claim.answer', table.concat(answer, ' '))
 end
 
-local reply = {'OK', fence, lost, where}
+local reply = {'OK', fence, lost, where, version, cluster}
 for _, h in ipairs(handed) do
     local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
     local entries = redis.call('HMGET', key .. ':operations', unpack(numbers))
     local deaths = redis.call('HMGET', key .. ':deaths', unpack(numbers))
-    local batch = {id}
+    local steering
+--#include steering.lua
+    local batch = {id, steering}
     local i = 1
     while i <= #numbers do
         local run = i  -- the last of a run of operations that follow one another: their letters are read at once

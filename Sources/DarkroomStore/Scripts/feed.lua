@@ -4,11 +4,12 @@
 -- ARGV[1] batch id  [2] operation number  [3] photos in it  [4] entry (version byte, deflated lines)
 --     [5] digest of the feed after it (hexadecimal)
 -- {'OK'}  {'GONE'}  {'EXPECT', n} operation n is the next  {'SEALED'}  {'SHORT'} the operation before was a short one
--- {'FULL'} as many operations as the window allows have not ended: try again later
+-- {'FULL'} as many operations as the window allows have not ended: try again later  {'CANCELLED'} nobody wants them any more
 local prefix, id, number, photos = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = prefix .. 'batch:' .. id
-local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing', 'priority')
+local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing', 'flag.cancelled', 'focus.only')
 if not b[1] then return {'GONE'} end
+if b[9] == '1' then return {'CANCELLED'} end
 if b[5] == '1' then return {'SEALED'} end
 local operations, size = tonumber(b[2]), tonumber(b[4])
 if number ~= operations + 1 then return {'EXPECT', operations + 1} end
@@ -24,8 +25,7 @@ redis.call('HSET', key .. ':operations', number, ARGV[4])
 redis.call('SETRANGE', key .. ':states', operations * size, string.rep('N', photos))
 redis.call('ZADD', key .. ':queue', number, number)
 redis.call('HSET', key, 'operations', number, 'photos', b[3] + photos, 'feed.digest', ARGV[5], 'feeder.seen', now)
-if operations - b[7] - b[8] == 0 and b[1] ~= 'waiting' then
-    local priority = b[9]
---#include ring.lua
+if operations - b[7] - b[8] == 0 or b[10] == '1' then  -- the queue was empty, or some of it may be out of focus
+--#include stand.lua
 end
 return {'OK'}

@@ -7,6 +7,8 @@ local prefix, id = KEYS[1], ARGV[1]
 if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then return {'GONE'} end
 local state = redis.call('HGET', prefix .. 'batch:' .. id, 'state')
 if state and state ~= 'finished' and ARGV[2] ~= '1' then return {'UNFINISHED', state} end
+local clock = redis.call('TIME')
+local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local forgotten
 --#include forgetting.lua
 return {forgotten and 'OK' or 'MORE'}

@@ -3,9 +3,10 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] fence  [3] batch id  [4] operation number
 -- {'OK'}  {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} its letters were all final
+-- {'CANCELLED', letters} its batch is cancelled, so that it has ended; N and D are C then
 local prefix, worker, fence, id, operation = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key = prefix .. 'batch:' .. id
-local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'retain', 'operations.kept', 'priority', 'state')
+local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'retain', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only')
 if not b[11] then return {'GONE'} end
 local holder = redis.call('HGET', key .. ':executing', operation)
 local mine = worker .. ' ' .. fence .. ' '
@@ -16,8 +17,13 @@ if holder and string.sub(holder, 1, #mine) == mine then
     local died = false
     redis.call('ZREM', prefix .. 'leases', id .. '/' .. operation)
 --#include requeue.lua
-    if not ended then return {'OK'} end
-elseif not ended then
+    if not ended then
+        redis.call('PUBLISH', prefix .. 'events', '{"event":"handedBack","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. '}')
+        return {'OK'}
+    end
+elseif holder or not ended and b[12] ~= '1' or operation > tonumber(b[5]) then
     return {'LOST'}
 end
-return {'ENDED', redis.call('GETRANGE', key .. ':states', (operation - 1) * b[1], math.min(operation * b[1], tonumber(b[2])) - 1)}
+local letters = redis.call('GETRANGE', key .. ':states', (operation - 1) * b[1], math.min(operation * b[1], tonumber(b[2])) - 1)
+if b[12] == '1' then return {'CANCELLED', (string.gsub(letters, '[ND]', 'C'))} end
+return {'ENDED', letters}

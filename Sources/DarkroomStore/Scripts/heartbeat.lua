@@ -2,11 +2,50 @@
 -- A worker says that it lives and renews what it holds; also sent with no worker, for the housekeeping alone.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field, value of each, then what the worker holds (see renew.lua)
--- {'OK', lost}: batch id, operation number, fence, ... of what it no longer holds
+-- {'OK', lost, steering, letters, webhooks, more}
+--     lost: batch id, operation number, fence, ... of what it no longer holds
+--     steering: number of the last change, what holds for the cluster (see cluster.lua), and for each batch that the worker
+--     named and that is there its id and what holds for it (see steering.lua)
+--     letters: batch id, operation number, letters, ... of what it holds of batches in which photos were cancelled one by one
+--     webhooks: member, time, URL, ... of up to 10 whose time has come
+--     more: 1 when the housekeeping has more to do, so that another heartbeat at once is welcome
 local prefix, worker = KEYS[1], ARGV[1]
 --#include time.lua
 local at = 3 + 2 * ARGV[2]
 if worker ~= '' and at > 3 then redis.call('HSET', prefix .. 'worker:' .. worker, unpack(ARGV, 3, at - 1)) end
 --#include renew.lua
 --#include housekeeping.lua
-return {'OK', lost}
+
+local version, cluster
+--#include cluster.lua
+local steerings, letters, webhooks = {version, cluster}, {}, {}
+for _, batch in ipairs(named) do
+    local id, numbers = batch[1], batch[2]
+    local key = prefix .. 'batch:' .. id
+    local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'count.cancelled')
+    if b[1] then
+        local steering
+--#include steering.lua
+        steerings[#steerings + 1] = id
+        steerings[#steerings + 1] = steering
+        if b[4] ~= '0' then
+            for _, number in ipairs(numbers) do
+                letters[#letters + 1] = id
+                letters[#letters + 1] = tonumber(number)
+                letters[#letters + 1] = redis.call('GETRANGE', key .. ':states', (number - 1) * b[2], math.min(number * b[2], tonumber(b[3])) - 1)
+            end
+        end
+    end
+end
+local due = redis.call('ZRANGEBYSCORE', prefix .. 'webhooks', '-inf', now, 'WITHSCORES', 'LIMIT', 0, 10)
+for i = 1, #due, 2 do
+    local url = redis.call('HGET', prefix .. 'batch:' .. string.match(due[i], '^(.*) %d+$'), 'webhook')
+    if url then
+        webhooks[#webhooks + 1] = due[i]
+        webhooks[#webhooks + 1] = tonumber(due[i + 1])
+        webhooks[#webhooks + 1] = url
+    else
+        redis.call('ZREM', prefix .. 'webhooks', due[i])
+    end
+end
+return {'OK', lost, steerings, letters, webhooks, more}

@@ -5,18 +5,23 @@
 --     [5] a letter a photo: `.` no news, `N` downloaded bytes were thrown away, `D`, `F`, `C`, a small letter for a failure;
 --         what was reported before may be said again
 --     [6] [7] bytes in and out of all photos that this claim has made final  [8...] photo index, JSON of failures
--- {'OK', 1 when the operation has ended, letters}: the letters as they stand where a final one was met that differs, else ''
+-- {'OK', 1 when the operation has ended, letters, version}: the letters as they stand where a final one was met that differs,
+--     else ''; the number of the last change of a flag
 -- {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} neither queued nor executing
+-- {'CANCELLED', letters} its batch is cancelled, nothing was changed; N and D are C then
 local prefix, worker, fence, id, operation, news = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local key = prefix .. 'batch:' .. id
 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'executing', 'count.downloaded',
-    'count.filtered', 'count.failed', 'count.cancelled', 'bytes.in', 'bytes.out', 'operations.kept', 'retain')
+    'count.filtered', 'count.failed', 'count.cancelled', 'bytes.in', 'bytes.out', 'operations.kept', 'flag.cancelled')
 if not b[1] then return {'GONE'} end
 local size, photos = tonumber(b[2]), tonumber(b[3])
 local first = (operation - 1) * size
 local old = redis.call('GETRANGE', key .. ':states', first, math.min(first + size, photos) - 1)
 local holder = redis.call('HGET', key .. ':executing', operation)
 local mine = worker .. ' ' .. fence .. ' '
+if b[15] == '1' and operation <= tonumber(b[4]) and (not holder or string.sub(holder, 1, #mine) == mine) then
+    return {'CANCELLED', (string.gsub(old, '[ND]', 'C'))}
+end
 if not holder or string.sub(holder, 1, #mine) ~= mine then
     if holder or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. ':queue', operation) then return {'LOST'} end
     return {'ENDED', old}
@@ -114,10 +119,12 @@ else
     end
 end
 if #changes > 0 then redis.call('HSET', key, unpack(changes)) end
-if ended and b[6] == '1' and b[5] + 1 == tonumber(b[4]) then
+if ended then
     local clock = redis.call('TIME')
     local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-    local retain = tonumber(b[15])
+    redis.call('PUBLISH', prefix .. 'events', '{"event":"ended","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. '}')
+    if b[6] == '1' and b[5] + 1 == tonumber(b[4]) then
 --#include finish.lua
+    end
 end
-return {'OK', ended and 1 or 0, differs and new or ''}
+return {'OK', ended and 1 or 0, differs and new or '', tonumber(redis.call('HGET', prefix .. 'control', 'version') or 0)}

@@ -1,11 +1,19 @@
 #!lua
 -- Submits a batch: its facts and counters, no photos yet.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] output folder, '' for none  [3] '1': take a folder that another batch has  [4...] field, value, ...
+-- ARGV[1] batch id  [2] output folder, '' for none  [3] '1': take a folder that another batch has
+--     [4] number of batches that it waits for (100)  [5...] their ids, then field, value, ...
 -- {'OK', time of submission}  {'EXISTS'} submitted before  {'OUTPUT', batch id} that batch writes to the folder
-local prefix, id, output = KEYS[1], ARGV[1], ARGV[2]
+-- {'GONE', batch id} there is no such batch to wait for
+local prefix, id, output, others = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[4])
 local key = prefix .. 'batch:' .. id
 if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
+local waits, hopeless = {}, nil
+for i = 5, 4 + others do
+    local o = redis.call('HMGET', prefix .. 'batch:' .. ARGV[i], 'state', 'flag.cancelled', 'count.failed')
+    if not o[1] then return {'GONE', ARGV[i]} end
+    if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then hopeless = ARGV[i] end
+end
 if output ~= '' then
     local other = redis.call('HGET', prefix .. 'outputs', output)
     if other and ARGV[3] ~= '1' then return {'OUTPUT', other} end
@@ -13,10 +21,24 @@ if output ~= '' then
 end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-redis.call('HSET', key, unpack(ARGV, 4))
-redis.call('HSET', key, 'state', 'ready', 'submitted', now, 'started', '', 'finished', '', 'feeder.seen', now,
+redis.call('HSET', key, unpack(ARGV, 5 + others))
+redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitted', now, 'started', '', 'finished', '', 'feeder.seen', now,
     'photos', 0, 'operations', 0, 'operations.ended', 0, 'operations.kept', 0, 'executing', 0, 'sealed', 0, 'round', 1,
     'count.downloaded', 0, 'count.filtered', 0, 'count.failed', 0, 'count.cancelled', 0, 'bytes.in', 0, 'bytes.out', 0,
     'feed.digest', '')
 redis.call('ZADD', prefix .. 'batches', now, id)
+local about = '"time":' .. now .. ',"batch":"' .. id .. '"'
+redis.call('PUBLISH', prefix .. 'events', '{"event":"submitted",' .. about .. '}')
+if #waits == 0 then
+    redis.call('PUBLISH', prefix .. 'events', '{"event":"isReady",' .. about .. ',"value":true}')
+else
+    redis.call('HINCRBY', prefix .. 'control', 'dependencies', 1)
+    redis.call('SADD', key .. ':dependencies', unpack(waits))
+    for _, other in ipairs(waits) do redis.call('SADD', prefix .. 'batch:' .. other .. ':dependents', id) end
+    redis.call('PUBLISH', prefix .. 'events', '{"event":"dependencies",' .. about .. ',"value":' .. redis.call('SCARD', key .. ':dependencies') .. '}')
+end
+if hopeless and redis.call('HGET', key, 'after.success') == '1' then
+    local reason = hopeless .. ' did not succeed'
+--#include cancelling.lua
+end
 return {'OK', now}

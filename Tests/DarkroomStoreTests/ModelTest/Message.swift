@@ -86,7 +86,7 @@ extension Message {
         case .claim(let claim): return .claim(try Self.claim(claim, store))
         case .heartbeat(let worker, let facts, let held):
             let pairs = facts.map { (field: $0, value: $0) }
-            return .heartbeat(try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held)).sorted())
+            return .heartbeat(try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held)).lost.sorted())
         case .report(let report):
             let failures = report.failures.map { (index: $0, json: Array(Self.failure($0).utf8)) }
             return .report(
@@ -112,8 +112,17 @@ extension Message {
             store.claim(
                 worker: claim.worker, number: claim.number, operations: claim.operations, photos: claim.photos,
                 lowest: claim.lowest, next: claim.next, refused: claim.refused, held: claim.held))
-        guard case .claimed(let operations, let lost, let next) = reply else { return reply }
-        return .claimed(operations, lost: lost.sorted(), next: next)
+        guard case .claimed(let claimed) = reply else { return reply }
+        return .claimed(claimed.operations, lost: claimed.lost.sorted(), next: claimed.next)
+    }
+}
+
+extension ClaimReply {
+    /// What a claim brought, without what holds for batches and cluster.
+    static func claimed(_ operations: [ClaimedOperation], lost: [HeldOperation], next: String) -> ClaimReply {
+        .claimed(
+            Claimed(
+                operations: operations, lost: lost, next: next, version: 0, cluster: ClusterSteering(), steering: [:]))
     }
 }
 
@@ -155,14 +164,14 @@ extension Answer: CustomStringConvertible {
         case .feed(let reply): return "\(reply)"
         case .seal(let reply): return "\(reply)"
         case .claim(.old): return "old"
-        case .claim(.claimed(let operations, let lost, let next)):
-            let handed = operations.map {
+        case .claim(.claimed(let claimed)):
+            let handed = claimed.operations.map {
                 "\($0.held.batch)/\($0.held.number) under \($0.held.fence) "
                     + "\(String(decoding: $0.letters, as: UTF8.self)) \($0.deaths) deaths \"\(String(decoding: $0.entry, as: UTF8.self))\""
             }
-            return "\(handed), lost \(Self.text(lost)), next \"\(next)\""
+            return "\(handed), lost \(Self.text(claimed.lost)), next \"\(claimed.next)\""
         case .heartbeat(let lost): return "lost \(Self.text(lost))"
-        case .report(.accepted(let ended, let letters)):
+        case .report(.accepted(let ended, let letters, _)):
             return (ended ? "ended" : "accepted") + (letters.map { " " + String(decoding: $0, as: UTF8.self) } ?? "")
         case .report(.ended(let letters)), .handback(.ended(let letters)):
             return "had ended " + String(decoding: letters, as: UTF8.self)
@@ -180,15 +189,16 @@ extension Answer: CustomStringConvertible {
         case .submit(.submitted): "submit: submitted"
         case .submit(.exists): "submit: exists"
         case .submit(.outputTaken): "submit: output taken"
+        case .submit(.gone): "submit: gone"
         case .feed(.expects): "feed: expects"
         case .feed(let reply): "feed: \(reply)"
         case .seal(.differs): "seal: differs"
         case .seal(let reply): "seal: \(reply)"
         case .claim(.old): "claim: old"
-        case .claim(.claimed(let operations, let lost, _)):
-            "claim: \(operations.isEmpty ? "nothing" : "operations")\(lost.isEmpty ? "" : ", lost")"
+        case .claim(.claimed(let claimed)):
+            "claim: \(claimed.operations.isEmpty ? "nothing" : "operations")\(claimed.lost.isEmpty ? "" : ", lost")"
         case .heartbeat(let lost): lost.isEmpty ? "heartbeat" : "heartbeat: lost"
-        case .report(.accepted(let ended, let letters)):
+        case .report(.accepted(let ended, let letters, _)):
             "report: \(ended ? "ended it" : "accepted")\(letters == nil ? "" : ", differs")"
         case .report(.ended): "report: had ended"
         case .report(let reply): "report: \(reply)"

@@ -163,7 +163,8 @@ final class ModelRun {
         workers[at].isUnanswered = true
         guard case .claim(let reply) = try deliver(.claim(claim)) else { return }
         workers[at].isUnanswered = false
-        guard case .claimed(let operations, let lost, _) = reply else { return }
+        guard case .claimed(let claimed) = reply else { return }
+        let (operations, lost) = (claimed.operations, claimed.lost)
         workers[at].drop(lost)
         workers[at].take(operations)
     }
@@ -183,9 +184,9 @@ final class ModelRun {
         if random.chance(5) { report.letters = report.letters.map { _ in random.pick(Array(".NDFCaz".utf8))! } }
         guard let answer = try deliver(.report(report)), case .report(let reply) = answer else { return }
         switch reply {
-        case .accepted(false, let letters):
+        case .accepted(false, let letters, _):
             if let letters { workers[at].work[position].letters = letters }
-        case .accepted(true, _), .gone, .lost, .ended: workers[at].work.remove(at: position)
+        case .accepted, .gone, .lost, .ended, .cancelled: workers[at].work.remove(at: position)
         }
     }
 
@@ -273,9 +274,9 @@ final class ModelRun {
         while bench.state.batches.values.contains(where: { $0.state != .finished }) {
             rounds += 1
             guard rounds < 1000 else { throw bench.failure(["a worker that lives does not bring it to its end"]) }
-            guard case .claim(.claimed(let operations, _, _)) = try send(.claim(.init(worker: "last", number: rounds)))
+            guard case .claim(.claimed(let claimed)) = try send(.claim(.init(worker: "last", number: rounds)))
             else { throw bench.failure(["the last worker's claim was refused"]) }
-            for operation in operations {
+            for operation in claimed.operations {
                 let letters = operation.letters.map { $0 == UInt8(ascii: "N") ? UInt8(ascii: "F") : $0 }
                 try send(.report(.init(held: operation.held, worker: "last", letters: letters)))
             }

@@ -285,7 +285,7 @@ extension StoreModel {
         state.batches[id]!.executing[operation.number] = nil
         state.leases[operation] = nil
         state.batches[id]!.queue.insert(operation.number)
-        enterRing(id, state.batches[id]!.priority)
+        if state.batches[id]!.queue.count == 1 { enterRing(id, state.batches[id]!.priority) }
         return false
     }
 

@@ -68,10 +68,10 @@ final class TestStore {
 
     /// What a claim of the test's own making hands out, and where it says to go on.
     func claimed(_ call: ScriptCall<ClaimReply>) throws -> (operations: [ClaimedOperation], next: String) {
-        guard case .claimed(let operations, _, let next) = try store.perform(call) else {
+        guard case .claimed(let claimed) = try store.perform(call) else {
             throw TestFailure(description: "the claim was answered OLD")
         }
-        return (operations, next)
+        return (claimed.operations, claimed.next)
     }
 
     /// Reports an operation's photos as `letters`.
@@ -83,7 +83,7 @@ final class TestStore {
     /// A heartbeat of `worker`, or of nobody.
     @discardableResult
     func heartbeat(_ worker: String? = nil, held: [HeldOperation] = []) throws -> [HeldOperation] {
-        try store.perform(store.heartbeat(worker: worker, held: held))
+        try store.perform(store.heartbeat(worker: worker, held: held)).lost
     }
 
     /// Attended time goes on by `seconds`, as if claims and heartbeats had come all the while.

@@ -1,0 +1,18 @@
+-- Included. Puts the batch `id` with the hash `key` where it belongs: into the ring of its priority exactly when something
+-- of it can be handed out. Expects `prefix` and `now`.
+do
+    local s = redis.call('HMGET', key, 'state', 'priority', 'flag.cancelled', 'flag.suspended', 'flag.downloads.suspended', 'focus.only',
+        'focus.first', 'focus.last', 'size')
+    local priority = s[2]
+    local can = (s[1] == 'ready' or s[1] == 'executing') and s[3] ~= '1' and s[4] ~= '1' and s[5] ~= '1'
+    if can and s[6] == '1' then
+        can = redis.call('ZCOUNT', key .. ':queue', math.floor(s[7] / s[9]) + 1, math.floor(s[8] / s[9]) + 1) > 0
+    elseif can then
+        can = redis.call('EXISTS', key .. ':queue') == 1
+    end
+    if can then
+--#include ring.lua
+    else
+        redis.call('ZREM', prefix .. 'ready:' .. priority, id)
+    end
+end

@@ -1,0 +1,8 @@
+-- Included. Sets `steering`, the text in which workers are told what holds for the batch with the hash `key`:
+-- `rank,flags,first,last`: the rank of its priority; `c` cancelled, `s` suspended, `d` downloads suspended, `f` filtrations
+-- suspended, `o` nothing but the focus; first and last photo of the focus.
+local s = redis.call('HMGET', key, 'priority', 'flag.cancelled', 'flag.suspended', 'flag.downloads.suspended', 'flag.filtrations.suspended',
+    'focus.first', 'focus.last', 'focus.only')
+local ranks = {veryLow = '0,', low = '1,', normal = '2,', high = '3,', veryHigh = '4,'}
+steering = (ranks[s[1]] or '2,') .. (s[2] == '1' and 'c' or '') .. (s[3] == '1' and 's' or '') .. (s[4] == '1' and 'd' or '')
+    .. (s[5] == '1' and 'f' or '') .. (s[8] == '1' and 'o' or '') .. ',' .. (s[6] or '') .. ',' .. (s[7] or '')
