@@ -22,7 +22,8 @@ struct DarkroomProgram: ParsableCommand {
         version: darkroomVersion,
         subcommands: [
             RunCommand.self, SubmitCommand.self, ForgetCommand.self, WorkerCommand.self, BatchesCommand.self,
-            StatusCommand.self, WatchCommand.self, PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, WaitCommand.self,
+            StatusCommand.self, WatchCommand.self, PhotosCommand.self, OperationsCommand.self, WorkersCommand.self,
+            WaitCommand.self,
             DevelopCommand.self, ManifestCommand.self, BenchCommand.self,
         ])
 }

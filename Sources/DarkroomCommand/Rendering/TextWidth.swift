@@ -18,6 +18,14 @@ enum TextWidth {
         return (room > 0 ? "\u{2026}" : "") + String(fitting(String(text.reversed()), room - 1).reversed())
     }
 
+    /// The text, or as much of both its ends as fits into `room` columns with "…" between them: names that are alike begin
+    /// alike.
+    static func cutMiddle(_ text: String, to room: Int) -> String {
+        guard columns(of: text) > room else { return text }
+        let end = cutFront(text, to: room / 2 + 1)
+        return fitting(text, room - columns(of: end)) + end
+    }
+
     /// The text in `room` columns, with spaces behind it where it is shorter.
     static func padded(_ text: String, to room: Int) -> String {
         let fitting = cut(text, to: room)

@@ -26,17 +26,20 @@ struct BatchColumns {
         var columns = [
             Column(name: "state", isNumber: false, rank: 9) { $0.stateWord },
             Column(name: "done", isNumber: true, rank: 8) {
-                "\(HumanText.count($0.counts.final)) of \(HumanText.count($0.photos))\($0.sealed ? "" : "+")"
+                "\(HumanText.count($0.done)) of \(HumanText.count($0.photos))\($0.sealed ? "" : "+")"
             },
             Column(name: "rate", isNumber: true, rank: 6) { batch in
-                // One that has finished shows its average.
-                let rate = batch.state == .finished ? batch.photosPerSecond(now: now) : rates[batch.id]?.done.perSecond
+                // One that is done shows its average.
+                let isDone = batch.state == .finished && !batch.cancelled
+                let rate = isDone ? batch.photosPerSecond(now: now) : rates[batch.id]?.done.perSecond
                 return rate.map { $0 > 0 ? HumanText.rate($0) : "" } ?? ""
             },
             Column(name: "left", isNumber: true, rank: 5) { batch in
                 batch.secondsLeft(at: rates[batch.id]?.done.perSecond).map(HumanText.duration) ?? ""
             },
-            Column(name: "failed", isNumber: true, rank: 7) { $0.counts.failed > 0 ? HumanText.count($0.counts.failed) : "" },
+            Column(name: "failed", isNumber: true, rank: 7) {
+                $0.counts.failed > 0 ? HumanText.count($0.counts.failed) : ""
+            },
         ]
         for position in columns.indices {
             let texts = batches.map { TextWidth.columns(of: columns[position].text($0)) }
@@ -48,7 +51,7 @@ struct BatchColumns {
         }
         let longest = max(5, batches.map { TextWidth.columns(of: $0.shortName) }.max() ?? 0)
         if room() >= Self.shortestName + Self.gap + Self.shortestBar {
-            name = min(longest, max(Self.shortestName, room() - Self.gap - Self.longestBar / 2))
+            name = min(longest, room() - Self.gap - Self.shortestBar)
             bar = min(Self.longestBar, room() - Self.gap - name)
         } else {
             name = max(1, min(longest, room()))
@@ -67,11 +70,13 @@ struct BatchColumns {
 
     /// One batch.
     func row(_ batch: BatchFacts, isHindered: Bool) -> StyledLine {
-        let label = batch.options.name.isEmpty ? TextWidth.cutFront(batch.shortName, to: name) : batch.shortName
+        let isNamed = !batch.options.name.isEmpty
+        let label =
+            isNamed ? TextWidth.cutMiddle(batch.shortName, to: name) : TextWidth.cutFront(batch.shortName, to: name)
         var line = StyledLine(TextWidth.padded(label, to: name), batch.isOpen ? .bold : .plain)
         if bar > 0 {
             line.append("  ")
-            let full = Bar.filled(batch.counts.final, of: batch.photos, room: bar)
+            let full = Bar.filled(batch.done, of: batch.photos, room: bar)
             line.append(String(repeating: "\u{2588}", count: full), batch.isOpen ? .good : .dim)
             line.append(String(repeating: "\u{2591}", count: bar - full), .dim)
         }

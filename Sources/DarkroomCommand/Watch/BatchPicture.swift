@@ -93,7 +93,7 @@ struct BatchPicture {
         }
         let downloads = progress(batch.downloads) + rate(rates.downloaded)
         stages.append(("downloaded", downloads.joined(separator: "  "), downloadBar))
-        var done = progress(batch.counts.final) + rate(rates.done)
+        var done = progress(batch.done) + rate(rates.done)
         if let left = batch.secondsLeft(at: rates.done.perSecond) { done.append("\(HumanText.duration(left)) left") }
         stages.append(("filtered", done.joined(separator: "  "), filterBar))
         // Bars of one length, so that they can be compared.
@@ -118,21 +118,25 @@ struct BatchPicture {
     /// Filtered, then failed, then cancelled photos, each in its colour.
     private func filterBar(_ room: Int) -> StyledLine {
         let counts = batch.counts
+        let parts: [(count: Int, block: String, style: StyledLine.Style)] = [
+            (counts.filtered, "\u{2588}", .good), (counts.failed, "\u{2588}", .bad),
+            (counts.cancelled, "\u{2592}", .dim),
+        ]
         var bar = StyledLine()
         var done = 0
-        for (count, style) in [(counts.filtered, StyledLine.Style.good), (counts.failed, .bad), (counts.cancelled, .dim)]
-        {
+        for part in parts {
             let before = Bar.filled(done, of: batch.photos, room: room)
-            done += count
+            done += part.count
             let after = Bar.filled(done, of: batch.photos, room: room)
-            bar.append(String(repeating: "\u{2588}", count: after - before), style)
+            bar.append(String(repeating: part.block, count: after - before), part.style)
         }
         bar.append(String(repeating: "\u{2591}", count: room - bar.columns), .dim)
         return bar
     }
 
     private func progress(_ count: Int) -> [String] {
-        let percent = batch.photos == 0 ? 0 : count * 100 / batch.photos
+        let tenths = batch.photos == 0 ? 0 : count * 1000 / batch.photos
+        let percent = (1..<100).contains(tenths) ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
         return ["\(HumanText.count(count)) of \(HumanText.count(batch.photos))", "\(percent) %"]
     }
 
@@ -143,7 +147,9 @@ struct BatchPicture {
 
     private var counts: [StyledLine] {
         let counts = batch.counts
-        var photos = [item("new", counts.new), item("downloaded", counts.downloaded), item("filtered", counts.filtered)]
+        var photos = [
+            item("new", counts.new), item("downloaded", counts.downloaded), item("filtered", counts.filtered),
+        ]
         if counts.failed > 0 { photos.append(item("failed", counts.failed, .bad)) }
         if counts.cancelled > 0 { photos.append(item("cancelled", counts.cancelled, .warning)) }
         let ended = batch.operationsEnded
@@ -160,7 +166,7 @@ struct BatchPicture {
             others.append(bytes)
         }
         if let seconds = batch.seconds(now: snapshot.now) {
-            var took = StyledLine(batch.state == .finished ? "took " : "since ", .dim)
+            var took = StyledLine(batch.state == .finished ? "took " : "running ", .dim)
             took.append(HumanText.duration(seconds.rounded(seconds < 10 ? .toNearestOrEven : .down)))
             others.append(took)
         }
@@ -187,7 +193,8 @@ struct BatchPicture {
         let shown = failures.prefix(room)
         let number = shown.map { String($0.index).count }.max() ?? 0
         let reason = shown.map(\.reason.count).max() ?? 0
-        let name = min(shown.map { TextWidth.columns(of: $0.name) }.max() ?? 0, max(12, (width - number - reason - 8) / 2))
+        let longest = shown.map { TextWidth.columns(of: HumanText.safe($0.name)) }.max() ?? 0
+        let name = min(longest, max(12, (width - number - reason - 8) / 2))
         return shown.map { failure in
             let index = String(failure.index)
             var line = StyledLine("  " + String(repeating: " ", count: number - index.count) + index + "  ", .dim)

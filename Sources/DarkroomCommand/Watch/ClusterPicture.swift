@@ -31,8 +31,7 @@ struct ClusterPicture {
     private var heading: [StyledLine] {
         let open = snapshot.batches.filter { $0.state != .finished }
         let counts = open.map(\.counts)
-        var left = StyledLine(HumanText.count(open.count, of: "batch"), .bold)
-        left.append(" to do", .bold)
+        var left = StyledLine(open.isEmpty ? "nothing to do" : "\(HumanText.count(open.count, of: "batch")) to do", .bold)
         left.append(", \(HumanText.count(snapshot.batches.count - open.count)) finished", .dim)
         let place = StyledLine("\(redis)  \(namespace)", .dim)
         var items: [StyledLine] = []
@@ -48,7 +47,8 @@ struct ClusterPicture {
         if failed > 0 { add("failed", failed, .bad) }
         let rate = open.compactMap { rates[$0.id]?.done.perSecond }.reduce(0, +)
         if rate > 0 { items.append(StyledLine(HumanText.rate(rate), .good)) }
-        var lines = [StyledLine.ends(left, place, width: width)] + StyledLine.flow(items, width: width)
+        var lines = [StyledLine.ends(left, place, width: width)]
+        if !open.isEmpty { lines += StyledLine.flow(items, width: width) }
         if failed > 0 { lines += reasons(of: open) }
         if !conditions.isEmpty {
             lines += StyledLine.wrapped(conditions.joined(separator: ", "), .warning, width: width, most: 2)
@@ -75,7 +75,9 @@ struct ClusterPicture {
         if cluster.isSuspended { conditions.append("all workers are suspended") }
         if cluster.areDownloadsSuspended { conditions.append("all downloads are suspended") }
         if cluster.areFiltrationsSuspended { conditions.append("all filtrations are suspended") }
-        if let limit = cluster.downloads { conditions.append("\(HumanText.count(limit, of: "download")) a worker at most") }
+        if let limit = cluster.downloads {
+            conditions.append("\(HumanText.count(limit, of: "download")) a worker at most")
+        }
         if let limit = cluster.filtrations {
             conditions.append("\(HumanText.count(limit, of: "filtration")) a worker at most")
         }
@@ -92,7 +94,8 @@ struct ClusterPicture {
     private func batchRows(_ room: Int) -> [StyledLine] {
         guard !batches.isEmpty else {
             return [
-                StyledLine("no batch", .bold), StyledLine("  darkroom submit LIST -o FOLDER makes one", .dim).cut(to: width),
+                StyledLine("no batch", .bold),
+                StyledLine("  darkroom submit LIST -o FOLDER makes one", .dim).cut(to: width),
             ]
         }
         let fits = batches.count <= room

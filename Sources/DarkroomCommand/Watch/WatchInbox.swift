@@ -25,8 +25,10 @@ final class WatchInbox: Sendable {
 
     init() throws(CommandError) {
         var ends: [Int32] = [-1, -1]
-        guard pipe2(&ends, O_CLOEXEC | O_NONBLOCK) == 0 else {
-            throw CommandError("make a pipe: \(String(cString: strerror(errno)))")
+        guard pipe(&ends) == 0 else { throw CommandError("make a pipe: \(String(cString: strerror(errno)))") }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
         }
         reading = ends[0]
         writing = ends[1]
@@ -44,7 +46,7 @@ final class WatchInbox: Sendable {
             messages.append(message)
         }
         var byte: UInt8 = 0
-        write(writing, &byte, 1)  // a full pipe wakes as well
+        _ = write(writing, &byte, 1)  // a full pipe wakes as well
     }
 
     /// Waits until something happened or the time is over, and takes what there is.
@@ -71,4 +73,3 @@ final class WatchInbox: Sendable {
         return taken
     }
 }
-

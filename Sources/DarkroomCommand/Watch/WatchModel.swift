@@ -58,7 +58,7 @@ struct WatchModel {
             var meters = self.rates[batch.id] ?? Rates()
             meters.fed.add(batch.photos, at: time)
             meters.downloaded.add(batch.downloads, at: time)
-            meters.done.add(batch.counts.final, at: time)
+            meters.done.add(batch.done, at: time)
             rates[batch.id] = meters
         }
         self.rates = rates
@@ -109,8 +109,8 @@ struct WatchModel {
             return
         }
         let photos = HumanText.count(open.reduce(0) { $0 + $1.photos - $1.counts.final }, of: "photo")
-        let what = watched == nil ? "all of \(HumanText.count(open.count, of: "batch"))" : "batch \(open[0].label)"
-        question = ("cancel \(what), \(photos) that are not done? y/n", .cancel(watched))
+        let what = watched == nil ? "all that is open, \(HumanText.count(open.count, of: "batch"))" : open[0].shortName
+        question = ("cancel \(what)? \(photos) not done. y/n", .cancel(watched))
     }
 
     // MARK: - What goes out
@@ -150,8 +150,10 @@ struct WatchModel {
                 "Redis cannot be used (\(silent)), trying again; above is what stood there last: \(outage.error)", .bad,
                 width: width, most: 3)
         }
-        if let question { return lines + [StyledLine(question.text, .bold).cut(to: width)] }
-        if let notice, time < notice.until { return lines + [StyledLine(notice.text, .warning).cut(to: width)] }
+        if let question { return lines + StyledLine.wrapped(question.text, .bold, width: width, most: 4) }
+        if let notice, time < notice.until {
+            return lines + StyledLine.wrapped(notice.text, .warning, width: width, most: 4)
+        }
         let leave = hasKeys ? "q leave" : "Ctrl-C leave"
         return lines + [StyledLine((hasKeys ? keys : []).joined(separator: "   ") + leave, .dim).cut(to: width)]
     }
@@ -159,13 +161,18 @@ struct WatchModel {
     private var keys: [String] {
         let isSuspended = watched == nil ? snapshot?.cluster.isSuspended : batch?.suspended
         let what = watched == nil ? " all workers" : ""
-        return [(isSuspended == true ? "s resume" : "s suspend") + what, "c cancel" + (watched == nil ? " all" : ""), ""]
+        return [
+            (isSuspended == true ? "s resume" : "s suspend") + what, "c cancel" + (watched == nil ? " all" : ""), "",
+        ]
     }
 }
 
 extension BatchFacts {
+    /// Photos that are over, well or not, and were not cancelled.
+    var done: Int { counts.filtered + counts.failed }
+
     /// Photos whose download is over, well or not.
-    var downloads: Int { counts.downloaded + counts.final }
+    var downloads: Int { counts.downloaded + done }
 
     /// True while anything of it may still run.
     var isOpen: Bool { state != .finished && !cancelled }
@@ -176,7 +183,7 @@ extension BatchFacts {
     /// How long what is not done will take at `rate` photos a second; nil when nobody knows.
     func secondsLeft(at rate: Double?) -> Double? {
         let left = photos - counts.final
-        guard sealed, isOpen, left > 0, let rate, rate > 0 else { return nil }
+        guard sealed, isOpen, !suspended, left > 0, let rate, rate > 0 else { return nil }
         return Double(left) / rate
     }
 }

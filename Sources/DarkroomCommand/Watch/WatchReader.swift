@@ -64,7 +64,8 @@ struct WatchReader {
             lastSeen = facts
             return facts
         }
-        let seen = lastSeen.map { "; it had \($0.counts.final) of \(HumanText.count($0.photos, of: "photo")) done" } ?? ""
+        let seen =
+            lastSeen.map { "; it had \($0.counts.final) of \(HumanText.count($0.photos, of: "photo")) done" } ?? ""
         throw CommandError("batch \(lastSeen?.label ?? id.description) was forgotten while it was watched\(seen)")
     }
 

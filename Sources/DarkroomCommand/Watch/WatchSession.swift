@@ -83,7 +83,7 @@ struct WatchSession {
             WatchTerminal.leave()
             kill(getpid(), SIGSTOP)
         case SIGCONT: try terminal.enter()
-        case SIGWINCH: terminal.invalidate()
+        case SIGWINCH: try terminal.invalidate()
         default: return .interrupted
         }
         return nil

@@ -43,7 +43,10 @@ final class WatchTerminal {
     }
 
     /// Forgets what is drawn: the terminal has another size now, or somebody else has drawn on it.
-    func invalidate() { drawn = [] }
+    func invalidate() throws(CommandError) {
+        drawn = []
+        try write("\u{1b}[2J")
+    }
 
     /// Draws a picture: the lines that are not there yet.
     func draw(_ lines: [StyledLine]) throws(CommandError) {
@@ -51,9 +54,10 @@ final class WatchTerminal {
         // ECMA-48: CUP goes to a line, EL erases the rest of it, ED all below.
         var output = ""
         for (row, text) in texts.enumerated() where row >= drawn.count || drawn[row] != text {
-            output += "\u{1b}[\(row + 1);1H\(text)\u{1b}[K"
+            // Erased first: behind a full line the cursor stands on its last character.
+            output += "\u{1b}[\(row + 1);1H\u{1b}[K\(text)"
         }
-        if drawn.count != texts.count { output += "\u{1b}[J" }
+        if drawn.count > texts.count { output += "\u{1b}[\(texts.count + 1);1H\u{1b}[J" }
         drawn = texts
         try write(output)
     }

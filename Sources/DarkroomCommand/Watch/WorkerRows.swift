@@ -16,7 +16,9 @@ struct WorkerRows {
         names = Dictionary(batches.map { ($0.id.description, $0.shortName) }) { $1 }
         let sorted = workers.sorted { $0.id < $1.id }
         let prefix = watched.map { "\($0)/" }
-        let holding = sorted.filter { worker in prefix.map { p in worker.operations.contains { $0.hasPrefix(p) } } ?? true }
+        let holding = sorted.filter { worker in
+            prefix.map { p in worker.operations.contains { $0.hasPrefix(p) } } ?? true
+        }
         self.workers = holding + sorted.filter { worker in !holding.contains { $0.id == worker.id } }
     }
 
@@ -66,8 +68,8 @@ struct WorkerRows {
         for operation in worker.operations {
             let parts = operation.split(separator: "/", maxSplits: 1)
             guard parts.count == 2 else { continue }
-            if numbers.last?.batch == parts[0] {
-                numbers[numbers.count - 1].numbers.append(parts[1])
+            if let position = numbers.firstIndex(where: { $0.batch == parts[0] }) {
+                numbers[position].numbers.append(parts[1])
             } else {
                 numbers.append((parts[0], [parts[1]]))
             }
