@@ -3,7 +3,8 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is; more may be added.
     public struct Code: Sendable, Hashable {
         private enum Kind {
-            case emptyList, listDiffers, batchGone, batchSealed, batchCancelled, redisUnreachable, redisRefused, notDurable, stopped
+            case emptyList, listDiffers, batchGone, batchSealed, batchCancelled, redisUnreachable, redisRefused,
+                notDurable, stopped
             case outputDenied, outputTaken, folderInUse, stateDiffers, stateLost
         }
         private let kind: Kind

@@ -142,7 +142,8 @@ final class FeedPipeline {
         case .cancelled:
             CoordinatorError(
                 .batchCancelled,
-                "batch \(batch) was cancelled after \(window.confirmed) operations were fed; what is left of the list was not fed")
+                "batch \(batch) was cancelled after \(window.confirmed) operations were fed; what is left of the list was not fed"
+            )
         case .short:
             CoordinatorError(
                 .listDiffers,

@@ -86,7 +86,8 @@ extension Message {
         case .claim(let claim): return .claim(try Self.claim(claim, store))
         case .heartbeat(let worker, let facts, let held):
             let pairs = facts.map { (field: $0, value: $0) }
-            return .heartbeat(try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held)).lost.sorted())
+            return .heartbeat(
+                try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held)).lost.sorted())
         case .report(let report):
             let failures = report.failures.map { (index: $0, json: Array(Self.failure($0).utf8)) }
             return .report(
