@@ -6,9 +6,28 @@ extension BatchFacts {
         options.name.isEmpty ? id.description : "\(id) \"\(HumanText.safe(options.name))\""
     }
 
-    /// State and flags as words: `executing, suspended`.
+    /// State and flags as words: `executing, suspended`, `waiting for 20261121-090501123-7f3a`.
     var stateText: String {
-        ([state.rawValue] + (suspended ? ["suspended"] : []) + (cancelled ? ["cancelled"] : [])).joined(separator: ", ")
+        var words = [waitsFor.isEmpty ? state.rawValue : "waiting for \(HumanText.list(waitsFor.map(\.description)))"]
+        if cancelled {
+            words.append("cancelled" + (cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"))
+        } else {
+            words += steering.suspendedText.map { [$0] } ?? []
+            words += focusText.map { ["focus on \($0)"] } ?? []
+        }
+        return words.joined(separator: ", ")
+    }
+
+    /// The photos that run first: `photos 40-60`, `photos 40-60 only`.
+    var focusText: String? {
+        steering.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
+    }
+
+    /// How the batch stands now.
+    /// - Throws: ``CommandError`` when it was forgotten meanwhile.
+    func refreshed(_ store: BatchStore) throws -> BatchFacts {
+        guard let facts = try store.facts(of: id) else { throw CommandError("batch \(label) was forgotten meanwhile") }
+        return facts
     }
 
     /// How long it has been executed, in this round: until it finished, or until `now` in ms of the Redis clock.
@@ -42,6 +61,13 @@ extension BatchFacts {
     }
 }
 
+extension Steering {
+    /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
+    var suspendedText: String? {
+        HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)
+    }
+}
+
 extension JSON {
     /// The facts of a batch, the same wherever they appear; `now` is in ms of the Redis clock.
     init(_ batch: BatchFacts, now: Int) {
@@ -57,6 +83,32 @@ extension JSON {
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
             "filters": .array(batch.options.filters.map(JSON.string)), "output": .string(batch.options.output),
         ]
+        self = adding(JSON.steering(of: batch))
+    }
+
+    /// What else holds for a batch: only what does.
+    private static func steering(of batch: BatchFacts) -> [Member] {
+        var members: [Member] = []
+        if !batch.waitsFor.isEmpty {
+            members.append(Member(key: "waitsFor", value: .array(batch.waitsFor.map { .string($0.description) })))
+        }
+        if batch.steering.areDownloadsSuspended {
+            members.append(Member(key: "downloadsSuspended", value: .bool(true)))
+        }
+        if batch.steering.areFiltrationsSuspended {
+            members.append(Member(key: "filtrationsSuspended", value: .bool(true)))
+        }
+        if !batch.cancelledReason.isEmpty {
+            members.append(Member(key: "cancelledReason", value: .string(batch.cancelledReason)))
+        }
+        if let focus = batch.steering.focus {
+            let value: JSON = [
+                "first": .int(focus.photos.lowerBound), "last": .int(focus.photos.upperBound),
+                "only": .bool(focus.only),
+            ]
+            members.append(Member(key: "focus", value: value))
+        }
+        return members
     }
 
     /// How many photos are in each state.

@@ -38,8 +38,7 @@ struct BatchPicture {
     // MARK: - Parts
 
     private var heading: [StyledLine] {
-        var state = StyledLine(batch.stateText, batch.stateStyle)
-        for condition in conditions { state.append(", " + condition, .warning) }
+        let state = StyledLine(batch.stateText, batch.stateStyle)
         let options = batch.options
         var details: [StyledLine] = options.name.isEmpty ? [] : [StyledLine(batch.id.description, .dim)]
         details.append(StyledLine(options.filters.joined(separator: " "), .dim))
@@ -54,32 +53,11 @@ struct BatchPicture {
         return [StyledLine.ends(name, state, width: width)] + StyledLine.flow(details, width: width)
     }
 
-    /// What else holds for it.
-    private var conditions: [String] {
-        guard batch.isOpen else { return [] }
-        let steering = batch.steering
-        let cluster = snapshot.cluster
-        var conditions: [String] = []
-        if let focus = steering.focus {
-            let photos = PhotoRanges([focus.photos])
-            conditions.append("focus \(photos)\(focus.only ? " only" : "")")
-        }
-        if steering.areDownloadsSuspended { conditions.append("downloads suspended") }
-        if steering.areFiltrationsSuspended { conditions.append("filtrations suspended") }
-        if cluster.isSuspended { conditions.append("all workers suspended") }
-        if cluster.areDownloadsSuspended { conditions.append("all downloads suspended") }
-        if cluster.areFiltrationsSuspended { conditions.append("all filtrations suspended") }
-        if !snapshot.dependencies.isEmpty {
-            let others = snapshot.dependencies.count - 1
-            let more = others > 0 ? " and \(HumanText.count(others)) more" : ""
-            conditions.append("after \(snapshot.dependencies[0])\(more)")
-        }
-        return conditions
-    }
-
+    /// What hinders it and is no state of its own.
     private var warnings: [StyledLine] {
         let prefix = "batch \(batch.label): "
-        return BatchWarnings(workers: snapshot.workers, now: snapshot.now).of(batch).flatMap { warning in
+        let kinds: Set<BatchWarnings.Kind> = [.feeder, .workers, .cluster, .clusterDownloads, .clusterFiltrations]
+        return snapshot.warnings.filter { kinds.contains($0.kind) }.flatMap { warning in
             let text = warning.text.hasPrefix(prefix) ? String(warning.text.dropFirst(prefix.count)) : warning.text
             return StyledLine.wrapped(text, .warning, width: width, most: 3)
         }

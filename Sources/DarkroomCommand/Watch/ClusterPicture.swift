@@ -100,10 +100,10 @@ struct ClusterPicture {
         }
         let fits = batches.count <= room
         let shown = Array(batches.prefix(fits ? batches.count : max(0, room - 1)))
-        let warnings = BatchWarnings(workers: snapshot.workers, now: snapshot.now)
+        let hindered = Set(snapshot.warnings.compactMap { [.feeder, .workers].contains($0.kind) ? $0.batch : nil })
         let table = BatchColumns(shown, rates: rates, now: snapshot.now, width: width)
         var rows = [table.heading]
-        rows += shown.map { table.row($0, isHindered: !warnings.of($0).isEmpty) }
+        rows += shown.map { table.row($0, isHindered: hindered.contains($0.id)) }
         if !fits { rows.append(StyledLine("  and \(HumanText.count(batches.count - shown.count)) more", .dim)) }
         return rows
     }

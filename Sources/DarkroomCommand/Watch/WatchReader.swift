@@ -52,8 +52,7 @@ struct WatchReader {
         let workers = try store.workers().filter { $0.isLiving(now: now) }
         var snapshot = WatchSnapshot(now: now, batches: batches, workers: workers)
         snapshot.cluster = try store.clusterSteering()
-        if let watched {
-            if batches[0].state == .waiting { snapshot.dependencies = try store.dependencies(of: watched) }
+        if watched != nil {
             snapshot.failures = try failures(of: batches[0], all: all, failed)
         }
         return snapshot

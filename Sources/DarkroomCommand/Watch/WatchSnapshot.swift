@@ -18,10 +18,13 @@ struct WatchSnapshot: Sendable {
     var workers: [WorkerFacts]
     /// What holds for all of them.
     var cluster = ClusterSteering()
-    /// The batches that the one that is watched waits for.
-    var dependencies: [BatchID] = []
     /// Failures of the batch that is watched, the newest first, as many as a terminal may show.
     var failures: [Failure] = []
+
+    /// What hinders the batches that have not finished.
+    var warnings: [BatchWarnings.Warning] {
+        BatchWarnings(workers: workers, cluster: cluster, now: now).of(batches)
+    }
 }
 
 /// What a user asks for with a key.
