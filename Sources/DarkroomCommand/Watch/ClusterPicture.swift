@@ -31,7 +31,8 @@ struct ClusterPicture {
     private var heading: [StyledLine] {
         let open = snapshot.batches.filter { $0.state != .finished }
         let counts = open.map(\.counts)
-        var left = StyledLine(open.isEmpty ? "nothing to do" : "\(HumanText.count(open.count, of: "batch")) to do", .bold)
+        let toDo = open.isEmpty ? "nothing to do" : "\(HumanText.count(open.count, of: "batch")) to do"
+        var left = StyledLine(toDo, .bold)
         left.append(", \(HumanText.count(snapshot.batches.count - open.count)) finished", .dim)
         let place = StyledLine("\(redis)  \(namespace)", .dim)
         var items: [StyledLine] = []
