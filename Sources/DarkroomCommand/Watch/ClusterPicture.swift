@@ -105,7 +105,9 @@ struct ClusterPicture {
         let table = BatchColumns(shown, rates: rates, now: snapshot.now, width: width)
         var rows = [table.heading]
         rows += shown.map { table.row($0, isHindered: hindered.contains($0.id)) }
-        if !fits { rows.append(StyledLine("  and \(HumanText.count(batches.count - shown.count)) more", .dim)) }
+        if !fits {
+            rows.append(StyledLine("  and \(HumanText.count(batches.count - shown.count)) more", .dim).cut(to: width))
+        }
         return rows
     }
 }

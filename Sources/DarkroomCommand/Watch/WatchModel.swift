@@ -155,7 +155,7 @@ struct WatchModel {
             return lines + StyledLine.wrapped(notice.text, .warning, width: width, most: 4)
         }
         let leave = hasKeys ? "q leave" : "Ctrl-C leave"
-        return lines + [StyledLine((hasKeys ? keys : []).joined(separator: "   ") + leave, .dim).cut(to: width)]
+        return lines + [StyledLine((hasKeys && snapshot != nil ? keys : []).joined(separator: "   ") + leave, .dim).cut(to: width)]
     }
 
     private var keys: [String] {

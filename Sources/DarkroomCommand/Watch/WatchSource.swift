@@ -58,7 +58,8 @@ final class WatchSource: Sendable {
             else { return }
             state.withLock { state in
                 if let batch = event.batch { state.changed.insert(batch) }
-                guard watched != nil, case .photos(let photos, _) = event.kind else { return }
+                guard watched != nil, case .photos(let photos, _, let dropped) = event.kind else { return }
+                if dropped > 0 { state.mustReadAll = true }
                 for (index, photo) in photos.sorted(by: { $0.key < $1.key }) {
                     if case .failed(let reason) = photo { state.failed.append((index, reason)) }
                 }

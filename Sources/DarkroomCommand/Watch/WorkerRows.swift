@@ -13,7 +13,8 @@ struct WorkerRows {
     init(_ workers: [WorkerFacts], batches: [BatchFacts], of watched: BatchID? = nil, width: Int) {
         self.watched = watched
         self.width = width
-        names = Dictionary(batches.map { ($0.id.description, $0.shortName) }) { $1 }
+        let named = batches.filter { !$0.options.name.isEmpty }
+        names = Dictionary(named.map { ($0.id.description, $0.shortName) }) { $1 }
         let sorted = workers.sorted { $0.id < $1.id }
         let prefix = watched.map { "\($0)/" }
         let holding = sorted.filter { worker in
@@ -49,7 +50,9 @@ struct WorkerRows {
             line.append(work(of: worker))
             return line.cut(to: width)
         }
-        if !fits, room > 0 { rows.append(StyledLine("  and \(HumanText.count(count - shown.count)) more", .dim)) }
+        if !fits, room > 0 {
+            rows.append(StyledLine("  and \(HumanText.count(count - shown.count)) more", .dim).cut(to: width))
+        }
         return [heading.cut(to: width)] + rows
     }
 

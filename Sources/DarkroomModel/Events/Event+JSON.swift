@@ -72,6 +72,6 @@ extension Event {
             else { return nil }
             states[index] = state
         }
-        return .photos(states, worker: worker)
+        return .photos(states, worker: worker, dropped: message.int("dropped") ?? 0)
     }
 }

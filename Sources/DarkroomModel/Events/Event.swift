@@ -45,8 +45,9 @@ public struct Event: Sendable, Equatable {
         case recovered(operation: Int, deaths: Int)
         /// An operation has ended: each of its photos is final.
         case ended(operation: Int)
-        /// What became of photos, by index; of those that changed more than once meanwhile, the last.
-        case photos([Int: PhotoRecordState], worker: String)
+        /// What became of photos, by index; of those that changed more than once meanwhile, the last. So many changes
+        /// before these were too many to be told.
+        case photos([Int: PhotoRecordState], worker: String, dropped: Int = 0)
         /// A message with this name that this version does not know, or whose fields it does not understand.
         case other(String)
     }

@@ -33,6 +33,7 @@ import Testing
             .photos(
                 [12: .filtered, 13: .downloaded, 14: .failed(.timeout), 15: .cancelled, 16: .new], worker: "w-1")
         ),
+        (#""event":"photos","worker":"w-1","photos":{},"dropped":7"#, .photos([:], worker: "w-1", dropped: 7)),
     ]
 
     @Test(arguments: messages) func readsWhatIsPublished(_ members: String, _ kind: Event.Kind) {
