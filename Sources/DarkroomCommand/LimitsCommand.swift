@@ -40,7 +40,7 @@ struct LimitsCommand: ParsableCommand {
         var sheet = FactSheet()
         sheet.add("downloads", limits.downloads.map(HumanText.count) ?? "no limit")
         sheet.add("filtrations", limits.filtrations.map(HumanText.count) ?? "no limit")
-        if let suspended = limits.suspendedText { sheet.add("suspended", suspended) }
+        if let suspended = limits.suspendedText { sheet.add("cluster", suspended) }
         try sheet.write(to: output)
     }
 

@@ -165,7 +165,7 @@ struct SteeringCommandTests {
         let again = try queue.run("prioritize", "\(id)", "veryHigh", "--json")
         #expect(again.status == 0 && again.standardError == "batch \(id) had priority veryHigh already\n")
         #expect((try again.json() as? [String: Any])?["priority"] as? String == "veryHigh")
-        #expect(try queue.run("batches").lines[0].hasSuffix("\tveryHigh\t"))
+        #expect(try queue.run("batches").lines[0].hasSuffix("\tveryHigh\t\t"))
         #expect(try queue.run("status", "\(id)").lines.contains("priority\tveryHigh"))
     }
 

@@ -6,17 +6,23 @@ extension BatchFacts {
         options.name.isEmpty ? id.description : "\(id) \"\(HumanText.safe(options.name))\""
     }
 
-    /// State and flags as words: `executing, suspended`, `waiting for 20261121-090501123-7f3a`.
+    /// State and flags as words: `executing, downloads suspended`.
     var stateText: String {
-        var words = [waitsFor.isEmpty ? state.rawValue : "waiting for \(HumanText.list(waitsFor.map(\.description)))"]
-        if cancelled {
-            words.append("cancelled" + (cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"))
-        } else {
-            words += steering.suspendedText.map { [$0] } ?? []
-            words += focusText.map { ["focus on \($0)"] } ?? []
-        }
-        return words.joined(separator: ", ")
+        let flag = cancelled ? "cancelled" : steering.suspendedText
+        return ([state.rawValue] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
+
+    /// What else is to be known of a batch that users steer: `waits for 20261121-090501123-7f3a; focus on photos 40-60`.
+    var steeringText: String {
+        var parts: [String] = []
+        if let waitsForText { parts.append("waits for \(waitsForText)") }
+        if let focusText { parts.append("focus on \(focusText)") }
+        if !cancelledReason.isEmpty { parts.append(HumanText.safe(cancelledReason)) }
+        return parts.joined(separator: "; ")
+    }
+
+    /// The batches that it waits for, the first three of many; nil when there are none.
+    var waitsForText: String? { waitsFor.isEmpty ? nil : HumanText.list(waitsFor.map(\.description)) }
 
     /// The photos that run first: `photos 40-60`, `photos 40-60 only`.
     var focusText: String? {
@@ -50,7 +56,8 @@ extension BatchFacts {
     /// One line for people: what became of it.
     func summary(now: Int) -> String {
         let filtered = "\(HumanText.count(counts.filtered)) of \(HumanText.count(photos, of: "photo")) filtered"
-        var parts = [stateText, filtered]
+        let reason = cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"
+        var parts = [stateText + reason, filtered]
         if counts.failed > 0 {
             let reasons = failuresByCount.map { "\($0.reason.word) \(HumanText.count($0.count))" }
             parts.append("\(HumanText.count(counts.failed)) failed (\(reasons.joined(separator: ", ")))")

@@ -18,6 +18,8 @@ struct BatchStatus {
         sheet.add("batch", batch.id.description)
         if !options.name.isEmpty { sheet.add("name", options.name) }
         sheet.add("state", batch.stateText)
+        if let others = batch.waitsForText { sheet.add("waits for", others) }
+        if !batch.cancelledReason.isEmpty { sheet.add("reason", batch.cancelledReason) }
         sheet.add("photos", HumanText.count(batch.photos) + (batch.sealed ? "" : " fed so far"))
         for (name, count) in [
             ("  new", counts.new), ("  downloaded", counts.downloaded), ("  filtered", counts.filtered),
