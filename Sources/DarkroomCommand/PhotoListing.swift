@@ -89,7 +89,8 @@ struct PhotoListing {
         return operations.compactMap { operation in
             let first = (operation - 1) * size
             let photos = (first..<first + size).compactMap { index -> Photo? in
-                guard index - start < letters.count, let state = PhotoRecordState(letter: letters[index - start], of: batch),
+                guard index - start < letters.count,
+                    let state = PhotoRecordState(letter: letters[index - start], of: batch),
                     isWanted(state)
                 else { return nil }
                 return Photo(index: index, state: state)
@@ -168,7 +169,9 @@ struct PhotoListing {
     }
 
     private func reasonForMissingName(of photo: Photo) -> String {
-        if batch.cancelled, photo.state == .cancelled { return "the batch was cancelled before they began, and keeps nothing of them" }
+        if batch.cancelled, photo.state == .cancelled {
+            return "the batch was cancelled before they began, and keeps nothing of them"
+        }
         if let manifestError { return "\(manifestError)" }
         let output = batch.options.output
         if output.isEmpty { return "the batch writes no files, so it has no manifest" }

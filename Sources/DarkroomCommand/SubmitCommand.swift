@@ -37,7 +37,9 @@ struct SubmitCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     /// What can be said of a batch that was begun before, too.
-    private static let optionsOfAnyBatch: Set = ["--resume", "--wait", "--json", "--on-finish", "--redis", "--namespace"]
+    private static let optionsOfAnyBatch: Set = [
+        "--resume", "--wait", "--json", "--on-finish", "--redis", "--namespace",
+    ]
 
     func validate() throws {
         guard (output == nil) != (resume == nil) else {

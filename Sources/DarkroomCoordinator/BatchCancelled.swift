@@ -9,6 +9,6 @@ public struct BatchCancelled: Error, Sendable, CustomStringConvertible {
     public var description: String {
         "batch \(batch.id) was cancelled while it was fed"
             + (batch.cancelledReason.isEmpty ? "" : " (\(batch.cancelledReason))")
-            + ": \(batch.photos) photos of the list were fed, nothing more will be"
+            + ": \(batch.photos) \(batch.photos == 1 ? "photo of the list was" : "photos of the list were") fed, nothing more will be"
     }
 }

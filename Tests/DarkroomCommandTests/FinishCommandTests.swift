@@ -60,7 +60,9 @@ import Testing
         let outcome = try submit(command)
         #expect(outcome.status == 1)
         #expect(outcome.standardError.contains("error: --on-finish: \(message)"), "\(outcome.standardError)")
-        #expect(outcome.standardError.contains("2 photos: 0 filtered, 2 failed"), "the end of the batch is said all the same")
+        #expect(
+            outcome.standardError.contains("2 photos: 0 filtered, 2 failed"),
+            "the end of the batch is said all the same")
     }
 
     @Test func isRunForACancelledBatch() throws {

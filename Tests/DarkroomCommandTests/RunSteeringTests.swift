@@ -53,7 +53,8 @@ import Testing
         #expect(try steer("cancel", batch).status == 0)
         let outcome = try run.outcome()
         #expect(outcome.status == 4, "\(outcome)")
-        #expect(outcome.standardError.contains("batch \(try batch) was cancelled; --again does all again over the same"))
+        #expect(
+            outcome.standardError.contains("batch \(try batch) was cancelled; --again does all again over the same"))
         #expect(outcome.standardOutput.contains("cancelled"))
         #expect(try scratch.contents("run") == [])
 

@@ -57,7 +57,8 @@ import Testing
     }
 
     @Test func resumeNamesTheOptionsOfANewBatch() throws {
-        let line = "submit l --resume b --quality 85 --priority high --after a --originals /o --remote-output --wait --json"
+        let line =
+            "submit l --resume b --quality 85 --priority high --after a --originals /o --remote-output --wait --json"
         let end = try #require(throws: CommandExit.self) {
             try DarkroomProgram.parseAsRoot(
                 line.split(separator: " ").map(String.init), environment: ["DARKROOM_REDIS": "unix:///here"])

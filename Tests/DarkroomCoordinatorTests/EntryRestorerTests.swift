@@ -121,7 +121,7 @@ import Testing
         let id = Locked<BatchID?>(nil)
         var options = BatchOptions()
         options.operationSize = 5
-        let interrupted = SampleList(count: 40) { if $0 == 20 { throw Interrupted() } }
+        let interrupted = SampleList(count: 400) { if $0 == 300 { throw Interrupted() } }
         #expect(throws: Interrupted.self) {
             try Coordinator(store: store).submit(interrupted, options: options) { batch in id.withLock { $0 = batch } }
         }
@@ -130,7 +130,7 @@ import Testing
         #expect(fed.photos > 0 && !fed.sealed)
         try develop { _ in "h" }
         try drop(1...1, of: fed)
-        #expect(try Coordinator(store: store).restoreEntries(of: fed.id, from: SampleList(count: 40)) == 1)
+        #expect(try Coordinator(store: store).restoreEntries(of: fed.id, from: SampleList(count: 400)) == 1)
     }
 
     @Test func manyOperationsAreReadInParts() throws {

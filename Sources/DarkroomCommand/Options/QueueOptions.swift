@@ -42,7 +42,8 @@ struct QueueOptions: ParsableArguments {
         valueName: "priority")
     var priority: Priority = .normal
     @Option(
-        help: "Begin when this batch has finished, also when it was cancelled or photos of it failed; again for several.",
+        help:
+            "Begin when this batch has finished, also when it was cancelled or photos of it failed; again for several.",
         valueName: "batch")
     var after: [String]
     @Flag(help: "With --after: cancel this batch when one of those was cancelled or photos of it failed.")
@@ -101,7 +102,8 @@ struct QueueOptions: ParsableArguments {
             throw ValidationError("--webhook: \(problem.detail); write it like https://photos.example/finished")
         }
         guard url.lowercased().hasPrefix("http") else {
-            throw ValidationError("--webhook: a file cannot be told anything; write it like https://photos.example/finished")
+            throw ValidationError(
+                "--webhook: a file cannot be told anything; write it like https://photos.example/finished")
         }
         let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#\\".contains($0) }
         guard !authority.contains("@") else {

@@ -35,7 +35,8 @@ final class EntryRestorer {
         }
         // While a batch is fed, its list goes on behind what is fed.
         guard photos == batch.photos || (photos > batch.photos && !batch.sealed) else {
-            throw differs("it has \(photos > batch.photos ? "more" : "\(photos)") photos, the batch has \(batch.photos)")
+            throw differs(
+                "it has \(photos > batch.photos ? "more" : "\(photos)") photos, the batch has \(batch.photos)")
         }
         guard digest == batch.feedDigest else { throw differs("it has as many photos, but others or in another order") }
     }
