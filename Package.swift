@@ -25,7 +25,7 @@ let package = Package(
         .target(name: "CImaging", dependencies: ["CVips", "CJPEG"]),
 
         // Wrappers: each knows its C library and nothing of photos lists or queues.
-        .target(name: "DarkroomConcurrency"),
+        .target(name: "DarkroomConcurrency", dependencies: ["CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
         .target(
             name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency"]),

@@ -22,6 +22,7 @@ extension FailureReason {
         case .truncated: self = .truncated
         case .fileNotFound: self = .fileNotFound
         case .outOfMemory: self = .outOfMemory
+        case .cannotKeep(let isFull): self = isFull ? .diskFull : .outputDenied
         case .other: self = .other
         }
     }

@@ -14,6 +14,10 @@ enum Leftovers {
     /// Removes what workers with lower fences left of an operation. Nobody else ever removes a file of another worker, and
     /// nobody a final name.
     static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ context: BatchContext) {
+        if let originals = context.originals {
+            let names = Set(records.map { OriginalsFolder.temporaryName(for: $0, of: held.batch) })
+            for folder in originals.folders(of: records) { remove(names, below: held.fence, in: folder) }
+        }
         guard let output = context.output, let manifest = context.manifestFolder else { return }
         let indexes = Set(records.map { String($0.index) })
         let folders = Set(

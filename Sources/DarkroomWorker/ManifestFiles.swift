@@ -77,10 +77,8 @@ enum ManifestFiles {
     ) -> ManifestLine {
         var line = ManifestLine(batch: context.id, record: record, state: state)
         guard state == .filtered else { return line }
-        let formats = context.develop.format.map { [$0] } ?? ImageFormat.allCases
-        for format in formats {
-            let path = context.template.path(
-                index: record.index, name: record.name, ending: format.fileExtension)
+        for ending in context.endings(of: record) {
+            let path = context.path(of: record, ending: ending)
             guard let file = FileManager.default.contents(atPath: output + "/" + path) else { continue }
             line.file = path
             line.bytes = file.count

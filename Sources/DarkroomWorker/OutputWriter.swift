@@ -12,11 +12,13 @@ enum OutputWriter {
     /// Writes `bytes` to `folder`/`path`, making the folders between them, and replaces what is there.
     /// - Parameters:
     ///   - temporaryName: unique in the folder among all workers, and hidden.
+    ///   - isDurable: whether its bytes are on the disk before it gets its final name; otherwise a power cut can leave an
+    ///     empty file under it, and whoever relies on it syncs the file system first.
     ///   - isWanted: asked right before the file gets its final name; false throws the file away.
     /// - Returns: false when it was not wanted any more.
     static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, in folder: String, temporaryName: String,
-        isWanted: () -> Bool = { true }
+        isDurable: Bool = false, isWanted: () -> Bool = { true }
     ) throws(Failure) -> Bool {
         let final = folder + "/" + path
         let parent = final[..<(final.lastIndex(of: "/") ?? final.startIndex)]
@@ -28,6 +30,7 @@ enum OutputWriter {
         guard descriptor >= 0 else { throw failure(errno, "create", final) }
         do throws(Failure) {
             try writeAll(bytes, to: descriptor, final)
+            guard !isDurable || fdatasync(descriptor) == 0 else { throw failure(errno, "make durable", final) }
         } catch {
             close(descriptor)
             unlink(temporary)
@@ -53,10 +56,12 @@ enum OutputWriter {
 
     /// Writes `bytes` as above; nobody may have come to not want them.
     static func write(
-        _ bytes: [UInt8], to path: String, in folder: String, temporaryName: String
+        _ bytes: [UInt8], to path: String, in folder: String, temporaryName: String, isDurable: Bool = false
     ) throws(Failure) {
         let result = bytes.withUnsafeBytes { buffer in
-            Result { () throws(Failure) in try write(buffer, to: path, in: folder, temporaryName: temporaryName) }
+            Result { () throws(Failure) in
+                try write(buffer, to: path, in: folder, temporaryName: temporaryName, isDurable: isDurable)
+            }
         }
         _ = try result.get()
     }

@@ -1,5 +1,4 @@
 import DarkroomCoding
-import DarkroomImaging
 import DarkroomModel
 import DarkroomTransfer
 import Foundation
@@ -17,11 +16,11 @@ enum PhotoDevelopment {
         guard !photo.cancelled.isSet else { return nil }
         let clock = ContinuousClock()
         let began = clock.now
-        let developed: DevelopedImage
-        do throws(ImagingError) {
-            developed = try Imaging.develop(image.body, photo.context.develop) { photo.cancelled.isSet }
+        let developed: PhotoProduct
+        do throws(PhotoProduct.Failure) {
+            developed = try PhotoProduct.make(photo, image)
         } catch {
-            guard let reason = FailureReason(error) else { return nil }
+            guard let reason = error.reason else { return nil }
             return failure(photo, reason, error.detail, image)
         }
         let filtered = clock.now
@@ -34,8 +33,7 @@ enum PhotoDevelopment {
         line.downloadMilliseconds = image.duration.wholeMilliseconds
         line.filterMilliseconds = (filtered - began).wholeMilliseconds
         if let output = photo.context.output {
-            let path = photo.context.template.path(
-                index: photo.record.index, name: photo.record.name, ending: developed.format.fileExtension)
+            let path = photo.context.path(of: photo.record, ending: developed.ending)
             line.file = path
             do throws(OutputWriter.Failure) {
                 let (written, digest) = try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in
@@ -52,7 +50,8 @@ enum PhotoDevelopment {
             }
         }
         line.writeMilliseconds = (clock.now - filtered).wholeMilliseconds
-        return PhotoOutcome(state: .filtered, line: line, bytesIn: image.body.count, bytesOut: developed.byteCount)
+        return PhotoOutcome(
+            state: .filtered, line: line, bytesIn: image.transferredBytes, bytesOut: developed.byteCount)
     }
 
     /// The outcome of a photo whose bytes are here but of no use.
@@ -60,7 +59,7 @@ enum PhotoDevelopment {
         _ photo: PhotoInProgress, _ reason: FailureReason, _ detail: String, _ image: Download
     ) -> PhotoOutcome {
         var outcome = failure(photo, reason, detail)
-        outcome.bytesIn = image.body.count
+        outcome.bytesIn = image.transferredBytes
         outcome.line.attempts = image.attempts
         outcome.line.downloadMilliseconds = image.duration.wholeMilliseconds
         return outcome

@@ -69,13 +69,6 @@ enum HumanText {
         return String(decoding: text[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// A time in ms since 1970 as ISO 8601 in UTC: `2026-11-21T09:05:01.123Z`.
-    static func iso8601(_ milliseconds: Int) -> String {
-        // Whole seconds: a fraction would be cut off below the millisecond it means.
-        let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
-        return seconds.dropLast() + String(format: ".%03dZ", milliseconds % 1000)
-    }
-
     /// Text of strangers (names, URLs, messages of servers) without what would steer a terminal or break a line.
     static func safe(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
