@@ -48,7 +48,7 @@ let package = Package(
                 "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
                 "CSystem",
             ]),
-        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker"]),
+        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomConcurrency"]),
         .target(name: "ArgumentParsing"),
         .executableTarget(
             name: "DarkroomCommand",
@@ -74,6 +74,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: ["DarkroomWorker", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomTests", dependencies: ["Darkroom", "DarkroomConcurrency", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
     ],

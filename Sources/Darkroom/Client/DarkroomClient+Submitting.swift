@@ -13,15 +13,15 @@ extension DarkroomClient {
     ///     format, `{index}-{name}` else.
     ///   - before: batches that must be over before it begins; it is fed meanwhile.
     ///   - overwrite: take the output folder also when another batch has it.
-    ///   - onNotice: is told what users may want to know meanwhile.
     ///   - onSubmitted: is told the batch's id before its first photo is fed.
+    ///   - onNotice: is told what users may want to know meanwhile.
     /// - Throws: ``PhotoListError``, ``CoordinatorError``, ``FileNameTemplate/Problem``. A task that is cancelled stops
     ///   feeding at the next photo, with `CancellationError`; what is fed stays, and ``resume(_:with:onNotice:)`` goes on.
     @discardableResult
     public func submit(
         contentsOf location: String, options: BatchOptions, fileName: String? = nil, after before: [BatchID] = [],
-        overwrite: Bool = false, onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in },
-        onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in }
+        overwrite: Bool = false, onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
+        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
         try await feeding(onNotice) { coordinator in
             let list = try PhotoListReader(location)
@@ -42,24 +42,24 @@ extension DarkroomClient {
     /// - Parameter records: gone through once, and again should Redis lose what it had confirmed.
     @discardableResult
     public func submit(
-        _ records: some Collection<(name: String, url: String)> & Sendable, options: BatchOptions,
+        _ records: sending some Collection<(name: String, url: String)> & SendableMetatype, options: BatchOptions,
         after before: [BatchID] = [], overwrite: Bool = false,
-        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in },
-        onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in }
+        onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
+        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
         try await submit(
-            PhotoRecords(records), options: options, after: before, overwrite: overwrite, onNotice: onNotice,
-            onSubmitted: onSubmitted)
+            PhotoRecords(records), options: options, after: before, overwrite: overwrite, onSubmitted: onSubmitted,
+            onNotice: onNotice)
     }
 
     /// Submits a list of any kind: one that a ``PhotoListReader`` reads, or a source of your own.
     ///
-    /// The list is read on a thread of its own. See ``submit(contentsOf:options:fileName:after:overwrite:onNotice:onSubmitted:)``.
+    /// The list is read on a thread of its own. See ``submit(contentsOf:options:fileName:after:overwrite:onSubmitted:onNotice:)``.
     @discardableResult
     public func submit(
         _ list: sending some PhotoListSource & SendableMetatype, options: BatchOptions, after before: [BatchID] = [],
-        overwrite: Bool = false, onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in },
-        onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in }
+        overwrite: Bool = false, onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
+        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
         nonisolated(unsafe) let list = list  // sent here, and from here to the thread that feeds
         return try await feeding(onNotice) { coordinator in
