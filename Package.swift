@@ -54,6 +54,10 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem"]),
 
+        // Programs that use the library.
+        .executableTarget(name: "SteerBatch", dependencies: ["Darkroom"], path: "Sources/Examples/SteerBatch"),
+        .executableTarget(name: "OwnOperation", dependencies: ["Darkroom"], path: "Sources/Examples/OwnOperation"),
+
         // Tests.
         .target(
             name: "DarkroomTestSupport",
@@ -75,7 +79,10 @@ let package = Package(
             name: "DarkroomWorkerTests",
             dependencies: ["DarkroomWorker", "DarkroomPhotoServer", "DarkroomTestSupport"]),
         .testTarget(
-            name: "DarkroomTests", dependencies: ["Darkroom", "DarkroomConcurrency", "DarkroomTestSupport"]),
+            name: "DarkroomTests",
+            dependencies: [
+                "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "SteerBatch", "OwnOperation",
+            ]),
         .testTarget(
             name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
     ],

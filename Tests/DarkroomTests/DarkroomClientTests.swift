@@ -9,6 +9,7 @@ import Testing
 struct DarkroomClientTests {
     let redis = RedisServer.current
     let client: DarkroomClient
+    private let claims = Locked(0)
     static let photos = (0..<20).map { (name: "photo \($0)", url: "http://photos.example/\($0).jpg") }
 
     init() throws {
@@ -24,8 +25,15 @@ struct DarkroomClientTests {
 
     /// Claims what there is as a worker does, and reports the same letter for all photos.
     func develop(_ letter: UInt8) throws {
-        let claim = client.store.claim(worker: "tester", number: Int.random(in: 1...1_000_000_000))
-        guard case .claimed(let claimed) = try client.store.perform(claim) else { return }
+        let number = claims.withLock { number in
+            number += 1
+            return number
+        }
+        let claim = client.store.claim(worker: "tester", number: number)
+        guard case .claimed(let claimed) = try client.store.perform(claim) else {
+            Issue.record("the claim number \(number) was old")
+            return
+        }
         for operation in claimed.operations {
             let letters = [UInt8](repeating: letter, count: operation.letters.count)
             let report = client.store.report(

@@ -76,6 +76,7 @@ struct WatchModel {
 
     /// Takes a key; nil when it leads to nothing but another picture.
     mutating func press(_ key: Character, at time: ContinuousClock.Instant = .now) -> Action? {
+        notice = nil  // it was read
         if let asked = question {
             question = nil
             guard key == "y" || key == "Y" else { return nil }
@@ -145,24 +146,25 @@ struct WatchModel {
     private func footer(width: Int, at time: ContinuousClock.Instant) -> [StyledLine] {
         var lines: [StyledLine] = []
         if let outage {
-            let silent = HumanText.duration(((time - outage.since) / .seconds(1)).rounded(.down))
+            let seconds = ((time - outage.since) / .seconds(1)).rounded(.down)
+            let since = seconds < 1 ? "" : " for \(HumanText.duration(seconds))"
             lines += StyledLine.wrapped(
-                "Redis cannot be used (\(silent)), trying again; above is what stood there last: \(outage.error)", .bad,
+                "Redis cannot be used\(since), trying again; above is what stood there last: \(outage.error)", .bad,
                 width: width, most: 3)
         }
         if let question { return lines + StyledLine.wrapped(question.text, .bold, width: width, most: 4) }
         if let notice, time < notice.until {
             return lines + StyledLine.wrapped(notice.text, .warning, width: width, most: 4)
         }
-        let leave = hasKeys ? "q leave" : "Ctrl-C leave"
-        return lines + [StyledLine((hasKeys && snapshot != nil ? keys : []).joined(separator: "   ") + leave, .dim).cut(to: width)]
+        return lines + [StyledLine(keys.joined(separator: "   "), .dim).cut(to: width)]
     }
 
     private var keys: [String] {
-        let isSuspended = watched == nil ? snapshot?.cluster.isSuspended : batch?.suspended
-        let what = watched == nil ? " all workers" : ""
+        guard hasKeys else { return ["Ctrl-C leave"] }
+        guard let snapshot else { return ["q leave"] }
+        if watched != nil { return [batch?.suspended == true ? "s resume" : "s suspend", "c cancel", "q leave"] }
         return [
-            (isSuspended == true ? "s resume" : "s suspend") + what, "c cancel" + (watched == nil ? " all" : ""), "",
+            snapshot.cluster.isSuspended ? "s resume all workers" : "s suspend all workers", "c cancel all", "q leave",
         ]
     }
 }

@@ -23,7 +23,8 @@ final class PseudoTerminal: @unchecked Sendable {
         master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
         var number: Int32 = 0
         // What unlockpt(3) and ptsname(3) do.
-        try #require(ioctl(master, UInt(Self.unlock), &number) == 0 && ioctl(master, UInt(Self.getNumber), &number) == 0)
+        try #require(ioctl(master, UInt(Self.unlock), &number) == 0)
+        try #require(ioctl(master, UInt(Self.getNumber), &number) == 0)
         slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
         try #require(slave >= 0)
         var settings = termios()

@@ -73,7 +73,8 @@ import Testing
         let model = try WatchScene.allBatches { snapshot in
             let batch = snapshot.batches[1]
             snapshot.batches += (10..<40).map { number in
-                var other = BatchFacts(id: BatchID("20261121-0920000\(number)-0000"), fields: ["state": "ready"], reasons: [:])
+                let id = BatchID("20261121-0920000\(number)-0000")
+                var other = BatchFacts(id: id, fields: ["state": "ready"], reasons: [:])
                 other?.options.name = "more \(number)"
                 return other ?? batch
             }
@@ -102,7 +103,7 @@ import Testing
         model.lose("connect to redis://queue:6379: refused", at: Self.time - .seconds(3))
         model.lose("connect to redis://queue:6379: refused", at: Self.time)
         let lines = Self.lines(model, 80, 24)
-        #expect(lines[21].hasPrefix("Redis cannot be used (3.0 s), trying again; above is what stood there last:"))
+        #expect(lines[21].hasPrefix("Redis cannot be used for 3.0 s, trying again; above is what stood there last:"))
         #expect(lines[0].hasPrefix("holidays in Copán"))
         model.take(try #require(model.snapshot), at: Self.time)
         #expect(!Self.text(model, 80, 24).contains("cannot be used"))

@@ -37,7 +37,7 @@ struct WatchTerminalTests {
         #expect(try queue.store.facts(of: id)?.cancelled == false)
         terminal.press("cy")
         mark = try terminal.waitFor(Self.leave, after: mark)
-        try terminal.waitFor("cancelled 4", after: mark)
+        try terminal.waitFor("finished, cancelled", after: mark)
         #expect(try terminal.status() == 4)
         #expect(terminal.isRestored)
     }
@@ -113,7 +113,7 @@ struct WatchTerminalTests {
         let terminal = try watch(queue, "\(id)")
         var mark = try terminal.waitFor("s suspend")
         server.terminate()
-        mark = try terminal.waitFor("Redis cannot be used (", after: mark)
+        mark = try terminal.waitFor("Redis cannot be used", after: mark)
         terminal.press("s")
         mark = try terminal.waitFor("not done: ", after: mark)
         try server.restart()
