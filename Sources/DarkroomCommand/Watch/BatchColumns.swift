@@ -84,6 +84,8 @@ struct BatchColumns {
             line.append("  ")
             line.append(aligned(column.text(batch), column), style(column, batch, isHindered))
         }
+        // What steers it stands behind the columns where there is room.
+        if width - line.columns >= 2 + Self.shortestName { line.append("  " + batch.steeringText, .warning) }
         return line.cut(to: width)
     }
 

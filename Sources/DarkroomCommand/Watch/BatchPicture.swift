@@ -47,10 +47,10 @@ struct BatchPicture {
         }
         if !options.output.isEmpty { details.append(StyledLine(options.output, .dim)) }
         let name = StyledLine(batch.shortName, .bold)
-        guard state.columns + 20 <= width else {
-            return [name.cut(to: width), state.cut(to: width)] + StyledLine.flow(details, width: width)
-        }
-        return [StyledLine.ends(name, state, width: width)] + StyledLine.flow(details, width: width)
+        let isWide = state.columns + 20 <= width
+        return (isWide ? [StyledLine.ends(name, state, width: width)] : [name.cut(to: width), state.cut(to: width)])
+            + StyledLine.flow(details, width: width)
+            + StyledLine.wrapped(batch.steeringText, .warning, width: width, most: 2)
     }
 
     /// What hinders it and is no state of its own.

@@ -88,6 +88,7 @@ struct WatchLines {
             parts.append("\(HumanText.count(counts.failed)) failed (\(reasons.joined(separator: ", ")))")
         }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
+        if !batch.steeringText.isEmpty { parts.append(batch.steeringText) }
         return "\(batch.label): " + parts.joined(separator: ", ")
     }
 

@@ -98,6 +98,17 @@ import Testing
         #expect(text.contains("fed         10,000 photos so far") && text.contains("no worker   start one with"))
     }
 
+    @Test func saysWhatSteersABatch() throws {
+        let focus = ["focus.first": "40", "focus.last": "60", "focus.only": "1", "flag.downloads.suspended": "1"]
+        let one = Self.lines(try WatchScene.oneBatch(focus), 80, 24)
+        #expect(one[0].hasSuffix("executing, downloads suspended") && one[2] == "focus on photos 40-60 only")
+        let all = try WatchScene.allBatches { snapshot in
+            snapshot.batches[1].steering.focus = Steering.Focus(40...60, only: true)
+        }
+        let rows = Self.lines(all, 200, 24).filter { $0.hasPrefix("holidays in Copán") }
+        #expect(rows.count == 1 && rows[0].hasSuffix("  focus on photos 40-60 only"), "\(rows)")
+    }
+
     @Test func saysThatRedisIsAwayAndSinceWhen() throws {
         var model = try WatchScene.oneBatch()
         model.lose("connect to redis://queue:6379: refused", at: Self.time - .seconds(3))
