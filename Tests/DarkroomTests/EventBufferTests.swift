@@ -4,7 +4,7 @@ import Testing
 @testable import Darkroom
 
 /// What an observer is told who is slower than what happens.
-@Suite struct EventBufferTests {
+@Suite(.timeLimit(.minutes(1))) struct EventBufferTests {
     private func event(_ time: Int) -> EventStream.Observation { .event(Event(.submitted, time: time)) }
 
     @Test func handsOnInOrder() async {
