@@ -48,11 +48,15 @@ let package = Package(
                 "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
                 "CSystem",
             ]),
-        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker"]),
+        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomConcurrency"]),
         .target(name: "ArgumentParsing"),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem"]),
+
+        // Programs that use the library.
+        .executableTarget(name: "SteerBatch", dependencies: ["Darkroom"], path: "Sources/Examples/SteerBatch"),
+        .executableTarget(name: "OwnOperation", dependencies: ["Darkroom"], path: "Sources/Examples/OwnOperation"),
 
         // Tests.
         .target(
@@ -74,6 +78,11 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: ["DarkroomWorker", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomTests",
+            dependencies: [
+                "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "SteerBatch", "OwnOperation",
+            ]),
         .testTarget(
             name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
     ],

@@ -23,8 +23,8 @@ struct DarkroomProgram: ParsableCommand {
         subcommands: [
             RunCommand.self, SubmitCommand.self, CancelCommand.self, SuspendCommand.self, ResumeCommand.self,
             PrioritizeCommand.self, DependCommand.self, FocusCommand.self, RetryCommand.self, LimitsCommand.self,
-            ForgetCommand.self, WorkerCommand.self, BatchesCommand.self, StatusCommand.self, PhotosCommand.self,
-            OperationsCommand.self, WorkersCommand.self, WaitCommand.self,
+            ForgetCommand.self, WorkerCommand.self, BatchesCommand.self, StatusCommand.self, WatchCommand.self,
+            PhotosCommand.self, OperationsCommand.self, WorkersCommand.self, WaitCommand.self,
             DevelopCommand.self, ManifestCommand.self, BenchCommand.self,
         ])
 }

@@ -18,4 +18,12 @@ void csystem_name_thread(const char *name);
 /// memory back after every photo costs more than 3 % of its processor time in page faults.
 void csystem_bound_heap(void);
 
+/// Makes the terminal `descriptor` hand over keys as they are pressed and show none of them; interrupts stay signals.
+/// Should the process crash, the terminal is restored and `after` (at most 63 bytes) written to it. 0, or -1 with errno.
+int csystem_change_terminal(int descriptor, const char *after);
+
+/// Writes what was given as `after` and gives the terminal the settings from before the change; a second call does
+/// nothing. Safe in signal handlers.
+void csystem_restore_terminal(void);
+
 #endif

@@ -115,11 +115,3 @@ private struct Hindrance: Hashable {
     let batch: BatchID?
     let kind: BatchWarnings.Kind
 }
-
-extension StoreError {
-    /// True when Redis is away and may come back, or cannot write to its disk until somebody makes room.
-    var isPassing: Bool {
-        [.cannotConnect, .disconnected, .timedOut].contains(redis?.code)
-            || ["MISCONF", "LOADING"].contains(redis?.serverErrorName)
-    }
-}
