@@ -1,0 +1,54 @@
+import Darkroom
+import Foundation
+
+/// What the workers of a benchmark did and when, as they tell it.
+final class MomentLog: @unchecked Sendable {  // `moments` is only touched while `condition` is locked
+    private let condition = NSCondition()
+    private var moments: [PhotoMoment] = []
+
+    /// For `WorkerConfiguration.observer`.
+    func note(_ moment: PhotoMoment) {
+        condition.lock()
+        moments.append(moment)
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Everything of a batch so far, in the order in which it came.
+    func of(_ batch: BatchID) -> [PhotoMoment] {
+        condition.lock()
+        defer { condition.unlock() }
+        return moments.filter { $0.batch == batch }
+    }
+
+    /// Forgets what was noted.
+    func clear() {
+        condition.lock()
+        moments.removeAll()
+        condition.unlock()
+    }
+
+    /// Blocks until the moments of `batch` satisfy `isMet`.
+    /// - Throws: when that takes more than `limit`, with what was waited for.
+    func wait(
+        for what: String, of batch: BatchID, limit: TimeInterval = 60, until isMet: ([PhotoMoment]) -> Bool
+    ) throws -> [PhotoMoment] {
+        let deadline = Date(timeIntervalSinceNow: limit)
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            let own = moments.filter { $0.batch == batch }
+            if isMet(own) { return own }
+            guard condition.wait(until: deadline) else {
+                throw CommandError("waited \(Int(limit)) s for \(what), found \(own.count) moments of batch \(batch)")
+            }
+        }
+    }
+}
+
+extension [PhotoMoment] {
+    /// How many photos have something of this kind running.
+    func running(_ began: PhotoMoment.Kind, _ ended: PhotoMoment.Kind) -> Int {
+        count { $0.kind == began } - count { $0.kind == ended }
+    }
+}
