@@ -40,6 +40,20 @@ enum HumanText {
         count(number) + " " + (number == 1 ? noun : noun.hasSuffix("h") ? noun + "es" : noun + "s")
     }
 
+    /// Things one after the other, the first three of many: `a, b, c and 12 more`.
+    static func list(_ things: [String]) -> String {
+        things.count <= 4
+            ? things.joined(separator: ", ")
+            : things[..<3].joined(separator: ", ") + " and \(count(things.count - 3)) more"
+    }
+
+    /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
+    static func suspended(_ isSuspended: Bool, downloads: Bool, filtrations: Bool) -> String? {
+        if isSuspended { return "suspended" }
+        let parts = (downloads ? ["downloads"] : []) + (filtrations ? ["filtrations"] : [])
+        return parts.isEmpty ? nil : parts.joined(separator: " and ") + " suspended"
+    }
+
     /// `8.1/s`, `1,234/s`.
     static func rate(_ perSecond: Double) -> String {
         (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(perSecond.rounded()))) + "/s"

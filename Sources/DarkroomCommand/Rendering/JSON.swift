@@ -29,6 +29,12 @@ enum JSON {
     /// A time in ms since 1970, as ISO 8601 in UTC.
     init(time milliseconds: Int?) { self.init(milliseconds.map(HumanText.iso8601)) }
 
+    /// This object with further members; any other value as it is.
+    func adding(_ members: [Member]) -> JSON {
+        guard case .object(let own) = self else { return self }
+        return .object(own + members)
+    }
+
     /// The value as text without spaces.
     var text: String {
         var bytes: [UInt8] = []
