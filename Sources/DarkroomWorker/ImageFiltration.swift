@@ -1,25 +1,24 @@
 import DarkroomTransfer
 import Foundation
 
-/// Filters and writes one photo once its downloader, which it depends on, has its bytes.
+/// Filters and writes one photo, whose bytes are here.
 final class ImageFiltration: Operation, @unchecked Sendable {  // nothing of it changes after `init`
-    private let photo: PhotoInProgress
-    private let work: @Sendable (PhotoInProgress, Download) -> Void
+    /// Which filtration of its photo it is.
+    let ticket: Int
+    private let queued: WorkerLedger.QueuedFiltration
+    private let work: @Sendable (WorkerLedger.QueuedFiltration) -> Void
 
-    /// - Parameter work: what is done with the bytes; not called when the download gave none.
-    init(_ photo: PhotoInProgress, work: @escaping @Sendable (PhotoInProgress, Download) -> Void) {
-        self.photo = photo
+    /// - Parameters:
+    ///   - queued: the photo, and the priority of its batch.
+    ///   - work: what is done; called also when it is not wanted any more.
+    init(_ queued: WorkerLedger.QueuedFiltration, work: @escaping @Sendable (WorkerLedger.QueuedFiltration) -> Void) {
+        ticket = queued.ticket
+        self.queued = queued
         self.work = work
         super.init()
         qualityOfService = .utility
-        queuePriority = .normal
+        queuePriority = queued.priority.ofQueue
     }
 
-    override func main() {
-        // Cancelled, too, it goes this way: who takes the bytes throws them away and tells the ledger.
-        guard let provider = dependencies.lazy.compactMap({ $0 as? any ImageDataProvider }).first,
-            let image = provider.takeImage()
-        else { return }
-        work(photo, image)
-    }
+    override func main() { work(queued) }
 }

@@ -11,14 +11,16 @@ struct WorkerDescription {
 
     /// The fields of `{namespace}:worker:<id>`.
     var fields: [(field: String, value: String)] {
-        let (downloads, filtrations) = core.running
         let (operations, bytesHeld, done) = core.withLedger { ($0.held, $0.bytesHeld, $0.photosDone) }
+        let (limits, running) = core.withLedger {
+            ((downloads: $0.downloads, filtrations: $0.filtrations), (downloads: $0.downloading, filtrations: $0.photosHeld))
+        }
         let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
         return [
             ("host", ProcessInfo.processInfo.hostName), ("pid", String(getpid())), ("version", darkroomVersion),
-            ("started", String(started)), ("downloads", String(core.configuration.downloads)),
-            ("filtrations", String(core.configuration.filtrations)), ("downloading", String(downloads)),
-            ("filtering", String(filtrations)), ("bytes.held", String(bytesHeld)), ("photos", String(done)),
+            ("started", String(started)), ("downloads", String(limits.downloads)),
+            ("filtrations", String(limits.filtrations)), ("downloading", String(running.downloads)),
+            ("filtering", String(running.filtrations)), ("bytes.held", String(bytesHeld)), ("photos", String(done)),
             ("rate", String(core.rate.photosPerSecond(done: done))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
             ("refused", String(refusals.prefix(1000))),
