@@ -52,7 +52,7 @@ struct CancelLatency {
                     && moments.running(.filtrationBegan, .filtrationEnded) == 0
             }
             _ = try cluster.bench.wait(for: id)
-            let last = (moments + cluster.log.of(id)).map(\.time).max() ?? replied
+            let last = (moments + cluster.log.of(id)).map(\.instant).max() ?? replied
             try cluster.remove(id)
             return max(0, (last - replied).milliseconds)
         }

@@ -43,7 +43,7 @@ struct StartLatency {
         let moments = try cluster.log.wait(for: "the first photo", of: id) { !$0.isEmpty }
         _ = try cluster.bench.wait(for: id)
         try cluster.remove(id)
-        return max(0, (moments[0].time - replied).milliseconds)
+        return max(0, (moments[0].instant - replied).milliseconds)
     }
 
     /// Feeds an operation of 8 photos, which makes them available, and seals the batch.

@@ -28,9 +28,9 @@ struct SuspendLatency {
             let fence = try lastFence()
             try cluster.pause(0.5)
             let starts = cluster.log.of(id).filter {
-                ($0.kind == .downloadBegan || $0.kind == .filtrationBegan) && $0.time > replied
+                ($0.kind == .downloadBegan || $0.kind == .filtrationBegan) && $0.instant > replied
             }
-            latest.append(starts.map { ($0.time - replied).milliseconds }.max() ?? 0)
+            latest.append(starts.map { ($0.instant - replied).milliseconds }.max() ?? 0)
             claimed += try claims(of: id, since: fence)
             _ = try cluster.control.resume(target)
             cluster.log.clear()

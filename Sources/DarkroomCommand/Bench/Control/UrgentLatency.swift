@@ -29,7 +29,7 @@ struct UrgentLatency {
             let submitted = ContinuousClock.now
             let id = try cluster.submit(Array(cluster.urls.prefix(10))) { $0.priority = .veryHigh }
             let moments = try cluster.log.wait(for: "the first urgent photo", of: id) { !$0.isEmpty }
-            latencies.append((moments[0].time - submitted).milliseconds)
+            latencies.append((moments[0].instant - submitted).milliseconds)
             _ = try cluster.bench.wait(for: id)
         }
         report.add(
@@ -47,9 +47,9 @@ struct UrgentLatency {
         var began: [Int: ContinuousClock.Instant] = [:]
         var durations: [Double] = []
         for moment in moments {
-            if moment.kind == .downloadBegan { began[moment.index] = moment.time }
+            if moment.kind == .downloadBegan { began[moment.index] = moment.instant }
             if moment.kind == .filtrationEnded, let start = began[moment.index] {
-                durations.append((moment.time - start).milliseconds)
+                durations.append((moment.instant - start).milliseconds)
             }
         }
         return durations
