@@ -6,22 +6,40 @@ import Foundation
 /// Claims operations while the worker has room, on a thread of its own.
 final class Claimer: Sendable {
     private let core: WorkerCore
+    private let plan = Locked(ClaimPlan(now: .now))
     private let refusals = Locked<[BatchID: (reason: String, until: ContinuousClock.Instant)]>([:])
-    /// When to claim because "work available" was heard: soon, and 100 ms later, for those that the hint left out.
-    private let hinted = Locked<[ContinuousClock.Instant]>([])
+    /// How many workers heard the last hint that said so.
+    private let workers = Locked(1)
 
     private static let refusalLasts = Duration.seconds(10)
-    private static let idleInterval = Duration.seconds(3)
 
     init(_ core: WorkerCore) { self.core = core }
 
     /// The batches that this worker does not take now, and why.
     var refused: [BatchID: String] { refusals.withLock { $0.mapValues(\.reason) } }
 
-    /// "Work available" was published; `workers` heard it, and spread over 0.1 ms for each of them, 20 ms at most.
-    func hint(workers: Int) {
-        let spread = Duration.microseconds(Int.random(in: 0...min(20_000, 100 * max(1, workers))))
-        hinted.withLock { $0 = [.now + spread, .now + spread + .milliseconds(100)] }
+    /// Something was published after which there may be something to claim.
+    func heard(_ hint: Hint) {
+        switch hint {
+        case .work(let workers, let priority):
+            self.workers.withLock { $0 = workers }
+            expectWork(priority, workers: workers)
+        case .cluster(let cluster, _):
+            if !cluster.isSuspended, !cluster.areDownloadsSuspended {
+                expectWork(.veryHigh, workers: workers.withLock { $0 })
+            }
+        case .batch(let id, let steering, _):
+            core.withLedger { $0.noteFocus(of: id, steering) }
+            if steering.focus != nil { core.claimSignal.raise() }
+        case .photos:
+            return
+        }
+    }
+
+    /// There may be work of a priority; `workers` heard it, and spread over 0.1 ms for each of them, 20 ms at most.
+    func expectWork(_ priority: Priority, workers: Int) {
+        let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
+        plan.withLock { $0.hinted(priority, due: .now + spread) }
         core.claimSignal.raise()
     }
 
@@ -30,70 +48,68 @@ final class Claimer: Sendable {
         var number = 0
         var next = ""
         var contexts: [BatchID: BatchContext] = [:]
-        var mayHaveMore = true  // the last claim handed something out, or there was none yet
-        var nextAttempt = ContinuousClock.now
         while !core.withLedger({ $0.isStopping }) {
-            let photos = photosWanted()
-            guard photos > 0, core.heartBeats.withLock({ $0 }) else {
-                core.claimSignal.wait(timeout: Self.idleInterval)
-                continue
+            let (lowest, focused) = core.heartBeats.withLock { $0 } ? wanted() : (nil, nil)
+            let (claim, wake) = plan.withLock { plan in
+                let now = ContinuousClock.now
+                let claim = plan.next(now, lowest: lowest, focused: focused)
+                return (claim, plan.wake(now, lowest: lowest, focused: focused))
             }
-            guard isHinted() || mayHaveMore || .now >= nextAttempt else {
-                core.claimSignal.wait(timeout: waitingTime(until: nextAttempt))
+            guard let claim else {
+                core.claimSignal.wait(timeout: max(.milliseconds(1), wake - .now))
                 continue
             }
             number += 1
-            guard let (operations, lost, goOn) = claim(number, photos: photos, next: next) else {
-                mayHaveMore = true
+            guard let claimed = perform(claim, number, next: claim.isFocused ? "" : next) else {
+                plan.withLock { $0.failed() }
                 continue
             }
-            core.drop(lost)
-            next = goOn
-            mayHaveMore = !operations.isEmpty || !next.isEmpty
-            nextAttempt = .now + Self.idleInterval
-            let ids = Set(operations.map(\.held.batch))
+            core.drop(claimed.lost)
+            let priorities = claimed.operations.map { claimed.steering[$0.held.batch]?.priority ?? .normal }
+            if !claim.isFocused { next = claimed.next }
+            plan.withLock { $0.claimed(claim, priorities, goesOn: !claimed.next.isEmpty) }
+            // Nothing (more) of what is in focus is to be had until it moves.
+            if let focused, claim.lowest <= focused, claimed.operations.isEmpty {
+                core.withLedger { $0.focusToClaim = nil }
+            }
+            let ids = Set(claimed.operations.map(\.held.batch))
             contexts = contexts.filter { id, _ in ids.contains(id) || contexts.count <= 64 }
-            for operation in operations { accept(operation, &contexts) }
+            for operation in claimed.operations { accept(operation, &contexts) }
         }
     }
 
-    private func photosWanted() -> Int {
+    /// The lowest priority of which this worker wants more, and of what is in focus.
+    private func wanted() -> (lowest: Priority?, focused: Priority?) {
         guard core.configuration.work == .photos else {
-            return core.withLedger { $0.held.count < 64 } ? 4000 : 0
+            return core.withLedger { ($0.held.count < 64 ? .veryLow : nil, nil) }
         }
-        return core.withLedger { $0.photosWanted }
-    }
-
-    /// True once for each time at which a hint falls due.
-    private func isHinted() -> Bool {
-        hinted.withLock { due in
-            guard let first = due.first, .now >= first else { return false }
-            due.removeFirst()
-            return true
-        }
-    }
-
-    private func waitingTime(until nextAttempt: ContinuousClock.Instant) -> Duration {
-        max(.milliseconds(1), min(nextAttempt, hinted.withLock { $0.first } ?? nextAttempt) - .now)
+        return core.withLedger { ($0.lowestWanted, $0.focusedWanted) }
     }
 
     /// Claims under `number`, again and again while Redis is away: the same number gets the same answer.
-    private func claim(
-        _ number: Int, photos: Int, next: String
-    ) -> (operations: [ClaimedOperation], lost: [HeldOperation], next: String)? {
+    private func perform(_ claim: ClaimPlan.Claim, _ number: Int, next: String) -> Claimed? {
         let refused = refusals.withLock { refusals in
             refusals = refusals.filter { $0.value.until > .now }
             return Array(refusals.keys.prefix(100))
         }
+        let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
-            let held = core.withLedger { $0.held }
+            let (held, known, photos, unwanted) = core.withLedger { ledger in
+                (ledger.held, ledger.steering.known, ledger.photosWanted(from: claim.lowest), ledger.unwanted)
+            }
             let call = core.store.claim(
-                worker: core.id, number: number, photos: min(photos, 4000), next: next, refused: refused,
-                held: Array(held.prefix(64)))
+                worker: core.id, number: number, operations: claim.isFocused ? 1 : 16,
+                photos: isMeasured ? 4000 : max(1, min(photos, 4000)), lowest: claim.lowest, next: next,
+                focused: claim.isFocused, refused: Array((unwanted + refused).prefix(100)), held: Array(held.prefix(64)))
             do {
                 switch try core.store.perform(call) {
                 case .old: return nil
-                case .claimed(let claimed): return (claimed.operations, claimed.lost, claimed.next)
+                case .claimed(let claimed):
+                    core.steer {
+                        $0.answered(
+                            claimed.version, sent: known, cluster: claimed.cluster, batches: claimed.steering)
+                    }
+                    return claimed
                 }
             } catch {
                 // The heart finds out when Redis is back, and renews first.

@@ -48,7 +48,8 @@ final class Reporter: Sendable {
         _ = handBack()
     }
 
-    /// Reports a round.
+    /// Reports a round. Of cancelled batches only the manifests are written: what was in place keeps its line, and the
+    /// hand-back that follows tells Redis.
     /// - Returns: false when something is to be tried again later.
     private func send(_ reports: [WorkerLedger.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var failures: [HeldOperation: String] = [:]
@@ -63,7 +64,12 @@ final class Reporter: Sendable {
         for report in reports {
             if let folder = report.context.manifestFolder, let why = notDurable[folder] { failures[report.held] = why }
         }
-        let ready = reports.filter { failures[$0.held] == nil }
+        for report in reports where report.isCancelled {
+            // Without its line a cancelled photo is as good: its batch does not wait for a full disk.
+            failures[report.held] = nil
+            core.withLedger { $0.reported(report, now: .now) }
+        }
+        let ready = reports.filter { failures[$0.held] == nil && !$0.isCancelled }
         for (held, why) in failures where waiting.insert(held).inserted {
             core.log(
                 "operation \(held.number) of \(held.batch) cannot be reported before its files and its manifest are "
@@ -75,10 +81,11 @@ final class Reporter: Sendable {
                 bytesOut: report.bytesOut, failures: report.failures)
         }
         var isComplete = failures.isEmpty
+        let known = core.withLedger { $0.steering.known }
         for (report, result) in zip(ready, core.store.results(of: calls)) {
             waiting.remove(report.held)
             do throws(StoreError) {
-                settle(report, try result.get())
+                settle(report, try result.get(), known)
             } catch {
                 core.redisFailed(error)  // what is reported twice counts once
                 isComplete = false
@@ -87,20 +94,26 @@ final class Reporter: Sendable {
         return isComplete
     }
 
-    private func settle(_ report: WorkerLedger.Report, _ reply: ReportReply) {
+    private func settle(_ report: WorkerLedger.Report, _ reply: ReportReply, _ known: Int?) {
         switch reply {
-        case .accepted(ended: false, let letters, _):
-            core.withLedger { $0.reported(report, stored: letters, now: .now) }
-        case .accepted(ended: true, _, _), .ended:
-            _ = core.withLedger { $0.drop(report.held) }
-            if report.hasPast { ManifestFiles.removeOlder(report.held, report.context) }
-            core.claimSignal.raise()
-        case .gone, .lost:
-            core.drop([report.held])
+        case .accepted(let ended, let letters, let version):
+            if version != known { core.steer { $0.answered(version, sent: known) } }
+            guard !ended else { return end(report.held, report) }
+            core.withLedger { $0.reported(report, now: .now) }
+            if let letters { core.adopt(letters, of: report.held) }
         case .cancelled:
-            core.drop([report.held])
-            core.withLedger { $0.giveBack(report.held) }
+            // Heard before the hint: what runs of it stops, and it is handed back.
+            core.withLedger { $0.reported(report, now: .now) }
+            core.cancelled(report.held.batch)
+        case .ended: end(report.held, report)
+        case .gone, .lost: core.drop([report.held])
         }
+    }
+
+    /// The operation has ended: the manifest files of others that had it go.
+    private func end(_ held: HeldOperation, _ report: WorkerLedger.Report) {
+        core.ended(held)
+        if report.hasPast { ManifestFiles.removeOlder(held, report.context) }
     }
 
     /// Makes the files and folders of the reports durable: one `syncfs` a file system, which is several times faster than
@@ -128,13 +141,21 @@ final class Reporter: Sendable {
     }
 
     private func handBack() -> Bool {
-        let operations = core.withLedger { $0.toHandBack }
+        let operations = core.withLedger { $0.toHandBack(now: .now) }
         let calls = operations.map { core.store.handback($0, worker: core.id) }
         var isComplete = true
         for (held, result) in zip(operations, core.store.results(of: calls)) {
-            // Gone, lost and ended are as good as queued: it is no longer this worker's. A failure is tried again until the
-            // grace time ends; then the lease expires.
-            if case .failure = result { isComplete = false } else { _ = core.withLedger { $0.drop(held) } }
+            switch result {
+            // Tried again until the grace time ends; then the lease expires.
+            case .failure: isComplete = false
+            case .success(let reply):
+                let operation = core.withLedger { $0.operations[held] }
+                // Gone, lost and ended are as good as queued: it is no longer this worker's.
+                core.drop([held])
+                if case .cancelled = reply, let operation, operation.hasPast {
+                    ManifestFiles.removeOlder(held, operation.context)
+                }
+            }
         }
         return isComplete
     }

@@ -55,10 +55,15 @@ public final class Worker: Sendable {
     /// - Throws: `RedisError` when Redis cannot be reached.
     public func start() throws {
         try core.store.connection.connect()
-        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [claimer] event in
+        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [core, claimer] event in
             switch event {
-            case .message(_, let text): claimer.hint(workers: Hint(text)?.workers ?? 1)
-            case .subscribed: claimer.hint(workers: 1)  // what was published before was not heard
+            case .message(_, let text):
+                guard let hint = Hint(text) else { return }
+                core.heard(hint)
+                claimer.heard(hint)
+            case .subscribed:  // what was published before was not heard
+                core.heartSignal.raise()
+                claimer.expectWork(.veryHigh, workers: 1)
             case .disconnected: break
             }
         }

@@ -24,17 +24,21 @@ final class WorkerCore: Sendable {
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
     let rate = Rate()
+    /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
+    let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
     private let ledger: Locked<WorkerLedger>
     private let pending: PendingOperations
     private let engine: TransferEngine
 
     init(
-        id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void
+        id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void,
+        onDueWebhooks: @escaping @Sendable ([DueWebhook]) -> Void = { _ in }
     ) {
         self.id = id
         self.store = store
         self.configuration = configuration
         self.log = log
+        self.onDueWebhooks = onDueWebhooks
         engine = TransferEngine(configuration.transfer)
         pending = PendingOperations(configuration, source: TransferSource(engine: engine))
         ledger = Locked(
@@ -93,6 +97,13 @@ final class WorkerCore: Sendable {
         advance()
         claimSignal.raise()
         reportSignal.raise()
+    }
+
+    /// An operation has ended: nothing of it is left to do.
+    func ended(_ held: HeldOperation) {
+        // Of photos that others cancelled or made final, some may still be stopping.
+        for photo in withLedger({ $0.drop(held) }) { pending.cancel(photo) }
+        claimSignal.raise()
     }
 
     /// What follows from a change in the ledger.

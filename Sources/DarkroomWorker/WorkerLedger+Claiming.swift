@@ -38,6 +38,15 @@ extension WorkerLedger {
         return isHere ? nil : priority
     }
 
+    /// A batch has a focus: a full worker may have to claim an operation for it. The latest wins.
+    mutating func noteFocus(of id: BatchID, _ steering: Steering) {
+        if steering.focus != nil, !steering.isCancelled, !steering.isSuspended, !steering.areDownloadsSuspended {
+            focusToClaim = id
+        } else if focusToClaim == id {
+            focusToClaim = nil
+        }
+    }
+
     /// Whether there may be something to claim for.
     var wantsMore: Bool { photosWanted > 0 || focusToClaim != nil && focusedWanted != nil }
 
@@ -45,7 +54,7 @@ extension WorkerLedger {
     /// much room as it may.
     var unwanted: [BatchID] {
         batches.filter { id, batch in
-            !batch.mayFilter && batch.mayDownload && steering.batch(id).areFiltrationsSuspended
+            !batch.mayFilter && batch.mayDownload && batch.steering.areFiltrationsSuspended
                 && (bytesHeld + downloading * typicalBytes >= maxBytesHeld / 2)
         }.map(\.key)
     }

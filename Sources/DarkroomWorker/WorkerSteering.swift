@@ -52,12 +52,9 @@ struct WorkerSteering {
 
     // MARK: Answers
 
-    /// Takes what an answer shows as of `version`.
-    /// - Parameters:
-    ///   - sent: ``known`` when it was asked for.
-    ///   - isWhole: true of a heartbeat that named everything that is held.
+    /// Takes what an answer shows as of `version`; `sent` is what was ``known`` when it was asked for.
     mutating func answered(
-        _ version: Int, sent: Int?, cluster: ClusterSteering? = nil, batches: [BatchID: Steering] = [:], isWhole: Bool = false
+        _ version: Int, sent: Int?, cluster: ClusterSteering? = nil, batches: [BatchID: Steering] = [:]
     ) {
         if let sent, version < sent { goBack(to: version) }
         highest = max(highest, version)
@@ -69,8 +66,12 @@ struct WorkerSteering {
         for (id, steering) in batches where entries[id].map({ $0.version <= version }) ?? true {
             entries[id] = Entry(steering: steering, version: version)
         }
-        if isWhole, known.map({ $0 <= version }) ?? true { known = version }
         forgetOthers()
+    }
+
+    /// A heartbeat has told what holds, as of `version`, for everything that is held.
+    mutating func heardAll(upTo version: Int) {
+        if known.map({ $0 <= version }) ?? true { known = version }
     }
 
     /// An answer said that a batch is cancelled.
