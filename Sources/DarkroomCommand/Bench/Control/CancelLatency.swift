@@ -29,21 +29,22 @@ struct CancelLatency {
     private func latencies(_ files: [String], rounds: Int, hearHints: Bool) throws -> [Double] {
         try cluster.startWorkers(4) {
             $0.downloads = 16
-            $0.filtrations = 8
+            $0.filtrations = 2
+            $0.maxBytesHeld = 1 << 30
             $0.hearsHints = hearHints
         }
         defer { cluster.stopWorkers() }
         let filters = [["sepia=0.8"], ["tilt-shift=radius:3"]]
         return try (0..<rounds).map { round in
-            // Operations of 4, two photos of each kind: 16 photos a worker.
-            let urls = (0..<64).map { $0 % 2 == 0 ? cluster.trickle.url(round * 64 + $0) : files[round % 2] }
+            let urls = (0..<160).map { $0 % 2 == 0 ? cluster.trickle.url(round * 160 + $0) : files[round % 2] }
             let id = try cluster.submit(urls) {
                 $0.operationSize = 4
                 $0.filters = filters[round / 2 % 2]
             }
             _ = try cluster.log.wait(for: "64 running photos", of: id) { moments in
-                moments.count { $0.kind == .downloadBegan } == 64 && moments.count { $0.kind == .downloadEnded } == 32
-                    && moments.contains { $0.kind == .filtrationBegan }
+                moments.running(.downloadBegan, .downloadEnded) >= 32
+                    && moments.running(.downloadBegan, .filtrationEnded) >= 64
+                    && moments.running(.filtrationBegan, .filtrationEnded) > 0
             }
             _ = try cluster.control.cancel(id)
             let replied = ContinuousClock.now

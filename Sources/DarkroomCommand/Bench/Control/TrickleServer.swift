@@ -50,13 +50,13 @@ final class TrickleServer: Sendable {
                 let client = accept(listener, nil, nil)
                 // A request on the loopback interface is there, or comes at once, and is short.
                 if client >= 0, read(client, &request, request.count) > 0 {
-                    _ = send(client, head, head.count, Int32(MSG_NOSIGNAL.rawValue))
+                    _ = send(client, head, head.count, Int32(MSG_NOSIGNAL))
                     clients.append(client)
                 }
                 continue
             }
             clients.removeAll { client in
-                guard send(client, [0], 1, Int32(MSG_NOSIGNAL.rawValue) | Int32(MSG_DONTWAIT.rawValue)) < 0 else {
+                guard send(client, [0], 1, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT)) < 0 else {
                     return false
                 }
                 close(client)
