@@ -57,8 +57,13 @@ struct ClaimPlan {
     /// What a claim brought: the priorities of the operations handed out, and whether it has to go on.
     mutating func claimed(_ claim: Claim, _ priorities: [Priority], goesOn: Bool) {
         guard !claim.isFocused else { return }
-        // What is more urgent than what was handed out was looked at before.
-        more = goesOn ? .veryHigh : priorities.min()
+        if goesOn {
+            more = .veryHigh
+        } else if let least = priorities.min() {
+            more = least  // what is more urgent was looked at before
+        } else if let known = more, known >= claim.lowest {
+            more = Priority.allCases.last { $0 < claim.lowest }
+        }
     }
 
     /// It is not known what a claim brought.

@@ -32,8 +32,9 @@ extension WorkerLedger {
     var focusedWanted: Priority? {
         guard let id = focusToClaim, !isStopping, doneOperations < Self.maxUnreported else { return nil }
         let priority = steering.batch(id).priority
-        let unbegun = beginLanes.joined().reduce(0) { $0 + (batches[$1]?.unbegun ?? 0) }
-        guard unbegun < 4 * window else { return nil }
+        let waiting = beginLanes.joined().compactMap { batches[$0] }
+        let largest = waiting.map(\.operationSize).max() ?? 0
+        guard waiting.reduce(0, { $0 + $1.unbegun }) < 4 * window + 2 * largest else { return nil }
         let isHere = batches[id]?.toBegin.contains { operations[$0]?.hasFocusedPhotosToBegin == true } ?? false
         return isHere ? nil : priority
     }

@@ -202,8 +202,7 @@ extension WorkerLedger {
     }
 
     private mutating func endGhost(_ ticket: Int) {
-        guard let bytes = ghosts.removeValue(forKey: ticket), bytes > 0 else { return }
-        release(bytes)
+        if case .running(let bytes) = ghosts.removeValue(forKey: ticket) { release(bytes) }
     }
 
     // MARK: The books
@@ -273,11 +272,11 @@ extension WorkerLedger {
         case .placing where placing != .placing:
             return false
         case .filtering, .placing:
-            ghosts[entry.ticket] = entry.bytes
+            ghosts[entry.ticket] = .running(bytes: entry.bytes)
             leave(entry)
             _ = conclude(entry.photo, nil)
         case .filterQueued:
-            ghosts[entry.ticket] = 0
+            ghosts[entry.ticket] = .queued
             fallthrough
         case .ready:
             release(entry.bytes)
@@ -290,7 +289,7 @@ extension WorkerLedger {
 
     /// Takes a photo back from the local queue of filtrations.
     mutating func takeBack(_ entry: BegunPhoto) {
-        ghosts[entry.ticket] = 0
+        ghosts[entry.ticket] = .queued
         change(entry.photo.operation.batch) { $0.filtrations -= 1 }
         inProgress[entry.photo.key]?.ticket = 0
         makeReady(entry.photo)

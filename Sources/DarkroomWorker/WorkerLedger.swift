@@ -7,6 +7,14 @@ import DarkroomStore
 /// `+Photos` from a photo's beginning to its end, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
 /// `+Reporting` what Redis is told.
 struct WorkerLedger {
+    /// A filtration that nobody waits for any more.
+    enum Ghost: Equatable {
+        /// Has not begun, and never will.
+        case queued
+        /// Runs on with the bytes of its photo, until its next check or until an encoder is through.
+        case running(bytes: Int)
+    }
+
     /// Downloads at once, by the worker's own configuration, and filtrations.
     let ownDownloads: Int
     let ownFiltrations: Int
@@ -35,8 +43,8 @@ struct WorkerLedger {
     var bytesHeld = 0
     /// Photos that became final since the worker started.
     var photosDone = 0
-    /// Filtrations that nobody waits for any more but that are still in the local queue, and the bytes that they hold, by ticket.
-    var ghosts: [Int: Int] = [:]
+    /// Filtrations that nobody waits for any more but that are still in the local queue or running, by ticket.
+    var ghosts: [Int: Ghost] = [:]
     var lastTicket = 0
     /// What a photo's bytes come to, of those seen last: what a download that runs is expected to bring.
     var typicalBytes = 1 << 20
