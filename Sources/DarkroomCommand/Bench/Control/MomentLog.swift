@@ -40,15 +40,24 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
             let own = moments.filter { $0.batch == batch }
             if isMet(own) { return own }
             guard condition.wait(until: deadline) else {
-                throw CommandError("waited \(Int(limit)) s for \(what), found \(own.count) moments of batch \(batch)")
+                let kinds = [PhotoMoment.Kind.downloadBegan, .downloadEnded, .filtrationBegan, .filtrationEnded]
+                let found = kinds.map { kind in "\(own.count { $0.kind == kind })" }.joined(separator: ", ")
+                throw CommandError(
+                    "waited \(Int(limit)) s for \(what) of batch \(batch), found downloads begun, ended, filtrations begun, "
+                        + "ended: \(found)")
             }
         }
     }
 }
 
 extension [PhotoMoment] {
-    /// How many photos have something of this kind running.
+    /// How many photos have something of this kind running. What is called off before it begins ends, too.
     func running(_ began: PhotoMoment.Kind, _ ended: PhotoMoment.Kind) -> Int {
-        count { $0.kind == began } - count { $0.kind == ended }
+        var running: [Int: Int] = [:]
+        for moment in self {
+            if moment.kind == began { running[moment.index, default: 0] += 1 }
+            if moment.kind == ended { running[moment.index, default: 0] -= 1 }
+        }
+        return running.values.count { $0 > 0 }
     }
 }
