@@ -41,7 +41,7 @@ extension WorkerLedger {
             let lowest = active.firstIndex { $0 > 0 } ?? rank
             guard active[rank...].reduce(0, +) < window, active.reduce(0, +) < window + (lowest < rank ? reserve : 0)
             else { return nil }
-            for turn in beginLanes[rank].indices {
+            for turn in turns(rank) {
                 let id = beginLanes[rank][turn]
                 guard hasRoom(for: id, lowest < rank), let photo = takePhoto(of: id) else { continue }
                 if batches[id]?.isInBeginLane == true, beginLanes[rank].count > 1 {
@@ -52,6 +52,18 @@ extension WorkerLedger {
         }
         return nil
     }
+
+    /// Whose turn it is among the batches of a rank: of the next few the one with the fewest photos that have begun, so that what
+    /// a large batch has begun before does not keep a small one waiting; then the others.
+    private func turns(_ rank: Int) -> [Int] {
+        let lane = beginLanes[rank]
+        guard lane.count > 1 else { return [0] }
+        let few = lane.indices.prefix(Self.maxCompared)
+        let least = few.min { (batches[lane[$0]]?.running ?? 0) < (batches[lane[$1]]?.running ?? 0) } ?? 0
+        return [least] + lane.indices.filter { $0 != least }
+    }
+
+    private static let maxCompared = 8
 
     /// Whether the bytes that are held leave room for a download of a batch.
     private mutating func hasRoom(for id: BatchID, _ isMoreUrgent: Bool) -> Bool {
@@ -107,6 +119,7 @@ extension WorkerLedger {
             batch.unbegun -= 1
             if isThrough { batch.toBegin.removeAll { $0 == held } }
         }
+        if isThrough, batches[held.batch]?.toBegin.isEmpty == true { hungry.insert(held.batch) }
         return photo
     }
 
@@ -148,17 +161,16 @@ extension WorkerLedger {
     mutating func filtrationsToQueue() -> [QueuedFiltration] {
         var queued: [QueuedFiltration] = []
         for rank in filterLanes.indices.reversed() {
-            while let id = filterLanes[rank].first,
-                filtering[rank...].reduce(0, +) + ghosts.count < 2 * filtrations
-            {
+            while filtering[rank...].reduce(0, +) + ghosts.count < 2 * filtrations, let turn = filterTurn(rank) {
+                let id = filterLanes[rank][turn]
                 var next: PhotoInProgress?
                 change(id) { batch in
                     next = batch.popReady()
                     if next != nil { batch.filtrations += 1 }
                 }
                 guard let photo = next else { break }
-                if filterLanes[rank].first == id, filterLanes[rank].count > 1 {
-                    filterLanes[rank].append(filterLanes[rank].removeFirst())
+                if filterLanes[rank].count > 1, turn < filterLanes[rank].count, filterLanes[rank][turn] == id {
+                    filterLanes[rank].append(filterLanes[rank].remove(at: turn))
                 }
                 lastTicket += 1
                 inProgress[photo.key]?.stage = .filterQueued
@@ -169,6 +181,18 @@ extension WorkerLedger {
             }
         }
         return queued
+    }
+
+    /// Which batch of a rank has the next filtration: two times of three, of the next few, the one with the least to do here, which
+    /// soon needs none any more; the third time whoever waits longest. Nil when none has any.
+    private mutating func filterTurn(_ rank: Int) -> Int? {
+        let lane = filterLanes[rank]
+        guard lane.count > 1 else { return lane.indices.first }
+        favours = (favours + 1) % 3
+        guard favours != 0 else { return 0 }
+        return lane.indices.prefix(Self.maxCompared).min { left, right in
+            (batches[lane[left]]?.leftHere ?? 0) < (batches[lane[right]]?.leftHere ?? 0)
+        }
     }
 
     /// Asked right before a filtration begins. One that may not is forgotten: its photo has been taken back or stopped.

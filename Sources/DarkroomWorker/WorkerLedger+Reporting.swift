@@ -49,7 +49,7 @@ extension WorkerLedger {
                 isCancelled
                 ? operation.rests
                 : operation.isDone || isAborting || age == .zero || operation.oldestNews.map { now - $0 >= age } ?? false
-                    || operation.rests && operation.hasUnreportedFinals && !mayGoOn(held)
+                    || operation.rests && !mayGoOn(held) && (operation.hasUnreportedFinals || operation.waiting > 0)
             guard isDue else { return nil }
             return Report(
                 held: held, context: operation.context, letters: operation.letters, lines: operation.lines,

@@ -50,6 +50,8 @@ struct WorkerLedger {
     var typicalBytes = 1 << 20
     /// True when downloads did not begin for the bytes of photos that are not to be filtered now.
     var wantsRoom = false
+    /// Batches of which nothing is left to begin, and of which there may be more to claim.
+    var hungry: Set<BatchID> = []
     /// The batch whose focus a full worker may have to claim an operation for.
     var focusToClaim: BatchID?
 
@@ -62,6 +64,9 @@ struct WorkerLedger {
     var active = [Int](repeating: 0, count: Priority.allCases.count)
     /// Photos in the local queue of filtrations.
     var filtering = [Int](repeating: 0, count: Priority.allCases.count)
+
+    /// Counts filtrations among batches that compete, see `filterTurn`.
+    var favours = 0
 
     init(downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600)) {
         ownDownloads = downloads
@@ -103,6 +108,7 @@ struct WorkerLedger {
             steering.held.insert(held.batch)
         }
         batches[held.batch]?.operations.append(held)
+        hungry.remove(held.batch)
         arrange(held.batch)
         return dropped
     }
@@ -134,6 +140,7 @@ struct WorkerLedger {
     mutating func forgetBatchIfUnused(_ id: BatchID) {
         guard let batch = batches[id], batch.operations.isEmpty, batch.begun == 0 else { return }
         batches[id] = nil
+        hungry.remove(id)
         steering.held.remove(id)
     }
 

@@ -126,7 +126,7 @@ import Testing
     private func next(
         _ plan: inout ClaimPlan, after milliseconds: Int = 0, lowest: Priority?, focused: Priority? = nil
     ) -> ClaimPlan.Claim? {
-        plan.next(start + .milliseconds(milliseconds), lowest: lowest, focused: focused)
+        plan.next(start + .milliseconds(milliseconds), ClaimPlan.Wants(lowest: lowest, focused: focused))
     }
 
     @Test func claimsAtOnceAndThenWhileThereIsMore() throws {
@@ -138,7 +138,7 @@ import Testing
         plan.claimed(second, [], goesOn: false)
         let third = next(&plan, lowest: .veryLow)
         #expect(third == nil)
-        #expect(plan.wake(start, lowest: .veryLow, focused: nil) == start + .seconds(3))
+        #expect(plan.wake(start, ClaimPlan.Wants(lowest: .veryLow)) == start + .seconds(3))
         let late = next(&plan, after: 3000, lowest: .veryLow)
         #expect(late != nil)
     }
@@ -152,7 +152,7 @@ import Testing
         let hinted = next(&plan, lowest: .high)
         #expect(hinted == nil)
         plan.hinted(.veryHigh, due: start + .milliseconds(1))
-        #expect(plan.wake(start, lowest: .high, focused: nil) == start + .milliseconds(1))
+        #expect(plan.wake(start, ClaimPlan.Wants(lowest: .high)) == start + .milliseconds(1))
         let urgent = next(&plan, after: 1, lowest: .high)
         #expect(urgent == ClaimPlan.Claim(lowest: .high))
     }
@@ -176,6 +176,16 @@ import Testing
         #expect(between == nil)
         let again = next(&plan, after: 105, lowest: .veryLow)
         #expect(again != nil)
+    }
+
+    @Test func aFullWorkerTakesALittleOfABatchThatIsNew() throws {
+        var plan = ClaimPlan(now: start)
+        plan.claimed(try #require(next(&plan, lowest: .veryLow)), [.normal], goesOn: false)
+        plan.hinted(.normal, due: start)
+        let claim = plan.next(start, ClaimPlan.Wants(lowest: .high, takesOthers: true))
+        #expect(claim == ClaimPlan.Claim(lowest: .normal, isForHungry: true))
+        let hungry = plan.next(start, ClaimPlan.Wants(lowest: .high, hungry: .low, takesOthers: true))
+        #expect(hungry == ClaimPlan.Claim(lowest: .low, isForHungry: true))
     }
 
     @Test func aFocusThatMovesFastIsClaimedForNowAndThen() throws {
