@@ -46,21 +46,19 @@ private final class SteeringTorture {
         random = SeededGenerator(seed: seed)
         let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Samples").path
-        photos = try PhotoServer(folder: samples)
         let image = Array(try #require(FileManager.default.contents(atPath: samples + "/chelsea.jpg")))
         var routes: [String: HostileServer.Route] = [:]
         for number in 0..<40 {
             routes["/flaky-\(number).jpg"] = .inTurn([.answer(status: 503), .answer(body: image)])
             routes["/slow-\(number).jpg"] = .drip(body: Array(image.prefix(100)), pause: .milliseconds(5))
         }
-        flaky = try HostileServer(routes)
+        let (photos, flaky) = (try PhotoServer(folder: samples), try HostileServer(routes))
+        let whole = ["chelsea.jpg", "moon.png", "coffee.jpg"].map { photos.url($0) }
         urls =
             (0..<40).flatMap { [flaky.url("/flaky-\($0).jpg"), flaky.url("/slow-\($0).jpg")] }
-            + ["NO URL", photos.url("is-not-there.jpg")]
-            + Array(
-                repeating: [photos.url("chelsea.jpg"), photos.url("moon.png"), photos.url("coffee.jpg")], count: 60
-            )
-            .flatMap { $0 }
+            + ["NO URL", photos.url("is-not-there.jpg")] + (1...60).flatMap { _ in whole }
+        self.photos = photos
+        self.flaky = flaky
     }
 
     var summary: String {
@@ -191,8 +189,9 @@ private final class SteeringTorture {
             let line = try #require(lines[index], "photo \(index) of \(id), \(state.word), has no line")
             #expect(line.state == state.word, "photo \(index) of \(id)")
             guard state == .filtered else { continue }
+            let path = try #require(line.file, "photo \(index) of \(id) has a line without a file")
             let file = try #require(
-                FileManager.default.contents(atPath: "\(facts.options.output)/\(try #require(line.file))"),
+                FileManager.default.contents(atPath: "\(facts.options.output)/\(path)"),
                 "photo \(index) of \(id) has no file")
             #expect(file.count == line.bytes)
         }
