@@ -45,12 +45,18 @@ struct BatchInHand {
     /// Downloaded photos that may not be filtered as things stand.
     var parked: Int { aside.count + (mayFilter ? 0 : ready.count) }
 
+    /// Photos that have begun and not ended, but for those that are parked.
+    var running: Int { begun - parked }
+
+    /// Photos of it that this worker has still to bring to their end.
+    var leftHere: Int { running + unbegun }
+
     var rank: Int { steering.priority.rank }
     var hasPhotosToBegin: Bool { mayDownload && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { mayFilter && !ready.isEmpty }
 
     /// What it adds to what is counted by priority.
-    private var load: (rank: Int, active: Int, filtrations: Int) { (rank, begun - parked, filtrations) }
+    private var load: (rank: Int, active: Int, filtrations: Int) { (rank, running, filtrations) }
 
     /// What a change of a batch does to what is counted by priority, and to who is in turn.
     struct Effect {

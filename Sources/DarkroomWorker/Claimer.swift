@@ -49,41 +49,43 @@ final class Claimer: Sendable {
         var next = ""
         var contexts: [BatchID: BatchContext] = [:]
         while !core.withLedger({ $0.isStopping }) {
-            let (lowest, focused) = core.heartBeats.withLock { $0 } ? wanted() : (nil, nil)
+            let wants = core.heartBeats.withLock { $0 } ? wants() : .nothing
             let (claim, wake) = plan.withLock { plan in
                 let now = ContinuousClock.now
-                let claim = plan.next(now, lowest: lowest, focused: focused)
-                return (claim, plan.wake(now, lowest: lowest, focused: focused))
+                let claim = plan.next(now, wants)
+                return (claim, plan.wake(now, wants))
             }
             guard let claim else {
                 core.claimSignal.wait(timeout: max(.milliseconds(1), wake - .now))
                 continue
             }
             number += 1
-            guard let claimed = perform(claim, number, next: claim.isFocused ? "" : next) else {
+            let asked = core.withLedger { $0.hungry }
+            guard let claimed = perform(claim, number, next: claim.isOrdinary ? next : "") else {
                 plan.withLock { $0.failed() }
                 continue
             }
             core.drop(claimed.lost)
             let priorities = claimed.operations.map { claimed.steering[$0.held.batch]?.priority ?? .normal }
-            if !claim.isFocused { next = claimed.next }
+            if claim.isOrdinary { next = claimed.next }
             plan.withLock { $0.claimed(claim, priorities, goesOn: !claimed.next.isEmpty) }
             // Nothing (more) of what is in focus is to be had until it moves.
-            if let focused, claim.lowest <= focused, claimed.operations.isEmpty {
+            if let focused = wants.focused, claim.lowest <= focused, claimed.operations.isEmpty {
                 core.withLedger { $0.focusToClaim = nil }
             }
             let ids = Set(claimed.operations.map(\.held.batch))
+            if claim.isForHungry { core.withLedger { $0.served(ids, asked: asked) } }
             contexts = contexts.filter { id, _ in ids.contains(id) || contexts.count <= 64 }
             for operation in claimed.operations { accept(operation, &contexts) }
         }
     }
 
-    /// The lowest priority of which this worker wants more, and of what is in focus.
-    private func wanted() -> (lowest: Priority?, focused: Priority?) {
+    /// What this worker has room for.
+    private func wants() -> ClaimPlan.Wants {
         guard core.configuration.work == .photos else {
-            return core.withLedger { ($0.held.count < 64 ? .veryLow : nil, nil) }
+            return ClaimPlan.Wants(lowest: core.withLedger { $0.held.count < 64 } ? .veryLow : nil)
         }
-        return core.withLedger { ($0.lowestWanted, $0.focusedWanted) }
+        return core.withLedger { $0.wants }
     }
 
     /// Claims under `number`, again and again while Redis is away: the same number gets the same answer.
@@ -94,13 +96,15 @@ final class Claimer: Sendable {
         }
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
-            let (held, known, photos, unwanted) = core.withLedger { ledger in
-                (ledger.held, ledger.steering.known, ledger.photosWanted(from: claim.lowest), ledger.unwanted)
+            let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
+            let (photos, unwanted) = core.withLedger { ledger in
+                (ledger.photosToClaim(from: claim.lowest), ledger.unwanted + (claim.isForHungry ? ledger.fed : []))
             }
             let call = core.store.claim(
                 worker: core.id, number: number, operations: claim.isFocused ? 1 : 16,
                 photos: isMeasured ? 4000 : max(1, min(photos, 4000)), lowest: claim.lowest, next: next,
-                focused: claim.isFocused, refused: Array((unwanted + refused).prefix(100)), held: Array(held.prefix(64)))
+                focused: claim.isFocused, refused: Array((refused + unwanted).prefix(100)), held: Array(held.prefix(64))
+            )
             do {
                 switch try core.store.perform(call) {
                 case .old: return nil

@@ -60,6 +60,7 @@ public final class Worker: Sendable {
     public func start() throws {
         try core.store.connection.connect()
         let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [core, claimer] event in
+            guard core.configuration.hearsHints else { return }
             switch event {
             case .message(_, let text):
                 guard let hint = Hint(text) else { return }

@@ -35,6 +35,8 @@ public struct WorkerConfiguration: Sendable {
     /// What makes operations of one's own, by name, see ``register(_:as:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos
+    /// False makes the worker deaf to what is published, as if every message were lost: for measuring what that costs.
+    package var hearsHints = true
     /// Told of every photo's beginnings and ends, on the thread where they happen; must be quick.
     package var observer: (@Sendable (PhotoMoment) -> Void)?
     /// How long operations of a suspended batch are held for their downloaded bytes.

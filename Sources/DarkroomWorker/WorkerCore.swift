@@ -31,6 +31,7 @@ final class WorkerCore: Sendable {
     private let pending: PendingOperations
     private let engine: TransferEngine
     private let filtrationThreads: FiltrationThreads
+    private let limits = Locked(())
 
     init(
         id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void,
@@ -211,8 +212,11 @@ final class WorkerCore: Sendable {
         for photo in orders.withdrawn { pending.withdraw(photo) }
         for photo in orders.reordered { pending.reorder(photo, withLedger { $0.urgency(of: photo) }) }
         if orders.limitsChanged {
-            let (downloads, filtrations) = withLedger { ($0.downloads, $0.filtrations) }
-            pending.setLimits(downloads: downloads, filtrations: filtrations)
+            // One after the other, so that the last one sets what holds.
+            limits.withLock { _ in
+                let (downloads, filtrations) = withLedger { ($0.downloads, $0.filtrations) }
+                pending.setLimits(downloads: downloads, filtrations: filtrations)
+            }
         }
         if orders.needsBeat { heartSignal.raise() }
         guard orders.isNews else { return }

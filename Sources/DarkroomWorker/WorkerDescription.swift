@@ -13,7 +13,11 @@ struct WorkerDescription {
     var fields: [(field: String, value: String)] {
         let (operations, bytesHeld, done) = core.withLedger { ($0.held, $0.bytesHeld, $0.photosDone) }
         let (limits, running) = core.withLedger {
-            ((downloads: $0.downloads, filtrations: $0.filtrations), (downloads: $0.downloading, filtrations: $0.photosHeld))
+            (
+                (downloads: $0.downloads, filtrations: $0.filtrations),
+                // Of the photos in the local queue as many run as may at once.
+                (downloads: $0.downloading, filtrations: min($0.filtering.reduce(0, +), $0.filtrations))
+            )
         }
         let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
         return [

@@ -32,11 +32,43 @@ extension WorkerLedger {
     var focusedWanted: Priority? {
         guard let id = focusToClaim, !isStopping, doneOperations < Self.maxUnreported else { return nil }
         let priority = steering.batch(id).priority
-        let unbegun = beginLanes.joined().reduce(0) { $0 + (batches[$1]?.unbegun ?? 0) }
-        guard unbegun < 4 * window else { return nil }
+        let waiting = beginLanes.joined().compactMap { batches[$0] }
+        let largest = waiting.map(\.operationSize).max() ?? 0
+        guard waiting.reduce(0, { $0 + $1.unbegun }) < 4 * window + 2 * largest else { return nil }
         let isHere = batches[id]?.toBegin.contains { operations[$0]?.hasFocusedPhotosToBegin == true } ?? false
         return isHere ? nil : priority
     }
+
+    /// How many photos the claim asks for: of small operations several, so that each batch whose turn it is hands one out.
+    func photosToClaim(from priority: Priority) -> Int { max(photosWanted(from: priority), window / 2) }
+
+    /// What the worker has room for.
+    var wants: ClaimPlan.Wants {
+        let takesOthers = takesOthers
+        return ClaimPlan.Wants(
+            lowest: lowestWanted, focused: focusedWanted, hungry: takesOthers ? leastHungry : nil,
+            takesOthers: takesOthers)
+    }
+
+    /// Whether a little more may be held of batches that have nothing left to begin here, while others fill the worker: their
+    /// turn would come only when those have begun.
+    private var takesOthers: Bool {
+        guard !isStopping, doneOperations < Self.maxUnreported else { return false }
+        let waiting = beginLanes.joined().compactMap { batches[$0] }
+        let largest = waiting.map(\.operationSize).max() ?? 0
+        return waiting.reduce(0) { $0 + $1.unbegun } < window + 2 * largest
+    }
+
+    private var leastHungry: Priority? {
+        let rank = hungry.compactMap { batches[$0] }.filter(\.mayDownload).map(\.rank).min()
+        return rank.map { Priority.allCases[$0] }
+    }
+
+    /// Batches that have enough to begin here: a claim for those that have nothing leaves them out.
+    var fed: [BatchID] { Array(beginLanes.joined()) }
+
+    /// A claim for hungry batches brought operations of some: of the others that it asked for there is nothing to be had.
+    mutating func served(_ batches: Set<BatchID>, asked: Set<BatchID>) { hungry.subtract(asked.subtracting(batches)) }
 
     /// A batch has a focus: a full worker may have to claim an operation for it. The latest wins.
     mutating func noteFocus(of id: BatchID, _ steering: Steering) {
@@ -48,7 +80,9 @@ extension WorkerLedger {
     }
 
     /// Whether there may be something to claim for.
-    var wantsMore: Bool { photosWanted > 0 || focusToClaim != nil && focusedWanted != nil }
+    var wantsMore: Bool {
+        photosWanted > 0 || !hungry.isEmpty && takesOthers || focusToClaim != nil && focusedWanted != nil
+    }
 
     /// Batches of which nothing more is to be claimed: their filtrations are suspended, and what is downloaded of them takes as
     /// much room as it may.

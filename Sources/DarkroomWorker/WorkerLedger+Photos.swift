@@ -1,15 +1,8 @@
 import DarkroomModel
 import DarkroomStore
 
-/// From a photo's beginning to its end.
+/// A photo's beginning, its download, and the books that it stands in until its end.
 extension WorkerLedger {
-    /// A filtration that is to be put into the local queue.
-    struct QueuedFiltration {
-        let photo: PhotoInProgress
-        let ticket: Int
-        let priority: Priority
-    }
-
     /// Whether a download may begin.
     enum DownloadPermission { case no, yes, again }
 
@@ -41,16 +34,31 @@ extension WorkerLedger {
             let lowest = active.firstIndex { $0 > 0 } ?? rank
             guard active[rank...].reduce(0, +) < window, active.reduce(0, +) < window + (lowest < rank ? reserve : 0)
             else { return nil }
-            for turn in beginLanes[rank].indices {
-                let id = beginLanes[rank][turn]
-                guard hasRoom(for: id, lowest < rank), let photo = takePhoto(of: id) else { continue }
-                if batches[id]?.isInBeginLane == true, beginLanes[rank].count > 1 {
-                    beginLanes[rank].append(beginLanes[rank].remove(at: turn))
-                }
-                return photo
+            let first = firstTurn(rank)
+            if let photo = takePhoto(in: rank, first, lowest < rank) { return photo }
+            for turn in beginLanes[rank].indices where turn != first {
+                if let photo = takePhoto(in: rank, turn, lowest < rank) { return photo }
             }
         }
         return nil
+    }
+
+    /// Whose turn it is among the batches of a rank: of the next few the one with the fewest photos that have begun, so that what
+    /// a large batch has begun before does not keep a small one waiting.
+    private func firstTurn(_ rank: Int) -> Int {
+        let lane = beginLanes[rank]
+        guard lane.count > 1 else { return 0 }
+        let few = lane.indices.prefix(Self.maxCompared)
+        return few.min { (batches[lane[$0]]?.running ?? 0) < (batches[lane[$1]]?.running ?? 0) } ?? 0
+    }
+
+    private mutating func takePhoto(in rank: Int, _ turn: Int, _ isMoreUrgent: Bool) -> PhotoInProgress? {
+        let id = beginLanes[rank][turn]
+        guard hasRoom(for: id, isMoreUrgent), let photo = takePhoto(of: id) else { return nil }
+        if batches[id]?.isInBeginLane == true, beginLanes[rank].count > 1 {
+            beginLanes[rank].append(beginLanes[rank].remove(at: turn))
+        }
+        return photo
     }
 
     /// Whether the bytes that are held leave room for a download of a batch.
@@ -107,6 +115,7 @@ extension WorkerLedger {
             batch.unbegun -= 1
             if isThrough { batch.toBegin.removeAll { $0 == held } }
         }
+        if isThrough, batches[held.batch]?.toBegin.isEmpty == true { hungry.insert(held.batch) }
         return photo
     }
 
@@ -142,82 +151,18 @@ extension WorkerLedger {
         return conclude(photo, entry.isStopped ? nil : outcome)
     }
 
-    // MARK: Filtrations
-
-    /// The filtrations that are to be put into the local queue: as many as run, and as many again, so that none waits.
-    mutating func filtrationsToQueue() -> [QueuedFiltration] {
-        var queued: [QueuedFiltration] = []
-        for rank in filterLanes.indices.reversed() {
-            while let id = filterLanes[rank].first,
-                filtering[rank...].reduce(0, +) + ghosts.count < 2 * filtrations
-            {
-                var next: PhotoInProgress?
-                change(id) { batch in
-                    next = batch.popReady()
-                    if next != nil { batch.filtrations += 1 }
-                }
-                guard let photo = next else { break }
-                if filterLanes[rank].first == id, filterLanes[rank].count > 1 {
-                    filterLanes[rank].append(filterLanes[rank].removeFirst())
-                }
-                lastTicket += 1
-                inProgress[photo.key]?.stage = .filterQueued
-                inProgress[photo.key]?.ticket = lastTicket
-                operations[photo.operation]?.waiting -= 1
-                queued.append(
-                    QueuedFiltration(photo: photo, ticket: lastTicket, priority: Priority.allCases[rank]))
-            }
-        }
-        return queued
-    }
-
-    /// Asked right before a filtration begins. One that may not is forgotten: its photo has been taken back or stopped.
-    mutating func mayFilter(_ photo: PhotoInProgress, _ ticket: Int) -> Bool {
-        guard let entry = entry(of: photo), entry.ticket == ticket, entry.stage == .filterQueued else {
-            endGhost(ticket)
-            return false
-        }
-        inProgress[photo.key]?.stage = .filtering
-        return true
-    }
-
-    /// Asked right before a result gets its final name: from then on nothing stops it.
-    mutating func mayPlace(_ photo: PhotoInProgress, _ ticket: Int) -> Bool {
-        guard let entry = entry(of: photo), entry.ticket == ticket, entry.stage == .filtering else { return false }
-        inProgress[photo.key]?.stage = .placing
-        return true
-    }
-
-    /// A filtration ended; `outcome` nil when it was stopped without an end. Of one that nobody waits for any more only the
-    /// bytes count.
-    /// - Returns: true when the reporter should look.
-    mutating func filtrationEnded(_ photo: PhotoInProgress, _ ticket: Int, _ outcome: PhotoOutcome?) -> Bool {
-        guard let entry = entry(of: photo), entry.ticket == ticket else {
-            endGhost(ticket)
-            return false
-        }
-        release(entry.bytes)
-        leave(entry)
-        return conclude(photo, outcome)
-    }
-
-    private mutating func endGhost(_ ticket: Int) {
-        guard let bytes = ghosts.removeValue(forKey: ticket), bytes > 0 else { return }
-        release(bytes)
-    }
-
     // MARK: The books
 
-    private func entry(of photo: PhotoInProgress) -> BegunPhoto? {
+    func entry(of photo: PhotoInProgress) -> BegunPhoto? {
         inProgress[photo.key].flatMap { $0.photo === photo ? $0 : nil }
     }
 
-    private mutating func release(_ bytes: Int) {
+    mutating func release(_ bytes: Int) {
         bytesHeld -= bytes
         photosHeld -= 1
     }
 
-    private mutating func makeReady(_ photo: PhotoInProgress) {
+    mutating func makeReady(_ photo: PhotoInProgress) {
         inProgress[photo.key]?.stage = .ready
         operations[photo.operation]?.waiting += 1
         let mayRun = mayRun(photo.operation)
@@ -227,7 +172,7 @@ extension WorkerLedger {
     }
 
     /// Takes a photo that has ended off the books.
-    private mutating func leave(_ entry: BegunPhoto) {
+    mutating func leave(_ entry: BegunPhoto) {
         let photo = entry.photo
         inProgress[photo.key] = nil
         if entry.stage == .ready { operations[photo.operation]?.waiting -= 1 }
@@ -245,7 +190,7 @@ extension WorkerLedger {
     }
 
     /// Notes what became of a photo that has left the books.
-    private mutating func conclude(_ photo: PhotoInProgress, _ outcome: PhotoOutcome?) -> Bool {
+    mutating func conclude(_ photo: PhotoInProgress, _ outcome: PhotoOutcome?) -> Bool {
         let index = photo.record.index
         let news = update(photo.operation) { operation in
             let (wasDone, isFirstNews) = (operation.isDone, operation.oldestNews == nil)
@@ -273,11 +218,11 @@ extension WorkerLedger {
         case .placing where placing != .placing:
             return false
         case .filtering, .placing:
-            ghosts[entry.ticket] = entry.bytes
+            ghosts[entry.ticket] = .running(bytes: entry.bytes)
             leave(entry)
             _ = conclude(entry.photo, nil)
         case .filterQueued:
-            ghosts[entry.ticket] = 0
+            ghosts[entry.ticket] = .queued
             fallthrough
         case .ready:
             release(entry.bytes)
@@ -290,7 +235,7 @@ extension WorkerLedger {
 
     /// Takes a photo back from the local queue of filtrations.
     mutating func takeBack(_ entry: BegunPhoto) {
-        ghosts[entry.ticket] = 0
+        ghosts[entry.ticket] = .queued
         change(entry.photo.operation.batch) { $0.filtrations -= 1 }
         inProgress[entry.photo.key]?.ticket = 0
         makeReady(entry.photo)

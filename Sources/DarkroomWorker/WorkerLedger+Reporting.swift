@@ -48,8 +48,9 @@ extension WorkerLedger {
             let isDue =
                 isCancelled
                 ? operation.rests
-                : operation.isDone || isAborting || age == .zero || operation.oldestNews.map { now - $0 >= age } ?? false
-                    || operation.rests && operation.hasUnreportedFinals && !mayGoOn(held)
+                : operation.isDone || isAborting || age == .zero
+                    || operation.oldestNews.map { now - $0 >= age } ?? false
+                    || operation.rests && !mayGoOn(held) && (operation.hasUnreportedFinals || operation.waiting > 0)
             guard isDue else { return nil }
             return Report(
                 held: held, context: operation.context, letters: operation.letters, lines: operation.lines,
@@ -112,7 +113,9 @@ extension WorkerLedger {
     /// Of operations that rest with downloaded bytes, those to hand back until the rest takes no more than half of the room.
     private func makeRoom(_ resting: [HeldOperation]) -> [HeldOperation] {
         var bytes: [HeldOperation: Int] = [:]
-        for entry in inProgress.values where entry.stage == .ready { bytes[entry.photo.operation, default: 0] += entry.bytes }
+        for entry in inProgress.values where entry.stage == .ready {
+            bytes[entry.photo.operation, default: 0] += entry.bytes
+        }
         var parked = resting.reduce(0) { $0 + (bytes[$1] ?? 0) }
         return resting.filter { held in
             guard parked > maxBytesHeld / 2 else { return false }

@@ -4,9 +4,17 @@ import DarkroomStore
 /// What a worker holds, and every decision about it: what begins next, what stops, what is to be reported, what is handed back.
 ///
 /// A plain value without locks, clocks or threads; its owner holds the lock and acts on the answers outside of it. By aspect:
-/// `+Photos` from a photo's beginning to its end, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
+/// `+Photos` what begins, `+Filtrations` what is filtered, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
 /// `+Reporting` what Redis is told.
 struct WorkerLedger {
+    /// A filtration that nobody waits for any more.
+    enum Ghost: Equatable {
+        /// Has not begun, and never will.
+        case queued
+        /// Runs on with the bytes of its photo, until its next check or until an encoder is through.
+        case running(bytes: Int)
+    }
+
     /// Downloads at once, by the worker's own configuration, and filtrations.
     let ownDownloads: Int
     let ownFiltrations: Int
@@ -35,13 +43,15 @@ struct WorkerLedger {
     var bytesHeld = 0
     /// Photos that became final since the worker started.
     var photosDone = 0
-    /// Filtrations that nobody waits for any more but that are still in the local queue, and the bytes that they hold, by ticket.
-    var ghosts: [Int: Int] = [:]
+    /// Filtrations that nobody waits for any more but that are still in the local queue or running, by ticket.
+    var ghosts: [Int: Ghost] = [:]
     var lastTicket = 0
     /// What a photo's bytes come to, of those seen last: what a download that runs is expected to bring.
     var typicalBytes = 1 << 20
     /// True when downloads did not begin for the bytes of photos that are not to be filtered now.
     var wantsRoom = false
+    /// Batches of which nothing is left to begin, and of which there may be more to claim.
+    var hungry: Set<BatchID> = []
     /// The batch whose focus a full worker may have to claim an operation for.
     var focusToClaim: BatchID?
 
@@ -54,6 +64,9 @@ struct WorkerLedger {
     var active = [Int](repeating: 0, count: Priority.allCases.count)
     /// Photos in the local queue of filtrations.
     var filtering = [Int](repeating: 0, count: Priority.allCases.count)
+
+    /// Counts filtrations among batches that compete, see `filterTurn`.
+    var favours = 0
 
     init(downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600)) {
         ownDownloads = downloads
@@ -68,6 +81,8 @@ struct WorkerLedger {
     var filtrations: Int { steering.cluster.filtrations ?? ownFiltrations }
     /// How many photos may have begun and not ended: enough that no filtration waits while downloads come and go.
     var window: Int { downloads + 4 * filtrations }
+    /// The most batches that are compared to find whose turn it is: what begins costs the same however many are held.
+    static let maxCompared = 8
     /// How many more may begin that are more urgent than others that have begun.
     var reserve: Int { 4 * filtrations }
 
@@ -95,6 +110,7 @@ struct WorkerLedger {
             steering.held.insert(held.batch)
         }
         batches[held.batch]?.operations.append(held)
+        hungry.remove(held.batch)
         arrange(held.batch)
         return dropped
     }
@@ -126,6 +142,7 @@ struct WorkerLedger {
     mutating func forgetBatchIfUnused(_ id: BatchID) {
         guard let batch = batches[id], batch.operations.isEmpty, batch.begun == 0 else { return }
         batches[id] = nil
+        hungry.remove(id)
         steering.held.remove(id)
     }
 

@@ -33,9 +33,9 @@ struct WorkerSteering {
     // MARK: Hints
 
     /// Takes a change that was published; false when it is older than what is known.
-    mutating func heard(_ version: Int, batch: (id: BatchID, steering: Steering)? = nil, cluster: ClusterSteering? = nil)
-        -> Bool
-    {
+    mutating func heard(
+        _ version: Int, batch: (id: BatchID, steering: Steering)? = nil, cluster: ClusterSteering? = nil
+    ) -> Bool {
         guard version > known ?? 0 || known == nil else { return false }
         if let batch, entries[batch.id].map({ $0.version <= version }) ?? true {
             entries[batch.id] = Entry(steering: batch.steering, version: version)

@@ -61,7 +61,9 @@ import Testing
     @Test func endlessAnswerIsCutOffAndItsStatusCounts() async throws {
         let server = try HostileServer(["/hook": .endless])
         defer { server.stop() }
+        let began = ContinuousClock.now
         #expect(try await Self.post("{}", to: server.url("/hook")).get() == 200)
+        #expect(.now - began < .seconds(5), "it was read until the time was up")
         #expect(await server.wait { $0.departures["/hook"] == 1 })
     }
 
@@ -91,7 +93,9 @@ import Testing
         async let result = Self.post("{}", to: server.url("/hook"), timeout: .seconds(30)) { cancelled.isSet }
         #expect(await server.wait { $0.running == 1 })
         cancelled.set()
+        let began = ContinuousClock.now
         #expect(await code(result) == .cancelled)
+        #expect(.now - began < .seconds(5), "it went on until the time was up")
     }
 
     @Test func otherSchemesAreNotPostedTo() async throws {

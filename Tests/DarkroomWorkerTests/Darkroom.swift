@@ -118,8 +118,8 @@ final class Darkroom: Sendable {
     }
 
     /// The manifest's lines of a batch: of each operation those of the highest fence, by index.
-    func manifest(of id: BatchID) throws -> [Int: ManifestLine] {
-        let folder = "\(folder)/\(ManifestPath.folder(id))"
+    func manifest(of id: BatchID, in output: String? = nil) throws -> [Int: ManifestLine] {
+        let folder = "\(output ?? folder)/\(ManifestPath.folder(id))"
         var newest: [Int: (fence: Int, path: String)] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {
             let name = path.split(separator: "/").last.map(String.init) ?? ""

@@ -7,10 +7,8 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
     case image(Filter)
     case own(name: String)
 
-    private static let ownPrefix = "x:"
-
     init(argument: String) throws {
-        guard argument.hasPrefix(Self.ownPrefix) else {
+        guard argument.hasPrefix(OwnFilter.prefix) else {
             do throws(FilterSyntaxError) {
                 self = .image(try Filter(parsing: argument))
             } catch {
@@ -18,20 +16,18 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
             }
             return
         }
-        let name = argument.dropFirst(Self.ownPrefix.count)
-        let isName = name.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "._-".contains($0)) }
-        guard isName, !name.isEmpty else {
+        guard let name = OwnFilter.name(of: argument) else {
             throw InvalidValue(
-                "write the name of an operation of your own in letters, digits, \".\", \"_\" and \"-\", as x:thumbnail")
+                "write the name of an operation of your own, 1 to 64 letters, digits, \"_\" and \"-\", as x:thumbnail")
         }
-        self = .own(name: String(name))
+        self = .own(name: name)
     }
 
     /// The text that a batch's facts hold.
     var description: String {
         switch self {
         case .image(let filter): filter.description
-        case .own(let name): Self.ownPrefix + name
+        case .own(let name): OwnFilter.prefix + name
         }
     }
 }

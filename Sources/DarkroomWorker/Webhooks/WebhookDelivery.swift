@@ -15,8 +15,6 @@ final class WebhookDelivery: Sendable {
     private static let hold = Duration.seconds(60)
     /// As many webhooks as a heartbeat tells of.
     private static let fullList = 10
-    /// How long other workers have to take what this one may not deliver: each has had a heartbeat then.
-    private static let patience = Duration.seconds(5)
     /// For how long one is put off that stands in the way of others.
     private static let detour = Duration.seconds(30)
 
@@ -30,13 +28,20 @@ final class WebhookDelivery: Sendable {
     private let store: BatchStore
     private let hosts: WebhookHosts
     private let secret: [UInt8]?
+    private let patience: Duration
     private let log: @Sendable (String) -> Void
     private let state = Locked(State())
     private let ended = Signal()
     private let aborted = Latch()
 
-    init(_ store: BatchStore, _ configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void) {
+    /// - Parameter patience: how long other workers have to take what this one may not deliver: as long as each needs to have
+    ///   had a heartbeat.
+    init(
+        _ store: BatchStore, _ configuration: WorkerConfiguration, patience: Duration = .seconds(5),
+        log: @escaping @Sendable (String) -> Void
+    ) {
         self.store = store
+        self.patience = patience
         hosts = configuration.webhookHosts
         secret = configuration.webhookSecret
         self.log = log
@@ -88,7 +93,7 @@ final class WebhookDelivery: Sendable {
         let stuck = state.withLock { state in
             state.others = Dictionary(uniqueKeysWithValues: Set(others).map { ($0, state.others[$0] ?? .now) })
             guard isListFull else { return [DueWebhook]() }
-            return others.filter { state.others[$0].map { .now - $0 >= Self.patience } ?? false }
+            return others.filter { state.others[$0].map { .now - $0 >= patience } ?? false }
         }
         // Whoever comes first moves it; what is not moved is seen again with the next heartbeat.
         store.send(stuck.map { store.settleWebhook($0.member, score: $0.score, retryAfter: Self.detour) }) { _ in }

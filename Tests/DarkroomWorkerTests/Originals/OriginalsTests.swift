@@ -85,6 +85,41 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(photos.requests["/astronaut.jpg"] == 2 && photos.requests["/moon.png"] == 1)
     }
 
+    @Test func downloadedOutlivesItsWorker() throws {
+        let store = darkroom.store
+        let id = try darkroom.submit(urls, options())
+        #expect(try store.perform(store.suspend(id, .filtrations, true)) == .done(isNew: true))
+        let first = try darkroom.worker()
+        try darkroom.wait(id, "downloaded") { $0.counts.downloaded == 2 }
+        #expect(try files().count == 2, "a photo counts as downloaded before its file is there")
+        first.stop()
+        first.wait()
+        #expect(try #require(try store.facts(of: id)).counts.downloaded == 2)
+        photos.stop()  // whoever wants to download now fails
+        #expect(try store.perform(store.suspend(id, .filtrations, false)) == .done(isNew: true))
+        let second = try darkroom.worker()
+        let facts = try darkroom.wait(id)
+        second.stop()
+        second.wait()
+        #expect(facts.counts.filtered == 2 && facts.bytesIn == 0)
+        try darkroom.check(id)
+    }
+
+    @Test func cancelledPhotoLeavesNothing() async throws {
+        let server = try HostileServer(["/slow": .stallHalfWay(body: [1], declared: 10)])
+        defer { server.stop() }
+        let store = darkroom.store
+        let id = try darkroom.submit([server.url("/slow")], options())
+        let worker = try darkroom.worker()
+        #expect(await server.wait { $0.running == 1 })
+        _ = try store.perform(store.cancel(id))
+        try darkroom.wait(id)
+        #expect(await server.wait { $0.departures["/slow"] == 1 }, "the transfer was not aborted")
+        worker.stop()
+        worker.wait()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: originals).isEmpty)
+    }
+
     @Test func failedDownloadLeavesNothing() throws {
         let server = try HostileServer(["/half.jpg": .closeHalfWay(body: [1, 2, 3], declared: 100)])
         defer { server.stop() }

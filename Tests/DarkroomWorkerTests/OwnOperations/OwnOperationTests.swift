@@ -152,6 +152,21 @@ private struct Patient: PhotoOperation {
         #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
     }
 
+    @Test func operationIsToldThatItsBatchWasCancelled() throws {
+        let began = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = ["x:patient"] })
+        let worker = try darkroom.worker { try $0.register(as: "patient") { Patient(began: began, ended: ended) } }
+        #expect(began.wait(timeout: .now() + 20) == .success)
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        #expect(ended.wait(timeout: .now() + 20) == .success, "it was not told to stop")
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.cancelled && facts.counts.cancelled == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
+    }
+
     @Test func resultOfACancelledOperationIsThrownAway() throws {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)

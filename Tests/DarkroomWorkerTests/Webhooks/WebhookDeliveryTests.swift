@@ -30,11 +30,13 @@ import Testing
         return try score.string.flatMap { Int($0) }.map { $0 - (try store.time()) }
     }
 
-    private func delivery(_ hosts: [String], secret: String? = nil) throws -> WebhookDelivery {
+    private func delivery(
+        _ hosts: [String], secret: String? = nil, patience: Duration = .seconds(5)
+    ) throws -> WebhookDelivery {
         var configuration = WorkerConfiguration()
         configuration.webhookHosts = try WebhookHosts(parsing: hosts)
         configuration.webhookSecret = secret.map { Array($0.utf8) }
-        return WebhookDelivery(store, configuration) { [darkroom] in darkroom.note($0) }
+        return WebhookDelivery(store, configuration, patience: patience) { [darkroom] in darkroom.note($0) }
     }
 
     @Test func workerTellsThatABatchHasFinished() async throws {
@@ -151,6 +153,27 @@ import Testing
         #expect(server.log.requests.isEmpty)
         #expect(try #require(try next(id)) <= 0, "it was moved although nothing waits behind it")
         #expect(try store.connection.call(.init("HGET", darkroom.keys.batch(id), "webhook.attempts")).string == "0")
+    }
+
+    @Test func whatNobodyDeliversDoesNotStandInTheWay() async throws {
+        let server = try HostileServer(["/hook": .answer()])
+        defer { server.stop() }
+        for number in 0..<10 { _ = try finish("http://nowhere.example/\(number)") }
+        _ = try finish(server.url("/hook"))
+        let hosts = ["127.0.0.1:\(server.port)"]
+        let patient = try delivery(hosts)
+        for _ in 0..<2 { patient.offer(try due()) }
+        #expect(try due().allSatisfy { $0.url.contains("nowhere") }, "others were given no time to take them")
+        let delivery = try delivery(hosts, patience: .zero)
+        delivery.offer(try due())
+        // What it puts off is ordered before this, on the same connection.
+        delivery.offer(try due())
+        #expect(await server.wait { $0.requests["/hook"] == 1 })
+        for delivery in [patient, delivery] { delivery.end() }
+        let attempts = try store.facts(of: try store.batchIDs()).map { batch in
+            try store.connection.call(.init("HGET", darkroom.keys.batch(batch.id), "webhook.attempts")).string
+        }
+        #expect(attempts.sorted { $0 ?? "" < $1 ?? "" } == Array(repeating: "0", count: 10) + ["1"])
     }
 
     @Test func atMostFourAtOnce() async throws {
