@@ -35,6 +35,7 @@ import Testing
         let items: [StyledLine] = ["new 5", "downloaded 7", "filtered 9"]
         #expect(StyledLine.flow(items, width: 80).map(\.text) == ["new 5   downloaded 7   filtered 9"])
         #expect(StyledLine.flow(items, width: 20).map(\.text) == ["new 5   downloaded 7", "filtered 9"])
+        #expect(StyledLine.flow(items, width: 19).map(\.text) == ["new 5", "downloaded 7", "filtered 9"])
         #expect(StyledLine.flow(items, width: 10, indent: 2).map(\.text) == ["new 5", "  downloa…", "  filtere…"])
         let wrapped = StyledLine.wrapped("no living worker takes it", .warning, width: 10, most: 2)
         #expect(wrapped.map(\.text) == ["no living", "worker ta…"])
