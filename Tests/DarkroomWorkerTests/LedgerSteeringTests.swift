@@ -304,6 +304,21 @@ import Testing
         bench.check()
     }
 
+    @Test func aPhotoCancelledWhileItIsPutInPlaceStaysCancelled() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        let held = try bench.claim(one, photos: 2)
+        for photo in bench.begin() { bench.download(photo) }
+        let queued = bench.ledger.filtrationsToQueue()[0]
+        _ = bench.ledger.mayFilter(queued.photo, queued.ticket)
+        let mayPlace = bench.ledger.mayPlace(queued.photo, queued.ticket)
+        #expect(mayPlace)
+        let orders = bench.ledger.adopt(Array("CN".utf8), of: held)
+        #expect(orders.stopped.isEmpty && !queued.photo.cancelled.isSet)
+        _ = bench.ledger.filtrationEnded(queued.photo, queued.ticket, LedgerBench.outcome(queued.photo))
+        #expect(bench.letters(held) == "CD" && bench.ledger.operations[held]?.unfinished == 1)
+        bench.check()
+    }
+
     @Test func anOperationWhosePhotosAreAllCancelledIsReported() throws {
         var bench = LedgerBench()
         let held = try bench.claim(one, photos: 2)
