@@ -28,7 +28,8 @@ struct FocusCost {
         let thread = OwnedThread("bench-focus") {
             while changing, !stopped.isSet {
                 let first = Int.random(in: 0..<Self.photos - 20)
-                _ = try? store.perform(store.focus(id, .init(first...first + 19)))  // finished: nothing to focus any more
+                // At the end the batch is gone, and nothing is left to focus.
+                _ = try? store.perform(store.focus(id, .init(first...first + 19)))
                 stopSignal.wait(timeout: .milliseconds(10))
             }
         }
