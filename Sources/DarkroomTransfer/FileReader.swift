@@ -9,10 +9,12 @@ final class FileReader: Sendable {
     /// Reads files below `folders`.
     init(_ folders: ReadableFolders) { self.folders = folders }
 
-    /// Reads the file at `path` and hands it to `completion` on a thread of the reader.
-    func read(_ path: String, completion: @escaping @Sendable (Result<[UInt8], Refusal>) -> Void) {
+    /// Reads the file at `path` and hands it to `completion` on a thread of the reader; goes no further once it is `unwanted`.
+    func read(
+        _ path: String, unless unwanted: Latch, completion: @escaping @Sendable (Result<[UInt8], Refusal>) -> Void
+    ) {
         threads.perform { [folders] in
-            completion(Result { () throws(Refusal) in try folders.contents(ofFile: path) })
+            completion(Result { () throws(Refusal) in try folders.contents(ofFile: path, unless: unwanted) })
         }
     }
 

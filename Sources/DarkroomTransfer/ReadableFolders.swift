@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import Glibc
 
 /// The folders below which files may be read, and how large those may be.
@@ -5,8 +6,10 @@ struct ReadableFolders: Sendable {
     let folders: [String]
     let maxBytes: Int
 
-    /// The bytes of the regular file at `path`, when its real path lies below one of `folders`.
-    func contents(ofFile path: String) throws(Refusal) -> [UInt8] {
+    /// The bytes of the regular file at `path`, when its real path lies below one of `folders`; read no further once they are
+    /// `unwanted`.
+    func contents(ofFile path: String, unless unwanted: Latch) throws(Refusal) -> [UInt8] {
+        guard !unwanted.isSet else { throw .unwanted }
         let denied = Refusal(
             code: .schemeDenied,
             detail: folders.isEmpty
@@ -34,14 +37,16 @@ struct ReadableFolders: Sendable {
         }
         let tooLarge = Refusal(code: .tooLarge, detail: "\(path) has more than \(maxBytes) bytes")
         guard status.st_size <= maxBytes else { throw tooLarge }
-        return try Self.bytes(of: descriptor, size: Int(status.st_size), path: path)
+        return try Self.bytes(of: descriptor, size: Int(status.st_size), path: path, unless: unwanted)
     }
 
-    private static func bytes(of descriptor: Int32, size: Int, path: String) throws(Refusal) -> [UInt8] {
+    private static func bytes(
+        of descriptor: Int32, size: Int, path: String, unless unwanted: Latch
+    ) throws(Refusal) -> [UInt8] {
         var failure: Int32 = 0
         let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                let got = read(descriptor, buffer.baseAddress! + count, size - count)
+            while count < size, !unwanted.isSet {
+                let got = read(descriptor, buffer.baseAddress! + count, min(size - count, 1 << 20))
                 if got > 0 {
                     count += got
                 } else if got == 0 || errno != EINTR {
@@ -53,6 +58,7 @@ struct ReadableFolders: Sendable {
         guard failure == 0 else {
             throw Refusal(code: .other, detail: "\(path) could not be read: \(String(cString: strerror(failure)))")
         }
+        guard !unwanted.isSet else { throw .unwanted }
         guard bytes.count == size else {
             throw Refusal(code: .truncated, detail: "\(path) became shorter while it was read")
         }
@@ -68,4 +74,9 @@ struct ReadableFolders: Sendable {
     private static func isBelow(_ folder: String, _ path: String) -> Bool {
         path.utf8.starts(with: (folder.hasSuffix("/") ? folder : folder + "/").utf8)
     }
+}
+
+extension Refusal {
+    /// Nobody wants the file any more.
+    fileprivate static var unwanted: Refusal { Refusal(code: .cancelled, detail: "cancelled while it was read") }
 }

@@ -1,3 +1,5 @@
+import DarkroomConcurrency
+
 /// A transfer that was started; it goes on whether or not somebody keeps this.
 public final class Transfer: @unchecked Sendable {  // all that changes is touched by the engine's thread alone
     enum Phase {
@@ -12,6 +14,8 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     /// Asked on the engine's thread right before each attempt; false withdraws the transfer.
     let mayBegin: (@Sendable () -> Bool)?
+    /// Set when it was cancelled, before the engine's thread knows: what only that thread could tell would be told too late.
+    let unwanted = Latch()
     private let mailbox: Mailbox
     private var completion: ((Result<Download, TransferError>) -> Void)?
 
@@ -38,7 +42,10 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     /// Aborts the transfer, wherever it is; its completion gets `.cancelled`, unless it already got another result.
     ///
     /// May be called from any thread, the completion included, and never blocks.
-    public func cancel() { mailbox.post(.cancel(self)) }
+    public func cancel() {
+        unwanted.set()
+        mailbox.post(.cancel(self))
+    }
 
     /// Cancels the transfer unless an attempt of it runs: it waits for a place at its host, or pauses before another attempt.
     /// One that runs goes on, to be tried again or not as ``TransferEngine/start(_:order:mayBegin:completion:)`` was told.

@@ -100,7 +100,7 @@ final class TransferLoop {
             guard transfer.mayBegin?() ?? true else { return cancel(transfer, "withdrawn before it began") }
             transfer.attempts += 1
             transfer.phase = .reading(since: .now)
-            files.read(path) { [mailbox, attempt = transfer.attempts] result in
+            files.read(path, unless: transfer.unwanted) { [mailbox, attempt = transfer.attempts] result in
                 mailbox.post(.fileRead(transfer, attempt: attempt, result))
             }
         case nil: preconditionFailure("a transfer begins after its URL was read")

@@ -90,7 +90,7 @@ final class WorkerCore: Sendable {
             }
             return ledger.accept(operation)
         }
-        for photo in dropped { pending.cancel(photo) }
+        pending.cancel(dropped)
         advance()
         reportSignal.raise()
     }
@@ -99,7 +99,7 @@ final class WorkerCore: Sendable {
     func drop(_ lost: [HeldOperation]) {
         guard !lost.isEmpty else { return }
         let photos = withLedger { ledger in lost.flatMap { ledger.drop($0) } }
-        for photo in photos { pending.cancel(photo) }
+        pending.cancel(photos)
         advance()
         claimSignal.raise()
         reportSignal.raise()
@@ -108,7 +108,7 @@ final class WorkerCore: Sendable {
     /// An operation has ended: nothing of it is left to do.
     func ended(_ held: HeldOperation) {
         // Of photos that others cancelled or made final, some may still be stopping.
-        for photo in withLedger({ $0.drop(held) }) { pending.cancel(photo) }
+        pending.cancel(withLedger { $0.drop(held) })
         claimSignal.raise()
     }
 
@@ -208,7 +208,7 @@ final class WorkerCore: Sendable {
     func adopt(_ letters: [UInt8], of held: HeldOperation) { act(on: withLedger { $0.adopt(letters, of: held) }) }
 
     private func act(on orders: WorkerLedger.Orders) {
-        for photo in orders.stopped { pending.cancel(photo) }
+        pending.cancel(orders.stopped)
         for photo in orders.withdrawn { pending.withdraw(photo) }
         for photo in orders.reordered { pending.reorder(photo, withLedger { $0.urgency(of: photo) }) }
         if orders.limitsChanged {
@@ -236,7 +236,7 @@ final class WorkerCore: Sendable {
 
     /// Stops what still runs: transfers are aborted, filters stop at their next check.
     func abort() {
-        for photo in withLedger({ $0.abort() }) { pending.cancel(photo) }
+        pending.cancel(withLedger { $0.abort() })
         reportSignal.raise()
     }
 

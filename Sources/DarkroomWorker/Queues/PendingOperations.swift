@@ -76,13 +76,20 @@ final class PendingOperations: Sendable {
         inProgress.withLock { $0.providers.removeValue(forKey: ObjectIdentifier(photo)) }?.takeImage()
     }
 
-    /// Stops a photo: aborts its transfer and throws its bytes away; its filter stops at its next check.
-    func cancel(_ photo: PhotoInProgress) {
-        photo.cancelled.set()
-        inProgress.withLock { inProgress in
-            inProgress.providers[ObjectIdentifier(photo)] = nil
-            return inProgress.downloads[ObjectIdentifier(photo)]
-        }?.cancel()
+    /// Stops photos: aborts their transfers and throws their bytes away; their filters stop at the next check.
+    func cancel(_ photos: [PhotoInProgress]) {
+        guard !photos.isEmpty else { return }
+        for photo in photos { photo.cancelled.set() }
+        let (downloads, unwanted) = inProgress.withLock { inProgress in
+            let keys = photos.map { ObjectIdentifier($0) }
+            return (
+                keys.compactMap { inProgress.downloads[$0] },
+                keys.compactMap { inProgress.providers.removeValue(forKey: $0) }
+            )
+        }
+        for downloader in downloads { downloader.cancel() }
+        // Giving much memory back takes a while: when everything that was told to stop has had its turn.
+        if !unwanted.isEmpty { DispatchQueue.global(qos: .background).async { withExtendedLifetime(unwanted) {} } }
     }
 
     /// Takes a photo back whose download has not begun.
