@@ -14,7 +14,9 @@ public enum RedisSubscriptionEvent: Sendable, Equatable {
 
 /// A connection that listens to channels, and comes back by itself when it is lost.
 ///
-/// Attempts are 50 ms to 2 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too.
+/// Attempts are 50 ms to 2 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
+/// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one a second
+/// after they name it.
 public final class RedisSubscription: Sendable {
     private let mailbox = Mailbox()
     private let thread: OwnThread
@@ -46,8 +48,10 @@ private final class SubscriptionLoop {
     private let mailbox: Mailbox
     private let onEvent: @Sendable (RedisSubscriptionEvent) -> Void
 
+    private var finder: ServerFinder
     private var session: Session?
     private var backoff = Backoff()
+    private var silence = SilenceWatch()
     private var unconfirmed = 0
     private var pingIsDue = false
     private var toldDisconnected = false
@@ -60,6 +64,7 @@ private final class SubscriptionLoop {
         self.channels = channels
         self.mailbox = mailbox
         self.onEvent = onEvent
+        finder = ServerFinder(configuration)
     }
 
     /// Returns when the mailbox was closed.
@@ -75,6 +80,7 @@ private final class SubscriptionLoop {
                 }
             } catch {
                 session = nil
+                finder.leave()
                 backoff.failed(at: .now)
                 if !toldDisconnected { onEvent(.disconnected(error)) }
                 toldDisconnected = true
@@ -83,7 +89,7 @@ private final class SubscriptionLoop {
     }
 
     private func subscribe() throws(RedisError) {
-        let session = try Session(configuration)
+        let session = try finder.connect()
         session.output.append(RedisCommand(arguments: (["SUBSCRIBE"] + channels).map { Array($0.utf8) }))
         unconfirmed = channels.count
         pingIsDue = false
@@ -95,9 +101,12 @@ private final class SubscriptionLoop {
         try session.flush()
         if try session.receive({ reply throws(RedisError) in try take(reply) }) { return }
 
-        let silent = session.lastProgress.duration(to: .now)
-        if silent >= configuration.replyTimeout {
-            guard !pingIsDue && unconfirmed == 0 else {
+        let now = ContinuousClock.now
+        let isAsked = pingIsDue || unconfirmed > 0
+        // The question takes half of the time, the answer may take the other.
+        let limit = isAsked ? configuration.replyTimeout / 2 : questionAfter
+        if session.lastProgress.duration(to: now) >= limit {
+            guard !isAsked else {
                 throw RedisError(
                     .timedOut, "listen to \(configuration.displayName)",
                     "nothing came within \(configuration.replyTimeout); check the server and the network")
@@ -107,8 +116,18 @@ private final class SubscriptionLoop {
             pingIsDue = true
             return
         }
-        let deadline = session.lastProgress + configuration.replyTimeout
+        var deadline = session.lastProgress + limit
+        if finder.hasSentinels && isAsked {
+            try silence.check(session, &finder)
+            deadline = min(deadline, silence.nextCheck)
+        }
         mailbox.sleep(until: deadline, socket: session.socket, events: session.events)
+    }
+
+    /// How long nothing may come before the server is asked: with sentinels sooner, so that a master that vanished without a
+    /// word is left as soon as there is another.
+    private var questionAfter: Duration {
+        min(configuration.replyTimeout / 2, finder.hasSentinels ? .seconds(1) : configuration.replyTimeout)
     }
 
     /// Messages and confirmations (https://redis.io/docs/latest/develop/pubsub/#format-of-pushed-messages).
