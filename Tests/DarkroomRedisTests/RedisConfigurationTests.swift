@@ -58,7 +58,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("redis://ann:secret@h:1/x", "redis://ann:***@h:1/x"), ("redis://:p/w?d@h", "redis://:***@h"),
+        ("redis://ann:secret@h:1/x", "redis://ann:***@h:1/x"), ("redis://:p/w@h", "redis://:***@h"), ("redis://:p?w@h", "redis://:***@h"),
+        ("redis://:p/w?d@h", "redis://:***?***"),
         ("redis://secret@h", "redis://***@h"), ("ann:secret@h", "ann:***@h"), ("http://h:80/x", "http://h:80/x"),
         ("redis+sentinel://a:1,b:2/m?sentinel-password=x@y", "redis+sentinel://a:1,b:2/m?***"),
         ("redis://[::1]:7000", "redis://[::1]:7000"), ("redis://ann:secret", "redis://ann:***"), ("", ""),
@@ -73,7 +74,7 @@ import Testing
         ("redis://secret@host", "without a password"), ("redis://host:0", "port 0"), ("redis://host:99999", "port"),
         ("unix://run/redis.sock", "absolute path"), ("unix:///", "absolute path"),
         ("redis://:secret@host/0?x=y", "\"?\""), ("redis://:secret#x@host", "\"#\""),
-        ("redis://:sec/secret@host", "found"), ("redis://:a?secret@host", "found"), (":secret@host", "no URL"),
+        ("redis://:sec/secret@host", "no URL"), ("redis://:a?secret@host", "found"), (":secret@host", "no URL"),
         ("redis://ann:secret", "no URL"), ("redis://a:1,b:secret", "no URL"), ("redis://a,b", "several hosts"),
         ("redis+sentinel://a:1,b:2", "no name of a service"), ("redis+sentinel:///m", "no host"),
         ("redis+sentinel://a/m/x", "database \"x\""), ("redis+sentinel://a:0/m", "port 0"),

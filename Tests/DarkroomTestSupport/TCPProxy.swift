@@ -103,14 +103,15 @@ public final class TCPProxy: Sendable {
             var sent = 0
             while sent < count {
                 let written = bytes.withUnsafeBytes {
-                    send(to, $0.baseAddress.map { $0 + sent }, count - sent, Int32(MSG_NOSIGNAL.rawValue))
+                    send(to, $0.baseAddress.map { $0 + sent }, count - sent, Int32(MSG_NOSIGNAL))
                 }
                 guard written > 0 else { break }
                 sent += written
             }
         }
         // A frozen connection tells nobody that the other side has gone.
-        if !frozen.withLock({ $0 }) { for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        let (isFrozen, isClosed) = state.withLock { ($0.isFrozen, $0.isClosed) }
+        if isClosed || !(isFrozen || frozen.withLock { $0 }) { for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) } }
     }
 
     private static func withAddress(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {

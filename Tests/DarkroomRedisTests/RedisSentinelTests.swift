@@ -1,0 +1,125 @@
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Real sentinels, a master and two replicas; the master fails in every way it can.
+@Suite struct RedisSentinelTests {
+    private enum Fault: CaseIterable {
+        /// The process is gone: its machine says so to everybody.
+        case killed
+        /// Nothing is said any more and nothing closed, as when a machine has lost its power.
+        case silent
+        /// An administrator moves the master; the old one lives on as a replica.
+        case moved
+    }
+
+    @Test(arguments: [0, 1, 2]) func isAtWorkAgainSoonAfterThePromotion(fault index: Int) throws {
+        let fault = Fault.allCases[index]
+        let redis = try RedisSentinels()
+        defer { redis.stop() }
+        let configuration = try RedisConfiguration(url: redis.url)
+        let script = RedisScript(name: "count", source: Array("#!lua\nreturn redis.call('INCR', KEYS[1])".utf8))
+        let count = script.command(keys: [Array("n".utf8)])
+        let connection = RedisConnection(configuration, scripts: [script])
+        #expect(try connection.call(count) == .integer(1))
+        #expect(try connection.call(RedisCommand("CONFIG", "GET", "port")).array?.last?.int == redis.ports[0])
+        let events = SubscriptionEvents()
+        let subscription = RedisSubscription(configuration, channels: ["c"], onEvent: events.add)
+        defer { subscription.close() }
+        #expect(try events.next() == .subscribed)
+        #expect(try connection.call(RedisCommand("WAIT", "2", "5000")) == .integer(2))
+
+        let master = redis.servers[0]
+        switch fault {
+        case .killed: kill(master.processIdentifier, SIGKILL)
+        case .silent: kill(master.processIdentifier, SIGSTOP)
+        case .moved:
+            let sentinel = RedisConnection(try RedisConfiguration(url: "redis://127.0.0.1:\(redis.sentinelPorts[1])"))
+            let reply = try sentinel.call(RedisCommand("SENTINEL", "FAILOVER", RedisSentinels.service))
+            #expect(reply == .status("OK"))
+        }
+        defer { kill(master.processIdentifier, SIGCONT) }
+        // One that is in flight when the master dies; the connection is not asked for anything else meanwhile.
+        let inFlight = fault == .silent ? Answers(of: [RedisCommand("PING")], on: connection) : nil
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try redis.promoted() == nil {
+            try #require(ContinuousClock.now < deadline, "nobody was promoted")
+            usleep(10_000)
+        }
+        let promotion = ContinuousClock.now
+        if let inFlight {
+            let error = try #require(throws: RedisError.self) { try inFlight.wait()[0].get() }
+            #expect(error.code == .disconnected && error.isPassing)
+        }
+        var value: RedisValue?
+        while value == nil {
+            switch connection.call([count])[0] {
+            case .success(let found): value = found
+            case .failure(let error):
+                #expect(error.isPassing, "\(error)")
+                try #require(promotion.duration(to: .now) < .seconds(10), "\(error)")
+                usleep(20_000)
+            }
+        }
+        #expect(promotion.duration(to: .now) < .seconds(5))
+        let promoted = try #require(try redis.promoted())
+        if fault != .moved { #expect(try #require(value?.int) >= 2, "what was replicated is there") }
+        #expect(try connection.call(RedisCommand("CONFIG", "GET", "port")).array?.last?.int == promoted)
+
+        _ = try events.nextLoss()
+        #expect(try events.next() == .subscribed)
+        #expect(promotion.duration(to: .now) < .seconds(5))
+        // That it listens to the new master and not to one of its replicas: PUBLISH tells how many hear it there.
+        #expect(try connection.call(RedisCommand("PUBLISH", "c", "x")) == .integer(1))
+        #expect(try events.next() == .message(channel: "c", payload: [120]))
+    }
+
+    @Test func asksAnotherSentinelWhenOneIsGoneAndKnowsTheirPasswords() throws {
+        let redis = try RedisSentinels(
+            replicas: 1, sentinels: 3, password: "servers-secret", sentinelPassword: "sentinels-secret")
+        defer { redis.stop() }
+        redis.sentinels[0].stop()
+        var configuration = try RedisConfiguration(url: redis.url + "?sentinel-password=sentinels-secret")
+        configuration.password = "servers-secret"
+        #expect(try RedisConnection(configuration).call(RedisCommand("SET", "k", "v")) == .status("OK"))
+
+        var wrong = configuration
+        wrong.sentinelPassword = nil
+        let without = try #require(throws: RedisError.self) { try RedisConnection(wrong).connect() }
+        #expect(without.code == .authenticationFailed && without.description.contains("ask") == false)
+        wrong = configuration
+        wrong.password = "wrong-secret"
+        let denied = try #require(throws: RedisError.self) { try RedisConnection(wrong).connect() }
+        #expect(denied.code == .authenticationFailed)
+        for error in [without, denied] { #expect(!error.description.contains("secret")) }
+
+        wrong = configuration
+        wrong.address = .sentinels(
+            redis.sentinelPorts.map { RedisConfiguration.Endpoint(host: "127.0.0.1", port: $0) }, service: "other")
+        let unknown = try #require(throws: RedisError.self) { try RedisConnection(wrong).connect() }
+        #expect(unknown.description.contains("it watches no service of the name \"other\""))
+
+        for sentinel in redis.sentinels { sentinel.stop() }
+        let gone = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        #expect(gone.isPassing)
+        #expect(gone.description.hasPrefix("find the master of \"\(RedisSentinels.service)\": none of 3 sentinels"))
+        #expect(gone.description.contains("Connection refused"))
+    }
+
+    @Test func doesNotTakeAReplicaForTheMaster() throws {
+        let redis = try RedisSentinels(replicas: 1, sentinels: 1)
+        defer { redis.stop() }
+        kill(redis.sentinels[0].identifier, SIGSTOP)
+        defer { kill(redis.sentinels[0].identifier, SIGCONT) }
+        kill(redis.sentinels[0].identifier, SIGCONT)
+        // The sentinel names the first server; it is made a replica behind its back.
+        let administrator = RedisConnection(redis.servers[0].configuration)
+        _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
+        let error = try #require(throws: RedisError.self) {
+            try RedisConnection(RedisConfiguration(url: redis.url)).connect()
+        }
+        #expect(error.isPassing)
+        #expect(error.message.contains("but it is a replica"))
+    }
+}
