@@ -17,7 +17,6 @@ final class ConnectionLoop {
     private var finder: ServerFinder
     private var session: Session?
     private var backoff = Backoff()
-    private var silence = SilenceWatch()
     /// Whether the server has carried out a command since it was connected to.
     private var isProven = false
     /// Whether the server is not, or not now, the one to talk to.
@@ -43,9 +42,18 @@ final class ConnectionLoop {
 
     /// Returns when the mailbox was closed.
     func run() {
+        let watch = MasterWatch(configuration, notify: mailbox)
+        defer { withExtendedLifetime(watch) {} }
         while takeNewCalls() {
+            // Also without a session, which the next attempt will be made for: a notice that is left does not let it sleep.
+            let isNoticed = mailbox.takeNotice()
             if let session {
-                do throws(RedisError) { try serve(session) } catch { lose(error) }
+                do throws(RedisError) {
+                    if isNoticed { try finder.checkMaster(session) }
+                    try serve(session)
+                } catch {
+                    lose(error)
+                }
             } else if unsent.isEmpty {
                 mailbox.sleep()
             } else if backoff.mustWait(at: .now) {
@@ -130,10 +138,6 @@ extension ConnectionLoop {
                     .timedOut, "wait for a reply of \(configuration.displayName)",
                     "nothing came within \(configuration.replyTimeout); the command may or may not have been carried"
                         + " out; check the server and the network")
-            }
-            if finder.hasSentinels {
-                try silence.check(session, &finder)
-                deadline = min(session.lastProgress + configuration.replyTimeout, silence.nextCheck)
             }
         }
         mailbox.sleep(until: deadline, socket: session.socket, events: session.events)

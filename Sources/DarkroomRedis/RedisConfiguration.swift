@@ -89,4 +89,13 @@ public struct RedisConfiguration: Sendable, Equatable {
         server.connectTimeout = min(connectTimeout, timeout)
         return server
     }
+
+    /// The way in to a sentinel: with its own user and password, and none of the databases it does not have.
+    func sentinel(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
+        var sentinel = server(at: endpoint, within: timeout)
+        sentinel.user = sentinelUser
+        sentinel.password = sentinelPassword
+        sentinel.database = 0
+        return sentinel
+    }
 }

@@ -15,20 +15,27 @@ public enum RedisSubscriptionEvent: Sendable, Equatable {
 /// A connection that listens to channels, and comes back by itself when it is lost.
 ///
 /// Attempts are 50 ms to 2 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
-/// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one a second
-/// after they name it.
+/// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one as soon as
+/// they name it.
 public final class RedisSubscription: Sendable {
     private let mailbox = Mailbox()
     private let thread: OwnThread
 
     /// Subscribes to `channels`; `onEvent` is called on the subscription's thread and must be short.
-    public init(
+    public convenience init(
         _ configuration: RedisConfiguration, channels: [String],
         onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
+        self.init(ServerFinder(configuration), channels: channels, onEvent: onEvent)
+    }
+
+    /// Subscribes wherever `finder` finds a server.
+    init(
+        _ finder: ServerFinder, channels: [String], onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
+    ) {
         let mailbox = mailbox
         thread = OwnThread(name: "redis-subscription") {
-            SubscriptionLoop(configuration, channels, mailbox: mailbox, onEvent).run()
+            SubscriptionLoop(finder, channels, mailbox: mailbox, onEvent).run()
         }
     }
 
@@ -51,27 +58,30 @@ private final class SubscriptionLoop {
     private var finder: ServerFinder
     private var session: Session?
     private var backoff = Backoff()
-    private var silence = SilenceWatch()
     private var unconfirmed = 0
     private var pingIsDue = false
     private var toldDisconnected = false
 
     init(
-        _ configuration: RedisConfiguration, _ channels: [String], mailbox: Mailbox,
+        _ finder: ServerFinder, _ channels: [String], mailbox: Mailbox,
         _ onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
-        self.configuration = configuration
+        self.finder = finder
+        configuration = finder.configuration
         self.channels = channels
         self.mailbox = mailbox
         self.onEvent = onEvent
-        finder = ServerFinder(configuration)
     }
 
     /// Returns when the mailbox was closed.
     func run() {
+        let watch = MasterWatch(configuration, notify: mailbox)
+        defer { withExtendedLifetime(watch) {} }
         while mailbox.take().open {
+            let isNoticed = mailbox.takeNotice()
             do throws(RedisError) {
                 if let session {
+                    if isNoticed { try finder.checkMaster(session) }
                     try serve(session)
                 } else if backoff.mustWait(at: .now) {
                     mailbox.sleep(until: backoff.nextAttempt)
@@ -103,8 +113,8 @@ private final class SubscriptionLoop {
 
         let now = ContinuousClock.now
         let isAsked = pingIsDue || unconfirmed > 0
-        // The question takes half of the time, the answer may take the other.
-        let limit = isAsked ? configuration.replyTimeout / 2 : questionAfter
+        // It is asked after half of the time, and may take the other half to answer.
+        let limit = configuration.replyTimeout / 2
         if session.lastProgress.duration(to: now) >= limit {
             guard !isAsked else {
                 throw RedisError(
@@ -116,18 +126,7 @@ private final class SubscriptionLoop {
             pingIsDue = true
             return
         }
-        var deadline = session.lastProgress + limit
-        if finder.hasSentinels && isAsked {
-            try silence.check(session, &finder)
-            deadline = min(deadline, silence.nextCheck)
-        }
-        mailbox.sleep(until: deadline, socket: session.socket, events: session.events)
-    }
-
-    /// How long nothing may come before the server is asked: with sentinels sooner, so that a master that vanished without a
-    /// word is left as soon as there is another.
-    private var questionAfter: Duration {
-        min(configuration.replyTimeout / 2, finder.hasSentinels ? .seconds(1) : configuration.replyTimeout)
+        mailbox.sleep(until: session.lastProgress + limit, socket: session.socket, events: session.events)
     }
 
     /// Messages and confirmations (https://redis.io/docs/latest/develop/pubsub/#format-of-pushed-messages).

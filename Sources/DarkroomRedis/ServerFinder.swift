@@ -1,7 +1,7 @@
 /// Finds the server to talk to, again whenever it changed: the master that sentinels name, the node of a cluster that has
 /// the keys, or just the one that is configured. Used by one thread.
 struct ServerFinder {
-    private let configuration: RedisConfiguration
+    let configuration: RedisConfiguration
     /// The sentinels, or the nodes of the cluster that are known; the one that is tried first is the first.
     private var candidates: [RedisConfiguration.Endpoint]
 
@@ -16,6 +16,13 @@ struct ServerFinder {
             case .tcp(let host, let port): [RedisConfiguration.Endpoint(host: host, port: port)]
             case .sentinels(let endpoints, _): endpoints
             }
+    }
+
+    /// Finds any sentinel that answers; nil when the configuration has none.
+    init?(sentinelsOf configuration: RedisConfiguration) {
+        guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }
+        self.configuration = configuration.sentinel(at: first, within: Self.candidateTimeout)
+        candidates = endpoints
     }
 
     /// Connects to the server that is the one to talk to now, as far as is known. Blocks.
@@ -91,19 +98,16 @@ extension ServerFinder {
 // MARK: - Sentinels
 
 extension ServerFinder {
-    /// Whether there are sentinels that know when the master has changed.
-    var hasSentinels: Bool {
-        if case .sentinels = configuration.address { true } else { false }
-    }
-
-    /// The master that the sentinels name now when it is another than the server at `address`; nil also when no sentinel
-    /// answers. Blocks for a moment.
-    mutating func successor(of address: RedisConfiguration.Address) -> RedisConfiguration.Endpoint? {
-        guard case .sentinels(_, let service) = configuration.address, case .tcp(let host, let port) = address else {
-            return nil
-        }
-        let master = try? master(of: service)
-        return master == RedisConfiguration.Endpoint(host: host, port: port) ? nil : master
+    /// Asks the sentinels whether the server that `session` has to do with is still the master. Blocks for a moment.
+    /// - Throws: an error with the code `disconnected` when they name another; nothing when none answers.
+    mutating func checkMaster(_ session: Session) throws(RedisError) {
+        guard case .sentinels(_, let service) = configuration.address, case .tcp(let host, let port) = session.address,
+            let master = try? master(of: service), master != RedisConfiguration.Endpoint(host: host, port: port)
+        else { return }
+        throw RedisError(
+            .disconnected, "talk to \(session.displayName)",
+            "the sentinels have made \(master) the master of \"\(service)\"; commands in flight may or may not have been"
+                + " carried out")
     }
 
     private mutating func connectToMaster(
@@ -137,10 +141,7 @@ extension ServerFinder {
     private func master(
         of service: String, accordingTo sentinel: RedisConfiguration.Endpoint
     ) throws(RedisError) -> RedisConfiguration.Endpoint {
-        var asked = configuration.server(at: sentinel, within: Self.candidateTimeout)
-        asked.user = configuration.sentinelUser
-        asked.password = configuration.sentinelPassword
-        asked.database = 0
+        let asked = configuration.sentinel(at: sentinel, within: Self.candidateTimeout)
         let deadline = ContinuousClock.now + asked.connectTimeout
         let reply = try Session(asked).ask(
             RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service), until: deadline)

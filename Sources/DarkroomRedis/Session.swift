@@ -15,7 +15,7 @@ final class Session {
     private let transport: Transport
     private let reader = ReplyReader()
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
-    private let displayName: String
+    let displayName: String
     /// Whether the socket took less than it was given.
     private var isBlocked = false
 
