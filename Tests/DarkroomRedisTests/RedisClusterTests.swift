@@ -82,7 +82,9 @@ import Testing
         #expect(error.serverErrorName == "ASK" && error.isPassing)
         try RedisCluster.call(from, "MIGRATE", "127.0.0.1", "\(cluster.ports[1])", namespace + "n", "0", "5000")
         #expect(throws: RedisError.self) { try connection.call(count()) }
-        for node in [to, from] { try RedisCluster.call(node, "CLUSTER", "SETSLOT", "\(slot)", "NODE", cluster.names[1]) }
+        for node in [to, from] {
+            try RedisCluster.call(node, "CLUSTER", "SETSLOT", "\(slot)", "NODE", cluster.names[1])
+        }
         #expect(try connection.call(count()) == .integer(2))
     }
 

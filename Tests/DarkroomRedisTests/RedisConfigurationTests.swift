@@ -58,7 +58,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("redis://ann:secret@h:1/x", "redis://ann:***@h:1/x"), ("redis://:p/w@h", "redis://:***@h"), ("redis://:p?w@h", "redis://:***@h"),
+        ("redis://ann:secret@h:1/x", "redis://ann:***@h:1/x"), ("redis://:p/w@h", "redis://:***@h"),
+        ("redis://:p?w@h", "redis://:***@h"),
         ("redis://:p/w?d@h", "redis://:***?***"),
         ("redis://secret@h", "redis://***@h"), ("ann:secret@h", "ann:***@h"), ("http://h:80/x", "http://h:80/x"),
         ("redis+sentinel://a:1,b:2/m?sentinel-password=x@y", "redis+sentinel://a:1,b:2/m?***"),

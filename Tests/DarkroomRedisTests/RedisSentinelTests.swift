@@ -110,9 +110,6 @@ import Testing
     @Test func doesNotTakeAReplicaForTheMaster() throws {
         let redis = try RedisSentinels(replicas: 1, sentinels: 1)
         defer { redis.stop() }
-        kill(redis.sentinels[0].identifier, SIGSTOP)
-        defer { kill(redis.sentinels[0].identifier, SIGCONT) }
-        kill(redis.sentinels[0].identifier, SIGCONT)
         // The sentinel names the first server; it is made a replica behind its back.
         let administrator = RedisConnection(redis.servers[0].configuration)
         _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
@@ -121,5 +118,44 @@ import Testing
         }
         #expect(error.isPassing)
         #expect(error.message.contains("but it is a replica"))
+    }
+
+    /// By names, as the certificate has them: the sentinel announces what it was given.
+    @Test func speaksTLSToTheSentinelAndToTheMaster() throws {
+        let certificates = try Certificates()
+        defer { certificates.remove() }
+        let (port, sentinelPort) = (try RedisServer.freePort(), try RedisServer.freePort())
+        let tls = [
+            "tls-cert-file \(certificates.certificate("server"))", "tls-key-file \(certificates.key("server"))",
+            "tls-ca-cert-file \(certificates.authority)", "tls-auth-clients no", "tls-replication yes",
+        ]
+        let options = (["tls-port \(port)"] + tls).flatMap { line in
+            let words = line.split(separator: " ", maxSplits: 1)
+            return ["--" + words[0], String(words[1])]
+        }
+        let master = try RedisServer(arguments: options)
+        defer { master.stop() }
+        let lines =
+            ["port 0", "tls-port \(sentinelPort)", "bind 127.0.0.1", "dir \(master.folder)"] + tls + [
+                "sentinel resolve-hostnames yes", "sentinel announce-hostnames yes",
+                "sentinel monitor m localhost \(port) 1",
+            ]
+        let file = master.folder + "/sentinel.conf"
+        try (lines.joined(separator: "\n") + "\n").write(toFile: file, atomically: true, encoding: .utf8)
+        let sentinel = try BoundProcess(["redis-server", file, "--sentinel"], log: master.folder + "/sentinel.log")
+        defer { sentinel.stop() }
+
+        var configuration = try RedisConfiguration(url: "rediss+sentinel://localhost:\(sentinelPort)/m")
+        configuration.tls?.authorities = certificates.authority
+        let connection = RedisConnection(configuration)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while connection.call([RedisCommand("SET", "k", "v")])[0] != .success(.status("OK")) {
+            try #require(ContinuousClock.now < deadline, "the sentinel does not name the master")
+        }
+        #expect(try RedisConnection(master.configuration).call(RedisCommand("GET", "k")).string == "v")
+        let events = SubscriptionEvents()
+        let subscription = RedisSubscription(configuration, channels: ["c"], onEvent: events.add)
+        defer { subscription.close() }
+        #expect(try events.next() == .subscribed)
     }
 }

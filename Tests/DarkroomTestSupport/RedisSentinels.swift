@@ -97,7 +97,8 @@ public final class RedisSentinels: Sendable {
                 let reply = sentinel.call([RedisCommand("SENTINEL", "MASTER", Self.service)])[0]
                 let words = (try? reply.get())?.array?.compactMap(\.string) ?? []
                 let fields = Dictionary(
-                    uniqueKeysWithValues: stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) })
+                    uniqueKeysWithValues: stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
+                )
                 if fields["num-slaves"] == "\(replicas)", fields["num-other-sentinels"] == "\(sentinelPorts.count - 1)",
                     fields["flags"] == "master"
                 {

@@ -111,7 +111,9 @@ public final class TCPProxy: Sendable {
         }
         // A frozen connection tells nobody that the other side has gone.
         let (isFrozen, isClosed) = state.withLock { ($0.isFrozen, $0.isClosed) }
-        if isClosed || !(isFrozen || frozen.withLock { $0 }) { for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) } }
+        if isClosed || !(isFrozen || frozen.withLock { $0 }) {
+            for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
     }
 
     private static func withAddress(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
