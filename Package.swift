@@ -61,7 +61,7 @@ let package = Package(
         // Tests.
         .target(
             name: "DarkroomTestSupport",
-            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency"],
+            dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem"],
             path: "Tests/DarkroomTestSupport"),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),

@@ -5,6 +5,8 @@ final class Mailbox: Sendable {
     private struct State {
         var calls: [RedisCall] = []
         var closed = false
+        /// Whether the server may have been replaced.
+        var noticed = false
         /// Whether the owner sleeps (or is about to) and has to be woken.
         var sleeping = false
     }
@@ -30,6 +32,20 @@ final class Mailbox: Sendable {
         wakeup.signal()
     }
 
+    /// Tells the owner to find out whether its server is still the one to talk to.
+    func notice() {
+        state.withLock { $0.noticed = true }
+        wakeup.signal()
+    }
+
+    /// Whether there was a notice since the last time.
+    func takeNotice() -> Bool {
+        state.withLock { state in
+            defer { state.noticed = false }
+            return state.noticed
+        }
+    }
+
     /// What was left since the last time, in order; and whether the mailbox is still open.
     func take() -> (calls: [RedisCall], open: Bool) {
         state.withLock { state in
@@ -41,7 +57,7 @@ final class Mailbox: Sendable {
     /// Waits until `socket` is ready for `events`, something is left here, the mailbox is closed, or `deadline` passes.
     func sleep(until deadline: ContinuousClock.Instant? = nil, socket: Int32 = -1, events: Int16 = 0) {
         let mustSleep = state.withLock { state in
-            state.sleeping = state.calls.isEmpty && !state.closed
+            state.sleeping = state.calls.isEmpty && !state.closed && !state.noticed
             return state.sleeping
         }
         guard mustSleep else { return }

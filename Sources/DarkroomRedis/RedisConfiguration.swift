@@ -1,13 +1,31 @@
-import Foundation
-
 /// Where a Redis is, and how to get in.
 public struct RedisConfiguration: Sendable, Equatable {
     /// How a server is reached.
     public enum Address: Sendable, Equatable {
-        /// TCP, with TLS when ``RedisConfiguration/tls`` is set.
+        /// TCP, with TLS when ``RedisConfiguration/tls`` is set. A node of a Redis Cluster is as good as any other: the
+        /// one that has the keys is found from there.
         case tcp(host: String, port: Int)
         /// The path of a Unix-domain socket.
         case unix(path: String)
+        /// The master that sentinels name for a service, by TCP (with TLS for both when ``RedisConfiguration/tls`` is set).
+        case sentinels([Endpoint], service: String)
+    }
+
+    /// A host and its port.
+    public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+        /// A name or an address, IPv6 without brackets.
+        public var host: String
+        /// The port.
+        public var port: Int
+
+        /// A host and its port.
+        public init(host: String, port: Int) {
+            self.host = host
+            self.port = port
+        }
+
+        /// `host:port`, as URLs write it: IPv6 addresses in brackets.
+        public var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
     }
 
     /// Files (PEM) for TLS.
@@ -33,9 +51,13 @@ public struct RedisConfiguration: Sendable, Equatable {
     public var user: String?
     /// The password; nil: no authentication.
     public var password: String?
+    /// The user to authenticate as at the sentinels; nil: the default user.
+    public var sentinelUser: String?
+    /// The password of the sentinels; nil: no authentication there.
+    public var sentinelPassword: String?
     /// The number of the database to select.
     public var database = 0
-    /// Whether and how TLS is spoken; nil: not. Only for TCP.
+    /// Whether and how TLS is spoken; nil: not. Not for Unix-domain sockets.
     public var tls: TLS?
     /// How long connecting may take, from the name lookup to the loaded scripts.
     public var connectTimeout: Duration = .seconds(5)
@@ -48,55 +70,32 @@ public struct RedisConfiguration: Sendable, Equatable {
         self.address = address
     }
 
-    /// A server by its URL: `redis://[user:password@]host[:port][/database]`, `rediss://...` (TLS), or
-    /// `unix://[user:password@]/path`. User and password are percent-encoded where they need it.
-    public init(url: String) throws(RedisError) {
-        // The URL may hold a password, so no message shows it whole.
-        func invalid(_ found: String) -> RedisError {
-            RedisError(
-                .invalidAddress, "read the address of Redis",
-                "\(found); it must look like redis://[user:password@]host[:port][/database], rediss://... for TLS,"
-                    + " or unix:///path/of/socket, with user and password percent-encoded")
-        }
-        guard let parts = URLComponents(string: url), let scheme = parts.scheme?.lowercased() else {
-            throw invalid("it is no URL")
-        }
-        guard ["redis", "rediss", "unix"].contains(scheme) else { throw invalid("found the scheme \"\(scheme)\"") }
-        guard parts.query == nil, parts.fragment == nil else { throw invalid("found a \"?\" or \"#\"") }
-
-        let host = (parts.host ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
-        if scheme == "unix" {
-            guard host.isEmpty, parts.path.hasPrefix("/"), parts.path.count > 1 else {
-                throw invalid("found no absolute path after unix://")
-            }
-            self.init(address: .unix(path: parts.path))
-        } else {
-            guard !host.isEmpty else { throw invalid("found no host") }
-            let port = parts.port ?? 6379
-            guard (1...65_535).contains(port) else { throw invalid("found the port \(port)") }
-            self.init(address: .tcp(host: host, port: port))
-            let path = parts.path.drop { $0 == "/" }
-            guard let database = path.isEmpty ? 0 : Int(path), database >= 0 else {
-                throw invalid("found the database \"\(path)\", which is no number")
-            }
-            self.database = database
-            tls = scheme == "rediss" ? TLS() : nil
-        }
-        user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
-        password = parts.password
-        if user != nil && password == nil { throw invalid("found a user without a password") }
-    }
-
     /// The address as errors and logs show it: never with user or password.
     public var displayName: String {
-        switch address {
+        let secure = tls == nil ? "" : "s"
+        let path = database == 0 ? "" : "/\(database)"
+        return switch address {
         case .unix(let path): "unix://\(path)"
-        case .tcp(let host, let port):
-            (tls == nil ? "redis://" : "rediss://") + Self.bracketed(host) + ":\(port)"
-                + (database == 0 ? "" : "/\(database)")
+        case .tcp(let host, let port): "redis\(secure)://\(Endpoint(host: host, port: port))\(path)"
+        case .sentinels(let endpoints, let service):
+            "redis\(secure)+sentinel://\(endpoints.map(\.description).joined(separator: ","))/\(service)\(path)"
         }
     }
 
-    /// A host as URLs write it: IPv6 addresses in brackets.
-    static func bracketed(_ host: String) -> String { host.contains(":") ? "[\(host)]" : host }
+    /// The same way in to another server; `timeout` for connecting, unless its own is shorter.
+    func server(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
+        var server = self
+        server.address = .tcp(host: endpoint.host, port: endpoint.port)
+        server.connectTimeout = min(connectTimeout, timeout)
+        return server
+    }
+
+    /// The way in to a sentinel: with its own user and password, and none of the databases it does not have.
+    func sentinel(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
+        var sentinel = server(at: endpoint, within: timeout)
+        sentinel.user = sentinelUser
+        sentinel.password = sentinelPassword
+        sentinel.database = 0
+        return sentinel
+    }
 }

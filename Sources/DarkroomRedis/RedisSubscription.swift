@@ -14,19 +14,28 @@ public enum RedisSubscriptionEvent: Sendable, Equatable {
 
 /// A connection that listens to channels, and comes back by itself when it is lost.
 ///
-/// Attempts are 50 ms to 2 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too.
+/// Attempts are 50 ms to 2 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
+/// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one as soon as
+/// they name it.
 public final class RedisSubscription: Sendable {
     private let mailbox = Mailbox()
     private let thread: OwnThread
 
     /// Subscribes to `channels`; `onEvent` is called on the subscription's thread and must be short.
-    public init(
+    public convenience init(
         _ configuration: RedisConfiguration, channels: [String],
         onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
+        self.init(ServerFinder(configuration), channels: channels, onEvent: onEvent)
+    }
+
+    /// Subscribes wherever `finder` finds a server.
+    init(
+        _ finder: ServerFinder, channels: [String], onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
+    ) {
         let mailbox = mailbox
         thread = OwnThread(name: "redis-subscription") {
-            SubscriptionLoop(configuration, channels, mailbox: mailbox, onEvent).run()
+            SubscriptionLoop(finder, channels, mailbox: mailbox, onEvent).run()
         }
     }
 
@@ -46,6 +55,7 @@ private final class SubscriptionLoop {
     private let mailbox: Mailbox
     private let onEvent: @Sendable (RedisSubscriptionEvent) -> Void
 
+    private var finder: ServerFinder
     private var session: Session?
     private var backoff = Backoff()
     private var unconfirmed = 0
@@ -53,10 +63,11 @@ private final class SubscriptionLoop {
     private var toldDisconnected = false
 
     init(
-        _ configuration: RedisConfiguration, _ channels: [String], mailbox: Mailbox,
+        _ finder: ServerFinder, _ channels: [String], mailbox: Mailbox,
         _ onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
-        self.configuration = configuration
+        self.finder = finder
+        configuration = finder.configuration
         self.channels = channels
         self.mailbox = mailbox
         self.onEvent = onEvent
@@ -64,9 +75,13 @@ private final class SubscriptionLoop {
 
     /// Returns when the mailbox was closed.
     func run() {
+        let watch = MasterWatch(configuration, notify: mailbox)
+        defer { withExtendedLifetime(watch) {} }
         while mailbox.take().open {
+            let isNoticed = mailbox.takeNotice()
             do throws(RedisError) {
                 if let session {
+                    if isNoticed { try finder.checkMaster(session) }
                     try serve(session)
                 } else if backoff.mustWait(at: .now) {
                     mailbox.sleep(until: backoff.nextAttempt)
@@ -75,6 +90,7 @@ private final class SubscriptionLoop {
                 }
             } catch {
                 session = nil
+                finder.leave()
                 backoff.failed(at: .now)
                 if !toldDisconnected { onEvent(.disconnected(error)) }
                 toldDisconnected = true
@@ -83,7 +99,7 @@ private final class SubscriptionLoop {
     }
 
     private func subscribe() throws(RedisError) {
-        let session = try Session(configuration)
+        let session = try finder.connect()
         session.output.append(RedisCommand(arguments: (["SUBSCRIBE"] + channels).map { Array($0.utf8) }))
         unconfirmed = channels.count
         pingIsDue = false
@@ -95,9 +111,12 @@ private final class SubscriptionLoop {
         try session.flush()
         if try session.receive({ reply throws(RedisError) in try take(reply) }) { return }
 
-        let silent = session.lastProgress.duration(to: .now)
-        if silent >= configuration.replyTimeout {
-            guard !pingIsDue && unconfirmed == 0 else {
+        let now = ContinuousClock.now
+        let isAsked = pingIsDue || unconfirmed > 0
+        // It is asked after half of the time, and may take the other half to answer.
+        let limit = configuration.replyTimeout / 2
+        if session.lastProgress.duration(to: now) >= limit {
+            guard !isAsked else {
                 throw RedisError(
                     .timedOut, "listen to \(configuration.displayName)",
                     "nothing came within \(configuration.replyTimeout); check the server and the network")
@@ -107,8 +126,7 @@ private final class SubscriptionLoop {
             pingIsDue = true
             return
         }
-        let deadline = session.lastProgress + configuration.replyTimeout
-        mailbox.sleep(until: deadline, socket: session.socket, events: session.events)
+        mailbox.sleep(until: session.lastProgress + limit, socket: session.socket, events: session.events)
     }
 
     /// Messages and confirmations (https://redis.io/docs/latest/develop/pubsub/#format-of-pushed-messages).

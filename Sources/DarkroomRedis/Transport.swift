@@ -60,7 +60,9 @@ final class Transport {
     }
 
     private func lost(_ found: String) -> RedisError {
-        RedisError(
+        // A certificate that the server does not like shows after the handshake, as an alert.
+        if found.contains(" alert ") { return RedisError(.tlsFailed, "talk to \(displayName)", found) }
+        return RedisError(
             .disconnected, "talk to \(displayName)", "\(found); commands in flight may or may not have been carried out"
         )
     }
@@ -86,7 +88,8 @@ final class Transport {
             set(CURLOPT_UNIX_SOCKET_PATH, path)
         case .tcp(let host, let port):
             let scheme = configuration.tls == nil ? "http" : "https"
-            set(CURLOPT_URL, "\(scheme)://\(RedisConfiguration.bracketed(host)):\(port)")
+            set(CURLOPT_URL, "\(scheme)://\(RedisConfiguration.Endpoint(host: host, port: port))")
+        case .sentinels: preconditionFailure("sentinels are asked for a server first (ServerFinder)")
         }
         guard let tls = configuration.tls else { return }
         set(CURLOPT_SSL_ENABLE_ALPN, 0)
@@ -116,6 +119,8 @@ final class Transport {
                 .cannotConnect, attempted,
                 "no connection within \(configuration.connectTimeout); check the address, the network, firewalls\(advice)"
             )
+        case CURLE_SSL_CONNECT_ERROR where !text.contains("SSL routines") || text.contains("unexpected eof"):
+            return RedisError(.cannotConnect, attempted, "\(text); the connection was cut before TLS was agreed on")
         case _ where configuration.tls != nil:
             return RedisError(
                 .tlsFailed, attempted,

@@ -37,10 +37,17 @@ public enum RedisRequirements {
                 "\(redis): this Redis is too old: found version \(version), needed is \(oldestMajorVersion).0 or newer, "
                     + "or Valkey; install one of them there, or name another Redis")
         }
-        guard let policy = fields["maxmemory_policy"], policy != "noeviction" else { return [] }
+        var warnings: [String] = []
+        if fields["role"] == "slave" {
+            let master = "\(fields["master_host"] ?? "?"):\(fields["master_port"] ?? "?")"
+            warnings.append(
+                "\(redis): this Redis is a replica of \(master), where nothing can be changed; name its master, or let "
+                    + "sentinels name it: redis+sentinel://host:port/service")
+        }
+        guard let policy = fields["maxmemory_policy"], policy != "noeviction" else { return warnings }
         let found = "\(redis): found maxmemory-policy \(policy)"
         if policy.hasPrefix("volatile-") {
-            return ["\(found): no key of Darkroom expires, so none is evicted, but noeviction is safer"]
+            return warnings + ["\(found): no key of Darkroom expires, so none is evicted, but noeviction is safer"]
         }
         throw StoreError(
             .unsuitableRedis,

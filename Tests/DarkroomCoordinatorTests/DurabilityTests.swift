@@ -19,9 +19,10 @@ import Testing
     }
 
     @Test func waitsForAReplica() throws {
-        let primary = try RedisServer(port: 16_391)
+        let port = try RedisServer.freePort()
+        let primary = try RedisServer(arguments: ["--repl-diskless-sync-delay", "0"], port: port)
         defer { primary.stop() }
-        let replica = try RedisServer(arguments: ["--replicaof", "127.0.0.1", "16391"])
+        let replica = try RedisServer(arguments: ["--replicaof", "127.0.0.1", "\(port)"])
         defer { replica.stop() }
         let store = BatchStore(primary.configuration, keys: try Keys())
         let follower = RedisConnection(replica.configuration)
@@ -43,5 +44,35 @@ import Testing
         } catch let error as CoordinatorError {
             #expect(error.code == .notDurable)
         }
+    }
+
+    @Test func warnsWhenFewerReplicasAnswerThanWereAskedFor() throws {
+        let port = try RedisServer.freePort()
+        let primary = try RedisServer(arguments: ["--repl-diskless-sync-delay", "0"], port: port)
+        defer { primary.stop() }
+        let store = BatchStore(primary.configuration, keys: try Keys())
+        var warnings: [String] = []
+        func wait(for replicas: Int?) throws {
+            var durability = Durability(store: store, replicas: replicas, patience: .milliseconds(50))
+            durability.warn = { warnings.append($0) }
+            _ = try durability.wait()
+        }
+        try wait(for: nil)
+        try wait(for: 0)
+        #expect(warnings == [])
+        try wait(for: 1)
+        #expect(warnings.count == 1 && warnings[0].contains("Redis has no replica"))
+
+        let replica = try RedisServer(arguments: ["--replicaof", "127.0.0.1", "\(port)"])
+        defer { replica.stop() }
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try store.connection.call(RedisCommand("INFO", "replication")).string?.contains("state=online") != true {
+            try #require(ContinuousClock.now < deadline, "the replica did not come up")
+        }
+        _ = try store.perform(store.submit(BatchID("b"), BatchOptions()))
+        warnings = []
+        _ = try Durability(store: store, replicas: 1).wait()
+        try wait(for: 2)
+        #expect(warnings.count == 1 && warnings[0].contains("1 of the 1 replicas"), "\(warnings)")
     }
 }

@@ -7,6 +7,20 @@ import Testing
         ("redis://[::1]:7000/", .tcp(host: "::1", port: 7000), "redis://[::1]:7000"),
         ("rediss://redis.example:6380/2", .tcp(host: "redis.example", port: 6380), "rediss://redis.example:6380/2"),
         ("unix:///run/redis/redis.sock", .unix(path: "/run/redis/redis.sock"), "unix:///run/redis/redis.sock"),
+        (
+            "redis+sentinel://a:1,[::1]:2,c/my%20master/3",
+            .sentinels(
+                [
+                    RedisConfiguration.Endpoint(host: "a", port: 1), RedisConfiguration.Endpoint(host: "::1", port: 2),
+                    RedisConfiguration.Endpoint(host: "c", port: 26379),
+                ], service: "my master"),
+            "redis+sentinel://a:1,[::1]:2,c:26379/my master/3"
+        ),
+        (
+            "rediss+sentinel://10.0.0.1/m",
+            .sentinels([RedisConfiguration.Endpoint(host: "10.0.0.1", port: 26379)], service: "m"),
+            "rediss+sentinel://10.0.0.1:26379/m"
+        ),
         ("unix:///a%20folder/redis.sock", .unix(path: "/a folder/redis.sock"), "unix:///a folder/redis.sock"),
     ])
     func readsAddresses(url: String, address: RedisConfiguration.Address, displayName: String) throws {
@@ -30,12 +44,44 @@ import Testing
         #expect(withoutUser.displayName == "unix:///run/redis.sock")
     }
 
+    @Test func readsTheCredentialsOfSentinelsAndAPasswordFromElsewhere() throws {
+        let both = try RedisConfiguration(
+            url: "redis+sentinel://ann:a@s:1/m?sentinel-user=bob&sentinel-password=b%26c")
+        #expect(both.user == "ann" && both.password == "a")
+        #expect(both.sentinelUser == "bob" && both.sentinelPassword == "b&c")
+        #expect(both.displayName == "redis+sentinel://s:1/m")
+
+        let user = try RedisConfiguration(url: "redis://ann@h", password: "secret")
+        #expect(user.user == "ann" && user.password == "secret")
+        #expect(try RedisConfiguration(url: "redis://h", password: "secret").password == "secret")
+        #expect(try RedisConfiguration(url: "redis://:own@h", password: "secret").password == "own")
+    }
+
+    @Test(arguments: [
+        ("redis://ann:secret@h:1/x", "redis://ann:***@h:1/x"), ("redis://:p/w@h", "redis://:***@h"),
+        ("redis://:p?w@h", "redis://:***@h"),
+        ("redis://:p/w?d@h", "redis://:***?***"),
+        ("redis://secret@h", "redis://***@h"), ("ann:secret@h", "ann:***@h"), ("http://h:80/x", "http://h:80/x"),
+        ("redis+sentinel://a:1,b:2/m?sentinel-password=x@y", "redis+sentinel://a:1,b:2/m?***"),
+        ("redis://[::1]:7000", "redis://[::1]:7000"), ("redis://ann:secret", "redis://ann:***"), ("", ""),
+    ])
+    func showsAURLWithoutItsPassword(url: String, shown: String) {
+        #expect(RedisConfiguration.redacted(url) == shown)
+    }
+
     @Test(arguments: [
         ("", "no URL"), ("localhost", "no URL"), ("http://:secret@localhost", "scheme \"http\""),
         ("redis://", "no host"), ("redis://:secret@host/db", "database \"db\""), ("redis://host/-1", "database"),
         ("redis://secret@host", "without a password"), ("redis://host:0", "port 0"), ("redis://host:99999", "port"),
         ("unix://run/redis.sock", "absolute path"), ("unix:///", "absolute path"),
-        ("redis://:secret@host/0?x=y", "\"?\""), ("redis://:secret#x@host", "no URL"),
+        ("redis://:secret@host/0?x=y", "\"?\""), ("redis://:secret#x@host", "\"#\""),
+        ("redis://:sec/secret@host", "no URL"), ("redis://:a?secret@host", "found"), (":secret@host", "no URL"),
+        ("redis://ann:secret", "no URL"), ("redis://a:1,b:secret", "no URL"), ("redis://a,b", "several hosts"),
+        ("redis+sentinel://a:1,b:2", "no name of a service"), ("redis+sentinel:///m", "no host"),
+        ("redis+sentinel://a/m/x", "database \"x\""), ("redis+sentinel://a:0/m", "port 0"),
+        ("redis+sentinel://a/m?sentinel-password=x@secret#", "\"#\""),
+        ("redis+sentinel://a/m?password=secret", "?password"),
+        ("redis+sentinel://a/m?sentinel-user=secret", "sentinel-user without a password"),
     ])
     func refusesWhatIsNoAddressWithoutShowingPasswords(url: String, found: String) throws {
         let error = try #require(throws: RedisError.self) { try RedisConfiguration(url: url) }

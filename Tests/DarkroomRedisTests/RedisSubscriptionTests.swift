@@ -10,7 +10,7 @@ import Testing
 
     @Test func receivesWhatIsPublished() throws {
         let name = redis.namespace()
-        let events = Events()
+        let events = SubscriptionEvents()
         let subscription = RedisSubscription(
             redis.configuration, channels: [name + "1", name + "2"], onEvent: events.add)
         defer { subscription.close() }
@@ -28,7 +28,7 @@ import Testing
         defer { own.stop() }
         let connection = RedisConnection(own.configuration)
         let name = own.namespace()
-        let events = Events()
+        let events = SubscriptionEvents()
         let subscription = RedisSubscription(own.configuration, channels: [name], onEvent: events.add)
         defer { subscription.close() }
         #expect(try events.next() == .subscribed)
@@ -44,7 +44,7 @@ import Testing
         let own = try RedisServer()
         defer { own.stop() }
         own.terminate()
-        let events = Events()
+        let events = SubscriptionEvents()
         let subscription = RedisSubscription(own.configuration, channels: ["c"], onEvent: events.add)
         defer { subscription.close() }
         let error = try events.nextLoss()
@@ -57,7 +57,7 @@ import Testing
         var configuration = redis.configuration
         configuration.replyTimeout = .milliseconds(50)
         let name = redis.namespace()
-        let events = Events()
+        let events = SubscriptionEvents()
         let subscription = RedisSubscription(configuration, channels: [name], onEvent: events.add)
         defer { subscription.close() }
         #expect(try events.next() == .subscribed)
@@ -74,7 +74,7 @@ import Testing
         defer { own.stop() }
         var configuration = own.configuration
         configuration.replyTimeout = .milliseconds(100)
-        let events = Events()
+        let events = SubscriptionEvents()
         let subscription = RedisSubscription(configuration, channels: ["c"], onEvent: events.add)
         defer { subscription.close() }
         #expect(try events.next() == .subscribed)
@@ -91,28 +91,4 @@ import Testing
         let line = statistics.split(separator: "\r\n").first { $0.hasPrefix("cmdstat_ping:calls=") }
         return line.flatMap { Int($0.dropFirst("cmdstat_ping:calls=".count).prefix { $0 != "," }) } ?? 0
     }
-}
-
-/// The events of a subscription, to be waited for one by one.
-private final class Events: Sendable {
-    private let waiting = Locked<[RedisSubscriptionEvent]>([])
-    private let arrived = DispatchSemaphore(value: 0)
-
-    @Sendable func add(_ event: RedisSubscriptionEvent) {
-        waiting.withLock { $0.append(event) }
-        arrived.signal()
-    }
-
-    func next() throws -> RedisSubscriptionEvent {
-        try #require(arrived.wait(timeout: .now() + 20) == .success, "no event came")
-        return waiting.withLock { $0.removeFirst() }
-    }
-
-    func nextLoss() throws -> RedisError {
-        let event = try next()
-        guard case .disconnected(let error) = event else { throw Unexpected(event: event) }
-        return error
-    }
-
-    struct Unexpected: Error { let event: RedisSubscriptionEvent }
 }

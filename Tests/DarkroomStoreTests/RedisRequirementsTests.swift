@@ -45,4 +45,11 @@ import Testing
         let warnings = try RedisRequirements.check(information: information, of: "r")
         #expect(warnings.count == 1 && warnings[0].contains("maxmemory-policy volatile-ttl"))
     }
+
+    @Test func warnsOfAReplica() throws {
+        let replica = try RedisServer(arguments: ["--replicaof", "127.0.0.1", "1"])
+        defer { replica.stop() }
+        let warnings = try RedisRequirements.check(replica.configuration)
+        #expect(warnings.count == 1 && warnings[0].contains("a replica of 127.0.0.1:1, where nothing can be changed"))
+    }
 }

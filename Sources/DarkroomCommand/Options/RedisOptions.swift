@@ -5,9 +5,12 @@ import Darkroom
 struct RedisOptions: ParsableArguments {
     // Text, not a value of its own: a usage error shows the value, and this one may hold a password.
     @Option(
-        help: "The Redis: redis://[user:password@]host[:port][/database], rediss://... or unix:///path.",
+        help: "The Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
+            + "or redis+sentinel://host:port,host:port/service.",
         valueName: "url", environment: "DARKROOM_REDIS")
     var redis: String = "redis://127.0.0.1:6379"
+
+    @OptionGroup(title: "Redis options") var access: RedisAccessOptions
 
     @Option(help: "What the keys begin with; one Redis can serve several.", valueName: "name")
     var namespace: String = "darkroom"
@@ -22,7 +25,7 @@ struct RedisOptions: ParsableArguments {
     }
 
     /// Where Redis is and how to get in.
-    func configuration() throws(RedisError) -> RedisConfiguration { try RedisConfiguration(url: redis) }
+    func configuration() throws -> RedisConfiguration { try access.configuration(url: redis) }
 
     /// The names of the keys.
     func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }

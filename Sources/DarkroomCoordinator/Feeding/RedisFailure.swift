@@ -11,20 +11,11 @@ enum RedisFailure {
     case lasting
 
     init(_ error: any Error) {
-        guard let redis = (error as? StoreError)?.redis ?? error as? RedisError else {
-            self = .lasting
-            return
-        }
-        switch redis.code {
-        case .cannotConnect, .disconnected, .timedOut: self = .passing
-        case .server where redis.serverErrorName == "OOM": self = .full
-        case .server where Self.passingErrors.contains(redis.serverErrorName ?? ""): self = .passing
-        default: self = .lasting
-        }
+        self =
+            switch ((error as? StoreError)?.redis ?? error as? RedisError)?.outlook {
+            case .passing: .passing
+            case .full: .full
+            case .lasting, nil: .lasting
+            }
     }
-
-    /// Errors of a server that starts, fails over, or cannot write its append-only file for now.
-    private static let passingErrors: Set = [
-        "LOADING", "READONLY", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS", "MISCONF", "BUSY",
-    ]
 }

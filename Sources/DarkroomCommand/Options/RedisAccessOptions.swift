@@ -1,0 +1,74 @@
+import ArgumentParsing
+import Darkroom
+import Foundation
+
+/// How to get into a Redis, wherever it is: what does not belong into its URL.
+struct RedisAccessOptions: ParsableArguments {
+    @Option(
+        name: .customLong("redis-password-file"),
+        help: "A file with the password; else DARKROOM_REDIS_PASSWORD, or in the URL.", valueName: "file",
+        environment: "DARKROOM_REDIS_PASSWORD_FILE")
+    var passwordFile: String?
+
+    @Option(
+        name: .customLong("redis-ca"), help: "Authorities (PEM) that sign the certificate of a rediss:// server.",
+        valueName: "file", environment: "DARKROOM_REDIS_CA")
+    var authorities: String?
+
+    @Option(
+        name: .customLong("redis-cert"), help: "The certificate (PEM) that is shown to it.", valueName: "file",
+        environment: "DARKROOM_REDIS_CERT")
+    var certificate: String?
+
+    @Option(
+        name: .customLong("redis-key"), help: "The private key (PEM) of that certificate.", valueName: "file",
+        environment: "DARKROOM_REDIS_KEY")
+    var key: String?
+
+    /// The Redis at a URL, with the password and the files for TLS that the options name.
+    func configuration(url: String) throws -> RedisConfiguration {
+        let environment = ProcessInfo.processInfo.environment
+        var configuration = try RedisConfiguration(
+            url: url, password: try password ?? environment["DARKROOM_REDIS_PASSWORD"])
+        if case .sentinels = configuration.address, configuration.sentinelPassword == nil {
+            configuration.sentinelPassword = environment["DARKROOM_REDIS_SENTINEL_PASSWORD"]
+        }
+        let files = [("--redis-ca", authorities), ("--redis-cert", certificate), ("--redis-key", key)]
+        guard configuration.tls != nil else {
+            if let (name, _) = files.first(where: { $0.1 != nil }) {
+                throw ValidationError("\(name): only for rediss://, and the address is \(configuration.displayName)")
+            }
+            return configuration
+        }
+        for case let (name, file?) in files { try Self.mustBeReadable(file, name) }
+        guard (certificate == nil) == (key == nil) else {
+            throw ValidationError("--redis-cert and --redis-key: a certificate and its key go together; give both")
+        }
+        configuration.tls = RedisConfiguration.TLS(authorities: authorities, certificate: certificate, key: key)
+        return configuration
+    }
+
+    /// The first line of the password's file.
+    private var password: String? {
+        get throws {
+            guard let passwordFile else { return nil }
+            try Self.mustBeReadable(passwordFile, "--redis-password-file")
+            let text = String(decoding: FileManager.default.contents(atPath: passwordFile) ?? Data(), as: UTF8.self)
+            guard let line = text.split(whereSeparator: \.isNewline).first else {
+                throw ValidationError(
+                    "--redis-password-file \(passwordFile): the file is empty; put the password there")
+            }
+            return String(line)
+        }
+    }
+
+    private static func mustBeReadable(_ file: String, _ option: String) throws {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
+            throw ValidationError("\(option) \(file): no such file")
+        }
+        guard !isFolder.boolValue, FileManager.default.isReadableFile(atPath: file) else {
+            throw ValidationError("\(option) \(file): not a file that can be read")
+        }
+    }
+}

@@ -1,0 +1,149 @@
+import Foundation
+
+extension RedisConfiguration {
+    /// A server by its URL.
+    ///
+    /// - `redis://[user:password@]host[:port][/database]`; a node of a Redis Cluster will do.
+    /// - `rediss://...`: the same with TLS.
+    /// - `unix://[user:password@]/path`: a Unix-domain socket.
+    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these sentinels
+    ///   name for the service; `?sentinel-password=...` and `sentinel-user=...` for sentinels that want them.
+    /// - `rediss+sentinel://...`: the same with TLS, to the sentinels and to the master.
+    ///
+    /// User, password and service are percent-encoded where they need it.
+    /// - Parameters:
+    ///   - url: the URL.
+    ///   - password: the password where the URL has none.
+    public init(url: String, password: String? = nil) throws(RedisError) {
+        // The URL may hold a password, so no message shows it whole.
+        func invalid(_ found: String) -> RedisError {
+            RedisError(
+                .invalidAddress, "read the address of Redis",
+                "\(found); it must look like redis://[user:password@]host[:port][/database], rediss://... for TLS,"
+                    + " redis+sentinel://host:port,host:port/service, or unix:///path/of/socket, with user and password"
+                    + " percent-encoded (given: \"\(Self.redacted(url))\")")
+        }
+        let (withoutHosts, hosts) = Self.splitHosts(url)
+        guard let parts = URLComponents(string: withoutHosts), let scheme = parts.scheme?.lowercased() else {
+            throw invalid("it is no URL")
+        }
+        let schemes = ["redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"]
+        guard schemes.contains(scheme) else { throw invalid("found the scheme \"\(scheme)\"") }
+        let isSentinel = scheme.hasSuffix("+sentinel")
+        guard parts.fragment == nil, isSentinel || parts.query == nil else { throw invalid("found a \"?\" or \"#\"") }
+
+        if scheme == "unix" {
+            guard hosts.isEmpty, parts.path.hasPrefix("/"), parts.path.count > 1 else {
+                throw invalid("found no absolute path after unix://")
+            }
+            self.init(address: .unix(path: parts.path))
+        } else {
+            var endpoints: [Endpoint] = []
+            for host in hosts.split(separator: ",", omittingEmptySubsequences: false) {
+                do {
+                    endpoints.append(try Endpoint(String(host), defaultPort: isSentinel ? 26379 : 6379))
+                } catch {
+                    throw invalid(error.found)
+                }
+            }
+            guard let first = endpoints.first else { throw invalid("found no host") }
+            var path = parts.path.split(separator: "/", omittingEmptySubsequences: true)
+            if isSentinel {
+                guard !path.isEmpty else { throw invalid("found no name of a service after the sentinels") }
+                self.init(address: .sentinels(endpoints, service: String(path.removeFirst())))
+            } else {
+                guard endpoints.count == 1 else { throw invalid("found several hosts, which only sentinels can be") }
+                self.init(address: .tcp(host: first.host, port: first.port))
+            }
+            let name = path.joined(separator: "/")
+            guard let database = name.isEmpty ? 0 : Int(name), database >= 0 else {
+                throw invalid("found the database \"\(name)\", which is no number")
+            }
+            self.database = database
+            tls = scheme.hasPrefix("rediss") ? TLS() : nil
+        }
+        for item in parts.queryItems ?? [] {
+            switch item.name {
+            case "sentinel-user": sentinelUser = item.value
+            case "sentinel-password": sentinelPassword = item.value
+            default: throw invalid("found \"?\(item.name)\", which is not known")
+            }
+        }
+        user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
+        self.password = parts.password ?? password
+        if user != nil && self.password == nil { throw invalid("found a user without a password") }
+        if sentinelUser != nil && sentinelPassword == nil { throw invalid("found a sentinel-user without a password") }
+    }
+
+    /// A URL as errors may show it, passwords and its query replaced by `***`; also of a text that is no URL.
+    public static func redacted(_ url: String) -> String {
+        let start = url.range(of: "://")?.upperBound ?? url.startIndex
+        var rest = url[start...]
+        var query = ""
+        if let mark = rest.firstIndex(of: "?") {
+            // Unless it belongs to a password: then neither the end of one nor of the hosts has come before it.
+            let before = rest[..<mark]
+            if before.contains("@") || before.contains("/") || !rest.contains("@") {
+                query = "?***"
+                rest = before
+            }
+        }
+        let shown: String
+        if let at = rest.lastIndex(of: "@") {
+            // Without a colon it may be a password whose colon was forgotten.
+            let user = rest[..<at].firstIndex(of: ":").map { rest[...$0] } ?? ""
+            shown = "\(user)***\(rest[at...])"
+        } else if let colon = rest.firstIndex(of: ":"), !rest.hasPrefix("["), !Self.hasOnlyPorts(rest) {
+            // Something else where a port belongs may be a password whose host was forgotten.
+            shown = "\(rest[...colon])***"
+        } else {
+            shown = String(rest)
+        }
+        return url[..<start] + shown + query
+    }
+
+    /// Whether each colon in a list of hosts is followed by a number.
+    private static func hasOnlyPorts(_ rest: Substring) -> Bool {
+        rest.prefix { $0 != "/" }.split(separator: ",").allSatisfy { host in
+            guard let colon = host.firstIndex(of: ":") else { return true }
+            return host[host.index(after: colon)...].allSatisfy(\.isNumber)
+        }
+    }
+
+    /// A URL with its hosts taken out, and them: `URLComponents` knows no lists of hosts.
+    private static func splitHosts(_ url: String) -> (rest: String, hosts: Substring) {
+        guard let start = url.range(of: "://")?.upperBound else { return (url, "") }
+        let authority = url[start...].prefix { !"/?#".contains($0) }
+        let hostsStart = authority.lastIndex(of: "@").map(url.index(after:)) ?? start
+        let hosts = url[hostsStart..<authority.endIndex]
+        guard !hosts.isEmpty else { return (url, "") }
+        return (url[..<hostsStart] + "host" + url[authority.endIndex...], hosts)
+    }
+}
+
+extension RedisConfiguration.Endpoint {
+    struct Invalid: Error {
+        let found: String
+    }
+
+    /// Reads `host`, `host:port`, `[::1]:port`.
+    fileprivate init(_ text: String, defaultPort: Int) throws(Invalid) {
+        guard let parts = URLComponents(string: "redis://" + text), parts.user == nil, parts.path.isEmpty else {
+            throw Invalid(found: "it is no URL")
+        }
+        let host = (parts.host ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
+        guard !host.isEmpty else { throw Invalid(found: "found no host") }
+        let port = parts.port ?? defaultPort
+        guard (1...65_535).contains(port) else { throw Invalid(found: "found the port \(port)") }
+        self.init(host: host, port: port)
+    }
+
+    /// What a node of a cluster names: `10.0.0.1:6379`, `::1:6379`, `:6379` (the host that said it).
+    init?(redirection text: Substring, from current: Self) {
+        guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), port > 0 else {
+            return nil
+        }
+        let host = text[..<colon]
+        self.init(host: host.isEmpty || host == "?" ? current.host : String(host), port: port)
+    }
+}

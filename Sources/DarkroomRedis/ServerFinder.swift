@@ -1,0 +1,157 @@
+/// Finds the server to talk to, again whenever it changed: the master that sentinels name, the node of a cluster that has
+/// the keys, or just the one that is configured. Used by one thread.
+struct ServerFinder {
+    let configuration: RedisConfiguration
+    /// The sentinels, or the nodes of the cluster that are known; the one that is tried first is the first.
+    private var candidates: [RedisConfiguration.Endpoint]
+
+    /// How long one of several candidates may take to connect, before the next is tried.
+    private static let candidateTimeout = Duration.seconds(1)
+
+    init(_ configuration: RedisConfiguration) {
+        self.configuration = configuration
+        candidates =
+            switch configuration.address {
+            case .unix: []
+            case .tcp(let host, let port): [RedisConfiguration.Endpoint(host: host, port: port)]
+            case .sentinels(let endpoints, _): endpoints
+            }
+    }
+
+    /// Finds any sentinel that answers; nil when the configuration has none.
+    init?(sentinelsOf configuration: RedisConfiguration) {
+        guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }
+        self.configuration = configuration.sentinel(at: first, within: Self.candidateTimeout)
+        candidates = endpoints
+    }
+
+    /// Connects to the server that is the one to talk to now, as far as is known. Blocks.
+    mutating func connect(scripts: [RedisScript] = []) throws(RedisError) -> Session {
+        switch configuration.address {
+        case .unix: try Session(configuration, scripts: scripts)
+        case .tcp: try connectToNode(scripts)
+        case .sentinels(_, let service): try connectToMaster(of: service, scripts)
+        }
+    }
+}
+
+// MARK: - A cluster, or a server of its own
+
+extension ServerFinder {
+    /// Takes the node to which a MOVED reply points; false when there is none in it that could be followed.
+    mutating func follow(_ reply: String, from address: RedisConfiguration.Address) -> Bool {
+        let words = reply.split(separator: " ")
+        guard case .tcp(let host, let port) = address, case .tcp = configuration.address, words.count == 3,
+            let node = RedisConfiguration.Endpoint(
+                redirection: words[2], from: RedisConfiguration.Endpoint(host: host, port: port))
+        else { return false }
+        prefer(node)
+        return true
+    }
+
+    /// The server does not do what it should: where others are known, another is tried first next time.
+    mutating func leave() {
+        if candidates.count > 1 { candidates.append(candidates.removeFirst()) }
+    }
+
+    private mutating func connectToNode(_ scripts: [RedisScript]) throws(RedisError) -> Session {
+        var failure: RedisError?
+        for node in candidates {
+            let timeout = candidates.count > 1 ? Self.candidateTimeout : configuration.connectTimeout
+            do throws(RedisError) {
+                let session = try Session(configuration.server(at: node, within: timeout), scripts: scripts)
+                learn(session.clusterNodes, from: node)
+                return session
+            } catch {
+                // Wrong passwords and the like are the same everywhere.
+                guard error.isPassing else { throw error }
+                failure = failure ?? error
+            }
+        }
+        guard let failure, candidates.count > 1 else { throw failure ?? nothingToTry }
+        throw RedisError(
+            .cannotConnect, failure.attempted,
+            "\(failure.message) (nor can one of the \(candidates.count - 1) other nodes known of its cluster be reached)",
+            serverReply: failure.serverReply)
+    }
+
+    /// Keeps the nodes of the cluster for when `node` is gone, and the configured address, which may be a name for several.
+    private mutating func learn(_ nodes: [RedisConfiguration.Endpoint], from node: RedisConfiguration.Endpoint) {
+        if !nodes.isEmpty, case .tcp(let host, let port) = configuration.address {
+            let configured = RedisConfiguration.Endpoint(host: host, port: port)
+            candidates = nodes.contains(configured) ? nodes : nodes + [configured]
+        }
+        prefer(node)
+    }
+
+    private mutating func prefer(_ node: RedisConfiguration.Endpoint) {
+        candidates.removeAll { $0 == node }
+        candidates.insert(node, at: 0)
+    }
+
+    /// Never: a server has at least its own address.
+    private var nothingToTry: RedisError {
+        RedisError(.cannotConnect, "connect to \(configuration.displayName)", "no address is known")
+    }
+}
+
+// MARK: - Sentinels
+
+extension ServerFinder {
+    /// Asks the sentinels whether the server that `session` has to do with is still the master. Blocks for a moment.
+    /// - Throws: an error with the code `disconnected` when they name another; nothing when none answers.
+    mutating func checkMaster(_ session: Session) throws(RedisError) {
+        guard case .sentinels(_, let service) = configuration.address, case .tcp(let host, let port) = session.address,
+            let master = try? master(of: service), master != RedisConfiguration.Endpoint(host: host, port: port)
+        else { return }
+        throw RedisError(
+            .disconnected, "talk to \(session.displayName)",
+            "the sentinels have made \(master) the master of \"\(service)\"; commands in flight may or may not have been"
+                + " carried out")
+    }
+
+    private mutating func connectToMaster(
+        of service: String, _ scripts: [RedisScript]
+    ) throws(RedisError) -> Session {
+        let master = try master(of: service)
+        let server = configuration.server(at: master, within: configuration.connectTimeout)
+        // The sentinels may not have noticed yet that it is no master any more
+        // (https://redis.io/docs/latest/develop/reference/sentinel-clients/).
+        return try Session(server, scripts: scripts, masterOf: service)
+    }
+
+    /// Asks one sentinel after the other; the one that answered is asked first next time.
+    private mutating func master(of service: String) throws(RedisError) -> RedisConfiguration.Endpoint {
+        var failures: [RedisError] = []
+        for sentinel in candidates {
+            do throws(RedisError) {
+                let master = try master(of: service, accordingTo: sentinel)
+                prefer(sentinel)
+                return master
+            } catch {
+                failures.append(error)
+            }
+        }
+        let worst = failures.first { !$0.isPassing } ?? failures.last ?? nothingToTry
+        throw RedisError(
+            worst.code, "find the master of \"\(service)\"",
+            "none of \(candidates.count) sentinels names one: \(worst)", serverReply: worst.serverReply)
+    }
+
+    private func master(
+        of service: String, accordingTo sentinel: RedisConfiguration.Endpoint
+    ) throws(RedisError) -> RedisConfiguration.Endpoint {
+        let asked = configuration.sentinel(at: sentinel, within: Self.candidateTimeout)
+        let deadline = ContinuousClock.now + asked.connectTimeout
+        let reply = try Session(asked).ask(
+            RedisCommand("SENTINEL", "GET-MASTER-ADDR-BY-NAME", service), until: deadline)
+        if let host = reply.array?.first?.string, let port = reply.array?.last?.int {
+            return RedisConfiguration.Endpoint(host: host, port: port)
+        }
+        let attempted = "ask the sentinel \(sentinel)"
+        if case .error(let text) = reply { throw RedisError(.server, attempted, text, serverReply: text) }
+        throw RedisError(
+            .cannotConnect, attempted,
+            "it watches no service of the name \"\(service)\"; check the name in the address")
+    }
+}

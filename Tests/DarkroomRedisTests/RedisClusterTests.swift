@@ -1,0 +1,130 @@
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// A real Redis Cluster: everything of Darkroom lies on the one slot of its namespace.
+@Suite final class RedisClusterTests {
+    let cluster: RedisCluster
+    /// A namespace whose slot the first node has.
+    let namespace: String
+    let slot: Int
+
+    init() throws {
+        cluster = try RedisCluster()
+        let node = RedisConnection(cluster.nodes[0].configuration)
+        var (name, slot, number) = ("", Int.max, 0)
+        while slot > 5460 {
+            number += 1
+            name = "{test\(number)}:"
+            slot = try #require(try node.call(RedisCommand("CLUSTER", "KEYSLOT", name)).int)
+        }
+        namespace = name
+        self.slot = slot
+    }
+
+    deinit { cluster.stop() }
+
+    /// Writes keys of the slot that are not declared, and publishes.
+    private let script = RedisScript(
+        name: "count",
+        source: Array(
+            """
+            #!lua flags=allow-oom
+            redis.call('PUBLISH', KEYS[1] .. 'events', ARGV[1])
+            return redis.call('INCR', KEYS[1] .. 'n')
+            """.utf8))
+
+    private func count(_ text: String = "x") -> RedisCommand {
+        script.command(keys: [Array(namespace.utf8)], arguments: [Array(text.utf8)])
+    }
+
+    private func configuration(ofNode index: Int) throws -> RedisConfiguration {
+        try RedisConfiguration(url: "redis://127.0.0.1:\(cluster.ports[index])")
+    }
+
+    @Test func worksFromAnyNodeAndKeepsTheOrder() throws {
+        for index in 0..<4 {
+            let connection = RedisConnection(try configuration(ofNode: index), scripts: [script])
+            // A pipeline larger than what is sent at once, the first of which brings the redirection.
+            let results = connection.call((0..<2000).map { _ in count(String(repeating: "x", count: 200)) })
+            let expected = (0..<2000).map { Result<RedisValue, RedisError>.success(.integer(index * 2000 + $0 + 1)) }
+            #expect(results == expected)
+            let own = connection.call([RedisCommand("ECHO", "a"), RedisCommand("GET", namespace + "n")])
+            #expect(try own.map { try $0.get().string } == ["a", "\((index + 1) * 2000)"])
+        }
+    }
+
+    @Test func whatAScriptPublishesIsHeardAtEveryNode() throws {
+        let all = (0..<4).map { _ in SubscriptionEvents() }
+        let subscriptions = try all.enumerated().map { index, events in
+            RedisSubscription(
+                try configuration(ofNode: index), channels: [namespace + "events"], onEvent: events.add)
+        }
+        defer { for subscription in subscriptions { subscription.close() } }
+        for events in all { #expect(try events.next() == .subscribed) }
+        let connection = RedisConnection(try configuration(ofNode: 2), scripts: [script])
+        #expect(try connection.call(count("hello")) == .integer(1))
+        for events in all {
+            #expect(try events.next() == .message(channel: namespace + "events", payload: Array("hello".utf8)))
+        }
+    }
+
+    /// A script names one key and uses others. While some of them are here and some are there, no node could carry it out:
+    /// the answer ASK is not followed, since a script at the other node would find half of a batch.
+    @Test func aSlotThatIsMovedIsWaitedForAndFollowed() throws {
+        let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
+        #expect(try connection.call(count()) == .integer(1))
+        let (from, to) = (cluster.nodes[0], cluster.nodes[1])
+        try RedisCluster.call(to, "CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", cluster.names[0])
+        try RedisCluster.call(from, "CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", cluster.names[1])
+        let error = try #require(throws: RedisError.self) { try connection.call(count()) }
+        #expect(error.serverErrorName == "ASK" && error.isPassing)
+        try RedisCluster.call(from, "MIGRATE", "127.0.0.1", "\(cluster.ports[1])", namespace + "n", "0", "5000")
+        #expect(throws: RedisError.self) { try connection.call(count()) }
+        for node in [to, from] {
+            try RedisCluster.call(node, "CLUSTER", "SETSLOT", "\(slot)", "NODE", cluster.names[1])
+        }
+        #expect(try connection.call(count()) == .integer(2))
+    }
+
+    @Test func aNodeThatDiedIsReplacedByItsReplica() throws {
+        let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
+        #expect(try connection.call(count()) == .integer(1))
+        #expect(try connection.call(RedisCommand("WAIT", "1", "5000")) == .integer(1))
+        kill(cluster.nodes[0].processIdentifier, SIGKILL)
+        let deadline = ContinuousClock.now + .seconds(20)
+        var names: Set<String> = []
+        var value: RedisValue?
+        while value == nil {
+            switch connection.call([count()])[0] {
+            case .success(let found): value = found
+            case .failure(let error):
+                #expect(error.isPassing, "\(error)")
+                names.insert(error.serverErrorName ?? "\(error.code)")
+                try #require(ContinuousClock.now < deadline, "\(error)")
+                usleep(20_000)
+            }
+        }
+        #expect(value == .integer(2))
+        #expect(!names.isEmpty)
+        #expect(try connection.call(RedisCommand("CONFIG", "GET", "port")).array?.last?.int == cluster.ports[3])
+    }
+
+    @Test func aClusterThatIsDownIsWaitedFor() throws {
+        let connection = RedisConnection(try configuration(ofNode: 0), scripts: [script])
+        #expect(try connection.call(count()) == .integer(1))
+        // Two of three masters stand still: the third knows that it may have been replaced, and serves nobody.
+        for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGSTOP) }
+        defer { for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGCONT) } }
+        try cluster.wait("the cluster is down") {
+            guard case .failure(let error) = connection.call([count()])[0] else { return false }
+            #expect(error.isPassing, "\(error)")
+            return error.serverErrorName == "CLUSTERDOWN"
+        }
+        for node in cluster.nodes[1...2] { kill(node.processIdentifier, SIGCONT) }
+        try cluster.wait("it serves again") {
+            if case .success = connection.call([count()])[0] { true } else { false }
+        }
+    }
+}

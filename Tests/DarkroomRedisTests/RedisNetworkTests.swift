@@ -1,0 +1,114 @@
+import DarkroomConcurrency
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Networks that are slow, that cut, and that vanish without a word: a proxy between a connection and a real server.
+@Suite final class RedisNetworkTests {
+    let redis: RedisServer
+    let proxy: TCPProxy
+    let configuration: RedisConfiguration
+
+    init() throws {
+        let port = try RedisServer.freePort()
+        redis = try RedisServer(port: port)
+        proxy = try TCPProxy(to: port)
+        var configuration = try RedisConfiguration(url: "redis://127.0.0.1:\(proxy.port)")
+        configuration.replyTimeout = .milliseconds(500)
+        self.configuration = configuration
+    }
+
+    deinit {
+        proxy.close()
+        redis.stop()
+    }
+
+    @Test func aPeerThatVanishedIsNoticedAndLeft() throws {
+        let connection = RedisConnection(configuration)
+        try connection.connect()
+        proxy.freeze()
+        let began = ContinuousClock.now
+        let error = try #require(throws: RedisError.self) { try connection.call(RedisCommand("PING")) }
+        #expect(error.code == .timedOut && error.isPassing)
+        #expect(began.duration(to: .now) < .seconds(2))
+        proxy.thaw()
+        #expect(try connection.call(RedisCommand("PING")) == .status("PONG"))
+        #expect(proxy.accepted == 2)
+    }
+
+    /// What goes out says nothing of the other side: the socket takes it as long as its buffer has room.
+    @Test func aPeerThatVanishedIsNoticedWhileOthersKeepSending() throws {
+        let connection = RedisConnection(configuration)
+        try connection.connect()
+        proxy.freeze()
+        let began = ContinuousClock.now
+        let failed = Locked<[Duration]>([])
+        for _ in 0..<12 {
+            connection.send([RedisCommand("PING")]) { results in
+                if case .failure(let error) = results[0], error.code == .timedOut {
+                    failed.withLock { $0.append(began.duration(to: .now)) }
+                }
+            }
+            usleep(100_000)  // each well within the reply timeout of the one before
+        }
+        let all = failed.withLock { $0 }
+        let first = try #require(all.first, "the first command still waits")
+        #expect(first < .seconds(1))
+    }
+
+    @Test func aSubscriptionNoticesAPeerThatVanished() throws {
+        let events = SubscriptionEvents()
+        let subscription = RedisSubscription(configuration, channels: ["c"], onEvent: events.add)
+        defer { subscription.close() }
+        #expect(try events.next() == .subscribed)
+        proxy.freeze()
+        let began = ContinuousClock.now
+        let error = try events.nextLoss()
+        #expect(error.code == .timedOut)
+        #expect(began.duration(to: .now) < .milliseconds(900), "more than the reply timeout")
+        proxy.thaw()
+        #expect(try events.next() == .subscribed)
+    }
+
+    @Test func comesBackAfterEachOf20Cuts() throws {
+        let connection = RedisConnection(configuration)
+        for round in 1...20 {
+            #expect(try connection.call(RedisCommand("INCR", "n")).int == round)
+            let answers = Answers(of: [RedisCommand("BLPOP", "none", "0")], on: connection)
+            let observer = RedisConnection(redis.configuration)
+            try waitUntilBlocked(1, on: observer)
+            proxy.cut()
+            let results = try answers.wait()
+            let error = try #require(throws: RedisError.self) { try results[0].get() }
+            #expect(error.code == .disconnected && error.isPassing)
+            try waitUntilBlocked(0, on: observer)
+        }
+        #expect(try connection.call(RedisCommand("GET", "n")).int == 20)
+    }
+
+    @Test(arguments: [1, 50]) func worksOverASlowNetwork(milliseconds: Int) throws {
+        proxy.delay(.milliseconds(milliseconds))
+        let connection = RedisConnection(configuration)
+        let results = connection.call(Array(repeating: RedisCommand("INCR", "n"), count: 5000))
+        #expect(results.last == .success(.integer(5000)))
+        // Takes longer than the reply timeout where the network is slow, but something comes back all the time.
+        let value = [UInt8](repeating: 65, count: 150_000)
+        let set = RedisCommand(arguments: [Array("SET".utf8), Array("k".utf8), value])
+        let stored = connection.call(Array(repeating: set, count: 20))
+        #expect(stored.allSatisfy { $0 == .success(.status("OK")) })
+        #expect(try connection.call(RedisCommand("GET", "k")).bytes?.count == value.count)
+        #expect(proxy.accepted == 1)
+    }
+
+    @Test func waitsLongerAndLongerBetweenAttempts() throws {
+        let connection = RedisConnection(configuration)
+        try connection.connect()
+        proxy.close()
+        redis.terminate()
+        let began = ContinuousClock.now
+        for _ in 0..<6 { #expect(throws: RedisError.self) { try connection.call(RedisCommand("PING")) } }
+        // 25 to 50 ms after the first failure, then up to 100, 200, 400, 800.
+        #expect(began.duration(to: .now) > .milliseconds(300))
+    }
+}

@@ -1,0 +1,43 @@
+internal import CSystem
+import DarkroomConcurrency
+import Foundation
+
+/// A program that a test has started; it ends with the test process, at the latest.
+public final class BoundProcess: Sendable {
+    /// Its id; another process may have it after its end.
+    public let identifier: Int32
+
+    private let hasEnded: DispatchGroup
+
+    /// Starts a program that is found by PATH; what it prints is appended to a file.
+    public init(_ arguments: [String], log path: String) throws {
+        let log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        guard log >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        let started = DispatchSemaphore(value: 0)
+        let outcome = Locked(pid_t(-1))
+        let hasEnded = DispatchGroup()
+        hasEnded.enter()
+        // The kernel ends the program with the thread that started it, so that is one that waits for its end.
+        Thread {
+            var pointers = arguments.map { strdup($0) } + [nil]
+            let identifier = csystem_spawn_bound(&pointers, log)
+            pointers.forEach { free($0) }
+            close(log)
+            outcome.withLock { $0 = identifier }
+            started.signal()
+            if identifier > 0 { while waitpid(identifier, nil, 0) < 0 && errno == EINTR {} }
+            hasEnded.leave()
+        }.start()
+        started.wait()
+        identifier = outcome.withLock { $0 }
+        self.hasEnded = hasEnded
+        guard identifier > 0 else { throw POSIXError(.ENOENT) }
+    }
+
+    /// Ends it, and waits for its end.
+    public func stop() {
+        guard hasEnded.wait(timeout: .now()) == .timedOut else { return }
+        kill(identifier, SIGKILL)
+        hasEnded.wait()
+    }
+}

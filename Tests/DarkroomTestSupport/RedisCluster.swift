@@ -1,0 +1,72 @@
+import DarkroomRedis
+import Foundation
+import Testing
+
+/// A Redis Cluster: real nodes on the loopback interface, three masters and a replica of the first.
+public final class RedisCluster: Sendable {
+    /// The nodes; the fourth is the replica.
+    public let nodes: [RedisServer]
+    /// Their ports, in the same order.
+    public let ports: [Int]
+    /// The names that they have among themselves, in the same order.
+    public let names: [String]
+
+    /// Starts the nodes and waits until the cluster serves.
+    public init() throws {
+        ports = try (0..<4).map { _ in try RedisServer.freePort() }
+        let busPorts = try (0..<4).map { _ in try RedisServer.freePort() }
+        nodes = try zip(ports, busPorts).map { port, busPort in
+            try RedisServer(
+                arguments: [
+                    "--cluster-enabled", "yes", "--cluster-node-timeout", "1000", "--cluster-port", "\(busPort)",
+                    "--repl-diskless-sync-delay", "0", "--cluster-replica-validity-factor", "0",
+                ], port: port)
+        }
+        names = try nodes.map { node in
+            let name = try RedisConnection(node.configuration).call(RedisCommand("CLUSTER", "MYID")).string
+            return try #require(name)
+        }
+        for (node, slots) in zip(nodes, [(0, 5460), (5461, 10_922), (10_923, 16_383)]) {
+            try Self.call(node, "CLUSTER", "ADDSLOTSRANGE", "\(slots.0)", "\(slots.1)")
+        }
+        // They would not agree on their versions of the table of slots otherwise.
+        for (index, node) in nodes.enumerated() { try Self.call(node, "CLUSTER", "SET-CONFIG-EPOCH", "\(index + 1)") }
+        for (port, busPort) in zip(ports, busPorts).dropFirst() {
+            try Self.call(nodes[0], "CLUSTER", "MEET", "127.0.0.1", "\(port)", "\(busPort)")
+        }
+        try wait("all nodes know each other") {
+            try nodes.allSatisfy { try Self.information($0, "cluster_known_nodes") == "4" }
+        }
+        try Self.call(nodes[3], "CLUSTER", "REPLICATE", names[0])
+        try wait("the cluster serves") {
+            try nodes.allSatisfy { try Self.information($0, "cluster_state") == "ok" }
+                && RedisConnection(nodes[3].configuration).call(RedisCommand("INFO", "replication")).string?
+                    .contains("master_link_status:up") == true
+        }
+    }
+
+    /// Waits until something is so, which the nodes tell each other within moments.
+    public func wait(_ what: String, until isSo: () throws -> Bool) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try !isSo() {
+            try #require(ContinuousClock.now < deadline, "not within 20 s: \(what)")
+            usleep(10_000)
+        }
+    }
+
+    /// Performs a command on one node, by its socket.
+    @discardableResult
+    public static func call(_ node: RedisServer, _ words: String...) throws -> RedisValue {
+        try RedisConnection(node.configuration).call(RedisCommand(arguments: words.map { Array($0.utf8) }))
+    }
+
+    /// Ends all nodes.
+    public func stop() {
+        for node in nodes { node.stop() }
+    }
+
+    private static func information(_ node: RedisServer, _ field: String) throws -> String? {
+        let lines = try call(node, "CLUSTER", "INFO").string?.split(whereSeparator: \.isNewline) ?? []
+        return lines.first { $0.hasPrefix(field + ":") }.map { String($0.dropFirst(field.count + 1)) }
+    }
+}

@@ -1,0 +1,112 @@
+import DarkroomRedis
+import Foundation
+import Testing
+
+/// A master, its replicas, and the sentinels that watch them: real ones, on the loopback interface.
+public final class RedisSentinels: Sendable {
+    /// What the sentinels call the master.
+    public static let service = "darkroom-test"
+
+    /// The servers; the first is the master at the beginning.
+    public let servers: [RedisServer]
+    /// The ports of the servers, in their order.
+    public let ports: [Int]
+    /// The ports of the sentinels.
+    public let sentinelPorts: [Int]
+    /// The sentinels.
+    public let sentinels: [BoundProcess]
+
+    /// Starts them and waits until the replicas follow and the sentinels know each other.
+    /// - Parameters:
+    ///   - replicas: how many.
+    ///   - sentinels: how many; all but one are needed for a failover.
+    ///   - password: of the servers, if any.
+    ///   - sentinelPassword: of the sentinels, if any.
+    public init(
+        replicas: Int = 2, sentinels count: Int = 3, password: String? = nil, sentinelPassword: String? = nil
+    ) throws {
+        ports = try (0...replicas).map { _ in try RedisServer.freePort() }
+        sentinelPorts = try (0..<count).map { _ in try RedisServer.freePort() }
+        var servers: [RedisServer] = []
+        for port in ports {
+            let following = port == ports[0] ? [] : ["--replicaof", "127.0.0.1", "\(ports[0])"]
+            let arguments = ["--repl-diskless-sync-delay", "0", "--repl-timeout", "5"] + following
+            let server = try RedisServer(arguments: arguments, port: port)
+            servers.append(server)
+            guard let password else { continue }
+            let administrator = RedisConnection(server.configuration)
+            for setting in ["masterauth", "requirepass"] {
+                _ = try administrator.call(RedisCommand("CONFIG", "SET", setting, password))
+            }
+        }
+        self.servers = servers
+        let folder = servers[0].folder
+        let identities = sentinelPorts.map { String(repeating: "0", count: 40 - "\($0)".count) + "\($0)" }
+        var processes: [BoundProcess] = []
+        for (port, identity) in zip(sentinelPorts, identities) {
+            let monitored = "sentinel monitor \(Self.service) 127.0.0.1 \(ports[0]) \(max(count - 1, 1))"
+            var lines = ["port \(port)", "bind 127.0.0.1", "dir \(folder)", "sentinel myid \(identity)", monitored]
+            lines += ["sentinel down-after-milliseconds \(Self.service) 500"]
+            lines += ["sentinel failover-timeout \(Self.service) 3000"]
+            if let password { lines.append("sentinel auth-pass \(Self.service) \(password)") }
+            if let sentinelPassword {
+                lines += ["requirepass \(sentinelPassword)", "sentinel sentinel-pass \(sentinelPassword)"]
+            }
+            // What they would tell each other within seconds.
+            lines += ports.dropFirst().map { "sentinel known-replica \(Self.service) 127.0.0.1 \($0)" }
+            for (other, name) in zip(sentinelPorts, identities) where other != port {
+                lines.append("sentinel known-sentinel \(Self.service) 127.0.0.1 \(other) \(name)")
+            }
+            let path = "\(folder)/sentinel-\(port).conf"
+            try (lines.joined(separator: "\n") + "\n").write(toFile: path, atomically: true, encoding: .utf8)
+            let log = "\(folder)/sentinel-\(port).log"
+            processes.append(try BoundProcess(["redis-server", path, "--sentinel"], log: log))
+        }
+        sentinels = processes
+        try waitUntilReady(replicas, sentinelPassword)
+    }
+
+    /// The URL of the master.
+    public var url: String {
+        "redis+sentinel://" + sentinelPorts.map { "127.0.0.1:\($0)" }.joined(separator: ",") + "/\(Self.service)"
+    }
+
+    /// The server that is the master now: the one that says so and follows nobody; nil while there is none.
+    public func promoted() throws -> Int? {
+        for (server, port) in zip(servers, ports) where port != ports[0] {
+            // By its socket, which asks for no more than the others do.
+            let role = RedisConnection(server.configuration).call([RedisCommand("ROLE")])[0]
+            if case .success(let reply) = role, reply.array?.first?.string == "master" { return port }
+        }
+        return nil
+    }
+
+    /// Ends everything.
+    public func stop() {
+        for sentinel in sentinels { sentinel.stop() }
+        for server in servers { server.stop() }
+    }
+
+    private func waitUntilReady(_ replicas: Int, _ sentinelPassword: String?) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        for port in sentinelPorts {
+            var configuration = try RedisConfiguration(url: "redis://127.0.0.1:\(port)")
+            configuration.password = sentinelPassword
+            let sentinel = RedisConnection(configuration)
+            while true {
+                let reply = sentinel.call([RedisCommand("SENTINEL", "MASTER", Self.service)])[0]
+                let words = (try? reply.get())?.array?.compactMap(\.string) ?? []
+                let fields = Dictionary(
+                    uniqueKeysWithValues: stride(from: 0, to: words.count - 1, by: 2).map { (words[$0], words[$0 + 1]) }
+                )
+                if fields["num-slaves"] == "\(replicas)", fields["num-other-sentinels"] == "\(sentinelPorts.count - 1)",
+                    fields["flags"] == "master"
+                {
+                    break
+                }
+                try #require(ContinuousClock.now < deadline, "the sentinel at \(port) is not ready: \(fields)")
+                usleep(20_000)  // a sentinel looks around ten times a second
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import DarkroomConcurrency
+import Foundation
+
+/// A proxy between a client and a server, on the loopback interface: carries bytes on, after a delay, cuts connections, or
+/// freezes so that neither side hears of the other and nobody closes anything, as when a machine has lost its power.
+public final class TCPProxy: Sendable {
+    /// Where it listens.
+    public let port: Int
+
+    private struct State {
+        var delay = Duration.zero
+        var isFrozen = false
+        var isClosed = false
+        var descriptors: Set<Int32> = []
+        var accepted = 0
+    }
+
+    private let state = Locked(State())
+    private let listener: Int32
+    private let server: Int
+
+    /// Starts a proxy to a port of the loopback interface.
+    public init(to server: Int) throws {
+        self.server = server
+        port = try RedisServer.freePort()
+        listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var on: Int32 = 1
+        setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(MemoryLayout<Int32>.size))
+        guard Self.withAddress(port, { bind(listener, $0, $1) }) == 0, listen(listener, 64) == 0 else {
+            throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO)
+        }
+        Thread { [self] in
+            while case let client = accept(listener, nil, nil), client >= 0 { take(client) }
+        }.start()
+    }
+
+    /// How many connections there were.
+    public var accepted: Int { state.withLock { $0.accepted } }
+
+    /// What comes is carried on so much later, in each direction.
+    public func delay(_ delay: Duration) { state.withLock { $0.delay = delay } }
+
+    /// Cuts all connections (both sides are told); new ones are taken.
+    public func cut() {
+        state.withLock { state in
+            for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// From now on nothing is carried, what comes is swallowed, and no side is told; new connections are taken and treated so.
+    public func freeze() { state.withLock { $0.isFrozen = true } }
+
+    /// New connections work again. Those that were frozen stay so.
+    public func thaw() { state.withLock { $0.isFrozen = false } }
+
+    /// Cuts all and listens no more.
+    public func close() {
+        state.withLock { $0.isClosed = true }
+        cut()
+        shutdown(listener, Int32(SHUT_RDWR))
+    }
+
+    private func take(_ client: Int32) {
+        let upstream = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0, !state.withLock(\.isClosed) else {
+            Foundation.close(client)
+            Foundation.close(upstream)
+            return
+        }
+        var on: Int32 = 1
+        for descriptor in [client, upstream] {
+            setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &on, socklen_t(MemoryLayout<Int32>.size))
+        }
+        state.withLock {
+            $0.accepted += 1
+            $0.descriptors.formUnion([client, upstream])
+        }
+        let frozen = Locked(false)
+        let directions = Locked(2)
+        for (from, to) in [(client, upstream), (upstream, client)] {
+            Thread { [self] in
+                carry(from, to, frozen)
+                // The one that ends last closes: a number that is closed may be another's at once.
+                let isLast = directions.withLock { left in
+                    left -= 1
+                    return left == 0
+                }
+                guard isLast else { return }
+                state.withLock { $0.descriptors.subtract([client, upstream]) }
+                Foundation.close(client)
+                Foundation.close(upstream)
+            }.start()
+        }
+    }
+
+    private func carry(_ from: Int32, _ to: Int32, _ frozen: Locked<Bool>) {
+        var bytes = [UInt8](repeating: 0, count: 64 * 1024)
+        while case let count = read(from, &bytes, bytes.count), count > 0 {
+            let (delay, isFrozen) = state.withLock { ($0.delay, $0.isFrozen) }
+            if isFrozen { frozen.withLock { $0 = true } }
+            if frozen.withLock({ $0 }) { continue }
+            if delay > .zero { usleep(UInt32(delay / .microseconds(1))) }
+            var sent = 0
+            while sent < count {
+                let written = bytes.withUnsafeBytes {
+                    send(to, $0.baseAddress.map { $0 + sent }, count - sent, Int32(MSG_NOSIGNAL))
+                }
+                guard written > 0 else { break }
+                sent += written
+            }
+        }
+        // A frozen connection tells nobody that the other side has gone.
+        let (isFrozen, isClosed) = state.withLock { ($0.isFrozen, $0.isClosed) }
+        if isClosed || !(isFrozen || frozen.withLock { $0 }) {
+            for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    private static func withAddress(_ port: Int, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+        address.sin_port = UInt16(port).bigEndian
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
+            }
+        }
+    }
+}
