@@ -8,7 +8,8 @@ enum JPEG {
     }
 
     /// `pixels` has the bands of the kind: 1, 3 or 4.
-    static func file(_ pixels: Pixels, _ kind: Kind, quality: Int32 = 95) -> [UInt8] {
+    /// `sampling` has the factors of each component where they are not the usual ones.
+    static func file(_ pixels: Pixels, _ kind: Kind, quality: Int32 = 95, sampling: [(Int32, Int32)] = []) -> [UInt8] {
         var codec = jpeg_compress_struct()
         var errors = jpeg_error_mgr()
         codec.err = jpeg_std_error(&errors)
@@ -29,6 +30,9 @@ enum JPEG {
         case .restarts: codec.restart_in_rows = 1
         case .fullColour: (codec.comp_info[0].h_samp_factor, codec.comp_info[0].v_samp_factor) = (1, 1)
         case .baseline, .grey, .cmyk: break
+        }
+        for (component, factors) in sampling.enumerated() {
+            (codec.comp_info[component].h_samp_factor, codec.comp_info[component].v_samp_factor) = factors
         }
         jpeg_start_compress(&codec, boolean(1))
         var row = [UInt8](repeating: 0, count: pixels.width * pixels.bands)
