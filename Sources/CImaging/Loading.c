@@ -7,7 +7,7 @@ enum {
     // RGB of 16 bits with alpha. Other kinds of TIFF have more, up to thousands of bytes, each to be held for a pixel.
     MAX_BYTES_A_PIXEL = 8,
     // libpng inflates each to at most 8 MB and keeps them all; photos have a few.
-    MAX_PACKED_CHUNKS = 16,
+    MAX_PACKED_CHUNKS = 8,
 };
 
 static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height) {
@@ -25,15 +25,23 @@ static bool png_is_allowed(struct pipeline *pipeline) {
     return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(pipeline, sides[0], sides[1]);
 }
 
+// iTXt says after its keyword whether it is packed.
+static bool is_packed(const uint8_t *type, size_t length) {
+    if (!memcmp(type, "zTXt", 4) || !memcmp(type, "iCCP", 4)) return true;
+    if (memcmp(type, "iTXt", 4)) return false;
+    const uint8_t *text = type + 4, *end = memchr(text, 0, length);
+    return end && end + 1 < text + length && end[1];
+}
+
 // Text and profiles of PNG may be packed (PNG, sections 11.3.3 and 11.3.4): a small file could ask for gigabytes.
 static bool png_unpacks_to_little(struct pipeline *pipeline) {
     const uint8_t *bytes = pipeline->job->bytes;
     size_t count = pipeline->job->byte_count, packed = 0;
     for (size_t start = 8; count >= 12 && start <= count - 12;) {
-        size_t length = (size_t)bytes[start] << 24 | (size_t)bytes[start + 1] << 16 | (size_t)bytes[start + 2] << 8 | bytes[start + 3];
-        const uint8_t *type = bytes + start + 4;
-        if (!memcmp(type, "zTXt", 4) || !memcmp(type, "iTXt", 4) || !memcmp(type, "iCCP", 4)) packed++;
+        size_t length = 0;
+        for (size_t i = 0; i < 4; i++) length = length << 8 | bytes[start + i];
         if (length > count - 12 - start) break;
+        packed += is_packed(bytes + start + 4, length);
         start += 12 + length;
     }
     if (packed <= MAX_PACKED_CHUNKS) return true;
@@ -47,9 +55,11 @@ static bool is_small_enough(struct pipeline *pipeline) {
     const VipsImage *image = pipeline->image;
     if (!is_allowed(pipeline, image->Xsize, image->Ysize)) return false;
     size_t pixel = VIPS_IMAGE_SIZEOF_PEL(image);
-    if ((double)image->Xsize * image->Ysize * (double)pixel <= (double)pipeline->job->max_pixels * MAX_BYTES_A_PIXEL) return true;
-    g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail, "%zu bytes a pixel, which count as %zu pixels of %d",
-               pixel, (pixel + MAX_BYTES_A_PIXEL - 1) / MAX_BYTES_A_PIXEL, MAX_BYTES_A_PIXEL);
+    double bytes = (double)image->Xsize * image->Ysize * (double)pixel;
+    if (bytes <= (double)pipeline->job->max_pixels * MAX_BYTES_A_PIXEL) return true;
+    g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail,
+               "%zu bytes a pixel, which count as %zu pixels of %d", pixel,
+               (pixel + MAX_BYTES_A_PIXEL - 1) / MAX_BYTES_A_PIXEL, MAX_BYTES_A_PIXEL);
     return false;
 }
 

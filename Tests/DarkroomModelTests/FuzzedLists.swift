@@ -13,30 +13,42 @@ struct FuzzedLists {
     private let lists: [[UInt8]]
     private let names: [[UInt8]]
     private let urls: [[UInt8]]
-    private let templates = ["{index}-{name}", "{name}", "{index}", "x{name}y{index}", "{", "{}", "../{name}", "{name}{name}", "."]
+    private let templates = [
+        "{index}-{name}", "{name}", "{index}", "x{name}y{index}", "{", "{}", "../{name}", "{name}{name}", ".",
+    ]
 
     init() throws {
-        let dictionary = Dictionary(uniqueKeysWithValues: Self.samples)
         let urls = Self.samples.map(\.1)
         let objects = Self.samples.map { ["name": $0.0, "url": $0.1] }
         func separated(_ delimiter: String) -> [UInt8] {
-            let rows = Self.samples.map { "\"\($0.0.replacingOccurrences(of: "\"", with: "\"\""))\"\(delimiter)\($0.1)" }
+            let rows = Self.samples.map {
+                "\"\($0.0.replacingOccurrences(of: "\"", with: "\"\""))\"\(delimiter)\($0.1)"
+            }
             return Array((["name\(delimiter)url"] + rows).joined(separator: "\r\n").utf8)
         }
-        let json = try [JSONSerialization.data(withJSONObject: objects), JSONSerialization.data(withJSONObject: urls)]
-        let lines = try objects.map { try JSONSerialization.data(withJSONObject: $0) }
-        func propertyList(_ list: Any, _ format: PropertyListSerialization.PropertyListFormat) throws -> [UInt8] {
-            // No property list holds these.
+        let json = try [
+            JSONSerialization.data(withJSONObject: objects, options: .sortedKeys),
+            JSONSerialization.data(withJSONObject: urls),
+        ]
+        let lines = try objects.map { try JSONSerialization.data(withJSONObject: $0, options: .sortedKeys) }
+        func propertyList(
+            _ list: Any, _ format: PropertyListSerialization.PropertyListFormat = .binary
+        ) throws -> [UInt8] {
             Array(try PropertyListSerialization.data(fromPropertyList: list, format: format, options: 0))
         }
-        let plain = dictionary.filter { !$0.key.contains("\0") }
+        // In an order of its own, which Foundation's would not have in every process.
+        let pairs = Self.samples.dropFirst(5).map { "<key>\($0.0)</key><string>\($0.1)</string>" }.joined()
+        let dictionary = "<?xml version=\"1.0\"?><plist version=\"1.0\"><dict>\(pairs)</dict></plist>"
         lists = [
             Array(urls.joined(separator: "\n").utf8), separated(","), separated("\t"), separated(";"),
-            Array(json[0]), Array(json[1]), Array(lines.joined(separator: [10])), try propertyList(plain, .xml),
-            try propertyList(plain, .binary), try propertyList(urls, .xml), try propertyList(urls, .binary),
+            Array(json[0]), Array(json[1]), Array(lines.joined(separator: [10])), Array(dictionary.utf8),
+            try propertyList(["a": "http://h/a"]), try propertyList(urls, .xml), try propertyList(urls),
             Array(String(repeating: "[", count: 50_000).utf8), Array(String(repeating: #"{"a":"#, count: 20_000).utf8),
         ]
-        names = Self.samples.map { Array($0.0.utf8) } + [[0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xE9], Array("..".utf8), Array("/".utf8)]
+        names =
+            Self.samples.map { Array($0.0.utf8) } + [
+                [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xE9], Array("..".utf8), Array("/".utf8),
+            ]
         self.urls = urls.map { Array($0.utf8) }
     }
 
@@ -63,7 +75,9 @@ struct FuzzedLists {
         // What is handed on before an error may differ; whether there is one and all that is handed on without may not.
         switch (whole, stepped) {
         case (.success(let one), .success(let other)):
-            precondition(one == other, "in steps of \(step)")
+            let difference =
+                zip(one, other).first { $0 != $1 }.map { "\($0) and \($1)" } ?? "\(one.count) and \(other.count)"
+            precondition(one == other, "otherwise in steps of \(step): \(difference)")
             for entry in one { checkEntry(entry, &mutator) }
         case (.failure, .failure): break
         default: preconditionFailure("\(whole) but in steps of \(step) \(stepped)")
@@ -105,13 +119,17 @@ struct FuzzedLists {
 
     /// A photo's file lies in the output folder or a folder of 10,000 in it, is not hidden, and its name is one that can be written.
     private func checkName(_ name: [UInt8], _ mutator: inout ByteMutator, template text: String? = nil) {
-        guard let template = try? FileNameTemplate(text ?? mutator.generator.pick(templates), namesAreUnique: true) else { return }
+        guard let template = try? FileNameTemplate(text ?? mutator.generator.pick(templates), namesAreUnique: true)
+        else { return }
         let index = mutator.generator.number(in: 0..<100_000_000) >> mutator.generator.number(in: 0..<27)
         let path = template.path(index: index, name: name, ending: "jpg")
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        precondition(parts.count == (index < 10_000 ? 1 : 2) && parts.dropLast().allSatisfy { $0.allSatisfy { (48...57).contains($0) } })
+        precondition(
+            parts.count == (index < 10_000 ? 1 : 2)
+                && parts.dropLast().allSatisfy { $0.allSatisfy { (48...57).contains($0) } })
         let file = Array(parts[parts.count - 1])
-        precondition((5...255).contains(file.count) && file.first != UInt8(ascii: ".") && file.suffix(4) == Array(".jpg".utf8))
+        precondition(
+            (5...255).contains(file.count) && file.first != UInt8(ascii: ".") && file.suffix(4) == Array(".jpg".utf8))
         precondition(!file.contains { $0 < 32 || $0 == 127 || $0 == UInt8(ascii: "\\") })
         precondition(String(validating: file, as: UTF8.self) != nil)
     }

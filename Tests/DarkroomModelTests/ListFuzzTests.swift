@@ -10,7 +10,8 @@ import Testing
         print(run)
         let culprits = await run.inPieces(of: 10_000) { seeds, path in
             let (first, last) = (seeds.lowerBound, seeds.upperBound)
-            await #expect(processExitsWith: .success) { [first = first as UInt64, last = last as UInt64, path = path as String] in
+            await #expect(processExitsWith: .success) {
+                [first = first as UInt64, last = last as UInt64, path = path as String] in
                 try FuzzedLists().run(first..<last, note: FuzzNote(path: path))
             }
         }

@@ -36,8 +36,9 @@ public struct FuzzRun: CustomStringConvertible {
             let last = min(next + UInt64(size), end)
             await perform(next..<last, path)
             let begun = FuzzNote.lastBegun(at: path)
-            unlink(path)
+            let words = FuzzNote.words(at: path)
             if let begun, begun < last {
+                print("seed \(begun): \(words)")
                 culprits.append(begun)
                 next = begun + 1
             } else {
@@ -52,8 +53,13 @@ public struct FuzzRun: CustomStringConvertible {
 public final class FuzzNote {
     private let file: Int32
 
-    /// A note at `path`.
-    public init(path: String) { file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600) }
+    /// A note at `path`; beside it goes what this process writes to standard error from now on.
+    public init(path: String) {
+        file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        let words = open(path + ".words", O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
+        dup2(words, STDERR_FILENO)
+        close(words)
+    }
 
     deinit { close(file) }
 
@@ -73,7 +79,15 @@ public final class FuzzNote {
         withUnsafeBytes(of: seed) { _ = pwrite(file, $0.baseAddress, $0.count, 0) }
     }
 
+    /// The beginning of what was written to standard error; there is no other reading of it.
+    fileprivate static func words(at path: String) -> String {
+        defer { unlink(path + ".words") }
+        let bytes = FileManager.default.contents(atPath: path + ".words") ?? Data()
+        return String(decoding: bytes.prefix(2000), as: UTF8.self)
+    }
+
     fileprivate static func lastBegun(at path: String) -> UInt64? {
+        defer { unlink(path) }
         guard let bytes = FileManager.default.contents(atPath: path), bytes.count == 8 else { return nil }
         return bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self) }
     }
