@@ -62,7 +62,8 @@ import Testing
     func oddSubsamplingIsReadOrRefused(horizontal: Int32, vertical: Int32) {
         let pixels = Pixels.gradient(width: 37, height: 29)
         for sampling in [[(horizontal, vertical), (1, 1), (1, 1)], [(1, 1), (horizontal, vertical), (1, 1)]] {
-            guard sampling.reduce(0, { $0 + $1.0 * $1.1 }) <= 10 else { continue }  // blocks of an MCU (ISO 10918-1, B.2.3)
+            // Blocks of an MCU (ISO 10918-1, B.2.3).
+            guard sampling.reduce(0, { $0 + $1.0 * $1.1 }) <= 10 else { continue }
             let error = Self.failure(JPEG.file(pixels, .baseline, sampling: sampling))
             #expect(error == nil || error?.code == .unsupportedFormat, "\(sampling): \(String(describing: error))")
         }

@@ -94,7 +94,8 @@ import Testing
             Array("bplist00".utf8) + [0xA1, 0, 8] + [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1]
             + [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10]
         #expect(failure(of: cycle)?.description.contains("512 levels of nesting") == true)
-        let xml = "<?xml version='1.0'?><plist>" + String(repeating: "<array>", count: 100_000)
-        #expect(failure(of: Array(xml.utf8)) != nil)
+        let xml = "<?xml version='1.0'?><plist>" + String(repeating: "<array>", count: 1_000_000)
+        let closed = xml + String(repeating: "</array>", count: 1_000_000) + "</plist>"
+        for text in [xml, closed] { #expect(failure(of: Array(text.utf8)) != nil) }
     }
 }
