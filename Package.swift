@@ -25,7 +25,7 @@ let package = Package(
         .target(name: "CImaging", dependencies: ["CVips", "CJPEG"]),
 
         // Wrappers: each knows its C library and nothing of photos lists or queues.
-        .target(name: "DarkroomConcurrency"),
+        .target(name: "DarkroomConcurrency", dependencies: ["CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
         .target(
             name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency"]),
@@ -48,11 +48,15 @@ let package = Package(
                 "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
                 "CSystem",
             ]),
-        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker"]),
+        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomConcurrency"]),
         .target(name: "ArgumentParsing"),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem"]),
+
+        // Programs that use the library.
+        .executableTarget(name: "SteerBatch", dependencies: ["Darkroom"], path: "Sources/Examples/SteerBatch"),
+        .executableTarget(name: "OwnOperation", dependencies: ["Darkroom"], path: "Sources/Examples/OwnOperation"),
 
         // Tests.
         .target(
@@ -75,6 +79,11 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: ["DarkroomWorker", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomTests",
+            dependencies: [
+                "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "SteerBatch", "OwnOperation",
+            ]),
         .testTarget(
             name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
     ],

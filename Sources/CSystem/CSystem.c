@@ -41,6 +41,8 @@ pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor) {
 
 int csystem_syncfs(int descriptor) { return syncfs(descriptor); }
 
+void csystem_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
+
 void csystem_bound_heap(void) {
     mallopt(M_ARENA_MAX, 4);
     mallopt(M_MMAP_THRESHOLD, 1 << 20);

@@ -17,12 +17,14 @@ struct BatchesCommand: ParsableCommand {
         let output = StandardOutput()
         if json { return try output.document(.array(batches.map { JSON($0, now: now) })) }
         var table = Table(
-            ["batch", "state", "photos", "filtered", "failed", "cancelled", "rate", "name"], to: output)
+            ["batch", "state", "photos", "filtered", "failed", "cancelled", "rate", "priority", "name", "notes"],
+            to: output)
         for batch in batches {
             try table.add([
                 .text(batch.id.description), .text(batch.stateText), .count(batch.photos),
                 .count(batch.counts.filtered), .count(batch.counts.failed), .count(batch.counts.cancelled),
-                .rate(batch.photosPerSecond(now: now)), .text(batch.options.name),
+                .rate(batch.photosPerSecond(now: now)), .text(batch.steering.priority.rawValue),
+                .text(batch.options.name), .text(batch.steeringText),
             ])
         }
         try table.finish()

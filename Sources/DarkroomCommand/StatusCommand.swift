@@ -15,20 +15,20 @@ struct StatusCommand: ParsableCommand {
         let store = try redis.connect()
         let output = StandardOutput()
         let now = try store.time()
-        let workers = try store.workers()
-        let warnings = BatchWarnings(workers: workers, now: now)
-        let named = try batch.map { try store.batch(named: $0) }
-        let batches = try named.map { [$0] } ?? store.facts(of: store.batchIDs())
-        if let named {
-            let status = BatchStatus(named, now: now)
-            if json { try output.document(JSON(named, now: now)) } else { try status.write(to: output) }
+        let batches: [BatchFacts]
+        if let batch {
+            let named = try store.batch(named: batch)
+            if json {
+                try output.document(JSON(named, now: now))
+            } else {
+                try BatchStatus(named, now: now).write(to: output)
+            }
+            batches = [named]
         } else {
-            let living = workers.filter { $0.isLiving(now: now) }
-            let cluster = ClusterStatus(
-                redis: try redis.configuration().displayName, namespace: redis.namespace, batches: batches,
-                workers: living)
+            let cluster = try ClusterStatus(store, redis)
             if json { try output.document(cluster.json) } else { try cluster.write(to: output) }
+            batches = cluster.batches
         }
-        for warning in batches.flatMap(warnings.of) { printToStandardError("warning: \(warning.text)") }
+        for warning in try BatchWarnings(store).of(batches) { printToStandardError("warning: \(warning.text)") }
     }
 }

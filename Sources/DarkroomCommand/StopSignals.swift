@@ -6,20 +6,27 @@ enum StopSignals {
     ///
     /// Call it before any other thread is started: they are blocked in the calling thread and all that it starts.
     static func handle(_ handle: @escaping @Sendable (_ count: Int) -> Void) {
+        var count = 0
+        receive([SIGINT, SIGTERM]) { _ in
+            count += 1
+            handle(count)
+        }
+    }
+
+    /// Calls `receive` with each of these signals, on a thread of its own, which alone calls it.
+    ///
+    /// Call it before any other thread is started: they are blocked in the calling thread and all that it starts.
+    static func receive(_ numbers: [Int32], _ receive: sending @escaping (_ signal: Int32) -> Void) {
         var signals = sigset_t()
         sigemptyset(&signals)
-        sigaddset(&signals, SIGINT)
-        sigaddset(&signals, SIGTERM)
+        for number in numbers { sigaddset(&signals, number) }
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         let blocked = signals
+        nonisolated(unsafe) let receive = receive  // handed over to the thread
         let thread = Thread {
             var signals = blocked
             var signal: Int32 = 0
-            var count = 0
-            while sigwait(&signals, &signal) == 0 {
-                count += 1
-                handle(count)
-            }
+            while sigwait(&signals, &signal) == 0 { receive(signal) }
         }
         thread.name = "signals"
         thread.start()

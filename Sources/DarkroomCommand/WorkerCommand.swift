@@ -19,6 +19,7 @@ struct WorkerCommand: ParsableCommand {
     var outputsUnder: [String]
     @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
+    @OptionGroup(title: "Webhook options") var webhooks: WebhookOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
@@ -57,6 +58,7 @@ struct WorkerCommand: ParsableCommand {
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
         configuration.transfer = fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels.value
+        try webhooks.apply(to: &configuration) { Self.log("warning: \($0)") }
         return configuration
     }
 

@@ -31,6 +31,9 @@ struct WorkersCommand: ParsableCommand {
             ])
         }
         try table.finish()
+        let steering = try store.clusterSteering()
+        if let limits = steering.limitsText { printToStandardError("limited to \(limits)") }
+        if let suspended = steering.suspendedText { printToStandardError("the cluster: \(suspended)") }
         if workers.isEmpty, output.isTerminal {
             printToStandardError("There is no worker. \"darkroom worker\" starts one.")
         }

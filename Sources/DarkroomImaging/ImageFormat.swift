@@ -26,3 +26,11 @@ public enum ImageFormat: String, Sendable, CaseIterable {
         }
     }
 }
+
+extension ImageFormat {
+    /// The format that a file's bytes are of, told from how they begin; nil for any other.
+    public init?(contentOf bytes: UnsafeRawBufferPointer) {
+        guard case .image(let format) = ContentType(of: bytes) else { return nil }
+        self = format
+    }
+}

@@ -32,6 +32,8 @@ public struct BatchFacts: Sendable, Equatable {
     public var cancelledReason = ""
     /// 1, and one more with every retry after it had finished.
     public var round = 1
+    /// The batches that it still waits for, in the order of their submission.
+    public var waitsFor: [BatchID] = []
     /// Photos fed so far; all, once it is sealed.
     public var photos = 0
     /// Operations fed so far.

@@ -73,8 +73,11 @@ public struct InvalidPhotoRanges: Error, CustomStringConvertible {
     public let part: String
 
     /// What is wrong and how it is written.
-    public var description: String {
+    public var description: String { "photos \"\(text)\": \(problem)" }
+
+    /// The description without what was given.
+    public var problem: String {
         let found = part == text ? "" : " (found \"\(part)\")"
-        return "photos \"\(text)\": write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"
+        return "write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"
     }
 }

@@ -56,7 +56,18 @@ extension BatchStore {
             let reasons = Self.fields(values[2 * position + 1])
             if let batch = BatchFacts(id: id, fields: fields, reasons: reasons) { facts.append(batch) }
         }
+        let waiting = facts.indices.filter { facts[$0].state == .waiting }
+        for (position, needed) in zip(waiting, try dependencies(of: waiting.map { facts[$0].id })) {
+            facts[position].waitsFor = needed
+        }
         return facts
+    }
+
+    /// The batches that each of these waits for, earliest submission first; none for one that is gone.
+    public func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
+        try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }).map { value in
+            (value.array ?? []).compactMap(\.string).map(BatchID.init).sorted()
+        }
     }
 
     /// The facts of a batch, nil when it is gone.
@@ -132,9 +143,11 @@ extension BatchStore {
         else { throw .unexpectedReply(.array(values), of: "operations") }
         return numbers.enumerated().map { position, number in
             let holder = holders[position].string
+            // What of a cancelled batch was queued never runs, also while it still stands in the queue.
+            let isQueued = queued[position] != .null && !batch.cancelled
             let start = min(position * size, letters.count)
             return OperationFacts(
-                number: number, state: holder != nil ? .executing : queued[position] != .null ? .queued : .ended,
+                number: number, state: holder != nil ? .executing : isQueued ? .queued : .ended,
                 worker: holder?.split(separator: " ").first.map(String.init), deaths: deaths[position].int ?? 0,
                 letters: Array(letters[start..<min(start + size, letters.count)]))
         }

@@ -44,3 +44,11 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
             "\(script): the reply is none that this version knows (\(value)); are all machines on one version?")
     }
 }
+
+extension StoreError {
+    /// True when Redis is away and may come back, or cannot write to its disk until somebody makes room.
+    public var isPassing: Bool {
+        [.cannotConnect, .disconnected, .timedOut].contains(redis?.code)
+            || ["MISCONF", "LOADING"].contains(redis?.serverErrorName)
+    }
+}

@@ -4,8 +4,18 @@ public struct Download: Sendable, Equatable {
     public let body: [UInt8]
     /// The server's `Content-Type`, which nothing makes true; `nil` for files.
     public let contentType: String?
-    /// How many times it was tried, the successful one included.
+    /// How many times it was tried, the successful one included; 0 when it was not transferred, but found.
     public let attempts: Int
     /// How long the last attempt took, waiting for a place at its host not counted.
     public let duration: Duration
+
+    /// How many bytes were transferred for it.
+    public var transferredBytes: Int { attempts > 0 ? body.count : 0 }
+}
+
+extension Download {
+    /// A body that was transferred at another time and found where it was kept.
+    package init(found body: [UInt8], duration: Duration) {
+        self.init(body: body, contentType: nil, attempts: 0, duration: duration)
+    }
 }

@@ -250,15 +250,16 @@ final class EasyHandle {
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
-        return Refusal(code: meaning(of: code, found), detail: found)
+        return Refusal(code: Self.meaning(of: code, found, status: status), detail: found)
     }
 
-    private func meaning(of code: CURLcode, _ found: String) -> TransferError.Code {
+    /// What libcurl's `code` means, where `found` are its words and `status` is that of the answer, 0 without one.
+    static func meaning(of code: CURLcode, _ found: String, status: Int) -> TransferError.Code {
         switch code {
         case CURLE_URL_MALFORMAT: .notAURL
         case CURLE_COULDNT_RESOLVE_HOST: .nameNotFound
         case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING: .connectFailed
-        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: isSuccess ? .truncated : .connectFailed
+        case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
         // OpenSSL's words for a connection that was cut in the handshake, which may pass, unlike a wrong certificate.

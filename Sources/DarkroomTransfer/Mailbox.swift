@@ -6,6 +6,8 @@ final class Mailbox: @unchecked Sendable {  // `multi` is constant, and only wok
     enum Message {
         case start(Transfer)
         case cancel(Transfer)
+        case withdraw(Transfer)
+        case reorder(Transfer, TransferOrder)
         case fileRead(Transfer, attempt: Int, Result<[UInt8], Refusal>)
         case shutdown
     }

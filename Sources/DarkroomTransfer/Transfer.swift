@@ -10,21 +10,27 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
 
     let url: String
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
+    /// Asked on the engine's thread right before each attempt; false withdraws the transfer.
+    let mayBegin: (@Sendable () -> Bool)?
     private let mailbox: Mailbox
     private var completion: ((Result<Download, TransferError>) -> Void)?
 
     var phase = Phase.waiting
     var target: TransferURL?
+    var order: TransferOrder
     var attempts = 0
     /// Whether bytes went to `onChunk`, after which nothing can be tried again.
     var hasStreamed = false
 
     init(
-        url: String, mailbox: Mailbox, onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
+        url: String, mailbox: Mailbox, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
+        onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.url = url
         self.mailbox = mailbox
+        self.order = order
+        self.mayBegin = mayBegin
         self.onChunk = onChunk
         self.completion = completion
     }
@@ -33,6 +39,17 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     ///
     /// May be called from any thread, the completion included, and never blocks.
     public func cancel() { mailbox.post(.cancel(self)) }
+
+    /// Cancels the transfer unless an attempt of it runs: it waits for a place at its host, or pauses before another attempt.
+    /// One that runs goes on, to be tried again or not as ``TransferEngine/start(_:order:mayBegin:completion:)`` was told.
+    ///
+    /// May be called from any thread and never blocks.
+    public func withdraw() { mailbox.post(.withdraw(self)) }
+
+    /// Gives the transfer another place among those that wait for its host.
+    ///
+    /// May be called from any thread and never blocks.
+    public func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
     var isFinished: Bool {
         if case .finished = phase { true } else { false }

@@ -20,7 +20,7 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
 
     /// Starts an engine that asks `allows`, on its thread, before each connection and each request.
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
-        _ = Self.library
+        Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
         let mailbox = Mailbox(multi: multi)
         self.mailbox = mailbox
@@ -41,14 +41,23 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
     ///
     /// Blanks and letters outside ASCII in the URL are percent-encoded first. Faults that may pass are tried again
     /// (`TransferConfiguration.retries`). After `shutdown()` the completion gets `.cancelled` on the calling thread, before this returns.
+    /// - Parameters:
+    ///   - url: what to fetch.
+    ///   - order: when it is its turn among those that wait for its host.
+    ///   - mayBegin: asked on the engine's thread right before each attempt; when it says no, nothing is sent and the
+    ///     completion gets `.cancelled`.
+    ///   - completion: gets the body, or why there is none.
     @discardableResult
     public func start(
-        _ url: String, completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+        _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
+        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
-        start(Transfer(url: url, mailbox: mailbox, onChunk: nil, completion: completion))
+        start(
+            Transfer(
+                url: url, mailbox: mailbox, order: order, mayBegin: mayBegin, onChunk: nil, completion: completion))
     }
 
-    /// Like `start(_:completion:)` for a body that must not be held in memory: it goes to `onChunk` piece by piece, in order.
+    /// Like `start(_:order:mayBegin:completion:)` for a body that must not be held in memory: it goes to `onChunk` piece by piece, in order.
     ///
     /// `onChunk` is called on the engine's thread, only with the body of a successful answer; the bytes are valid during the call. It
     /// may block to slow the server down, in an engine that does nothing else, best without `TransferConfiguration.timeout`. After the
@@ -73,6 +82,9 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
         return transfer
     }
 
-    /// libcurl's own start, once in the process; it counts and locks by itself.
+    /// libcurl's own start, once in the process.
+    static func startLibrary() { _ = library }
+
+    /// libcurl counts and locks by itself.
     private static let library = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
 }

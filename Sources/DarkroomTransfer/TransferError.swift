@@ -34,6 +34,8 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
         case fileNotFound
         /// No memory for the transfer.
         case outOfMemory
+        /// The bytes came, but whoever was to keep them could not; `isFull` when there was no room. No engine says so.
+        case cannotKeep(isFull: Bool)
         /// Anything else; the detail says what.
         case other
     }

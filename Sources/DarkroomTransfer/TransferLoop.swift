@@ -56,6 +56,12 @@ final class TransferLoop {
         switch message {
         case .start(let transfer): start(transfer)
         case .cancel(let transfer): cancel(transfer, "cancelled")
+        case .withdraw(let transfer):
+            switch transfer.phase {
+            case .waiting, .pausing: cancel(transfer, "withdrawn before it began")
+            case .running, .reading, .finished: return
+            }
+        case .reorder(let transfer, let order): reorder(transfer, order)
         case .fileRead(let transfer, let attempt, let result):
             guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
             finishRead(transfer, since: since, result)
@@ -91,8 +97,9 @@ final class TransferLoop {
         switch transfer.target {
         case .web(let url, let host):
             transfer.phase = .waiting
-            if hosts.admit(transfer, host: host) { attempt(transfer, url) }
+            if hosts.admit(transfer, host: host, order: transfer.order) { attempt(transfer, url) }
         case .file(let path):
+            guard transfer.mayBegin?() ?? true else { return cancel(transfer, "withdrawn before it began") }
             transfer.attempts += 1
             transfer.phase = .reading(since: .now)
             files.read(path) { [mailbox, attempt = transfer.attempts] result in
@@ -104,6 +111,7 @@ final class TransferLoop {
 
     /// Hands the transfer, which holds a place at its host, to libcurl.
     private func attempt(_ transfer: Transfer, _ url: String) {
+        guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
         transfer.attempts += 1
         guard let handle = spare.popLast() ?? EasyHandle(settings) else {
             return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
@@ -205,9 +213,18 @@ final class TransferLoop {
             transfer.fail(.cancelled, detail)
             releasePlace(of: transfer)
         case .waiting, .reading, .pausing:
+            if case .waiting = transfer.phase, case .web(_, let host) = transfer.target {
+                hosts.remove(host) { $0 === transfer }
+            }
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
         }
+    }
+
+    private func reorder(_ transfer: Transfer, _ order: TransferOrder) {
+        transfer.order = order
+        guard case .waiting = transfer.phase, case .web(_, let host) = transfer.target else { return }
+        hosts.reorder(host, to: order) { $0 === transfer }
     }
 
     // MARK: Time
@@ -255,7 +272,7 @@ final class TransferLoop {
 }
 
 /// TLS libraries may write to a connection that was closed; the signal for that would end the process.
-private func blockBrokenPipeSignal() {
+func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)

@@ -7,9 +7,13 @@ final class BatchContext: Sendable {
     let id: BatchID
     let options: BatchOptions
     let develop: DevelopOptions
+    /// Makes the operation that runs in place of filters; nil when the batch has filters.
+    let makeOperation: (@Sendable () -> any PhotoOperation)?
     let template: FileNameTemplate
     /// The output folder; nil when the batch writes nothing.
     let output: String?
+    /// Where downloaded bytes are kept and looked for; nil when they are not.
+    let originals: OriginalsFolder?
 
     /// The context of a batch.
     /// - Throws: ``Refusal`` when this worker cannot do the batch.
@@ -19,8 +23,12 @@ final class BatchContext: Sendable {
         output = options.output.isEmpty ? nil : options.output
         var develop = DevelopOptions()
         do {
-            develop.filters = try options.filters.map { try Filter(parsing: $0) }
+            let own = try OwnFilter.name(in: options.filters)
+            makeOperation = try own.map { name throws(Refusal) in try Self.operation(name, configuration) }
+            develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0) } : []
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
+        } catch let refusal as Refusal {
+            throw refusal
         } catch {
             throw Refusal(reason: "\(error)")
         }
@@ -34,23 +42,78 @@ final class BatchContext: Sendable {
         develop.strip = options.strip
         develop.maxPixels = configuration.maxPixels
         self.develop = develop
+        originals =
+            options.originals.isEmpty
+            ? nil : OriginalsFolder(path: options.originals, maxBytes: configuration.transfer.maxBytes)
         if let output { try Self.checkOutput(output, of: id, options, configuration) }
+        if let originals { try Self.checkOriginals(originals.path, options, configuration) }
     }
 
     /// The folder of the batch's manifest.
     var manifestFolder: String? { output.map { $0 + "/" + ManifestPath.folder(id) } }
 
+    /// The path of a photo's file below the output folder.
+    func path(of record: PhotoRecord, ending: String) -> String {
+        var name = record.name
+        // The index tells photos apart, so the name's own ending need not stand there twice.
+        if makeOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
+            name = String(name.dropLast(ending.count + 1))
+        }
+        return template.path(index: record.index, name: name, ending: ending)
+    }
+
+    /// The endings that a photo's file may have.
+    func endings(of record: PhotoRecord) -> [String] {
+        if makeOperation != nil { return OwnEnding.candidates(record) }
+        return (develop.format.map { [$0] } ?? ImageFormat.allCases).map(\.fileExtension)
+    }
+
+    private static func operation(
+        _ name: String, _ configuration: WorkerConfiguration
+    ) throws(Refusal) -> @Sendable () -> any PhotoOperation {
+        if let operation = configuration.operations[name] { return operation }
+        let known = configuration.operations.keys.sorted().joined(separator: ", ")
+        throw Refusal(
+            reason: "this worker has no operation \"\(name)\" for the filter \(OwnFilter.prefix)\(name): "
+                + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
+    }
+
+    /// Whether a folder of a batch lies below one of `folders`.
+    /// - Throws: ``Refusal`` when it lies where nothing may be written.
+    private static func isBelow(_ folders: [String], _ path: String, _ what: String) throws(Refusal) -> Bool {
+        let isBelow = folders.contains { folder in
+            let folder = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+            return path == folder || path.hasPrefix(folder + "/")
+        }
+        let climbs = path.split(separator: "/").contains("..")
+        guard path.hasPrefix("/"), !climbs, folders.isEmpty || isBelow else {
+            throw Refusal(reason: "its \(what) \(path) is not below a folder of --outputs-under")
+        }
+        return isBelow
+    }
+
+    private static func checkOriginals(
+        _ path: String, _ options: BatchOptions, _ configuration: WorkerConfiguration
+    ) throws(Refusal) {
+        let isBelow = try Self.isBelow(configuration.outputsUnder, path, "folder of originals")
+        if options.remoteOutput, isBelow {
+            do {
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            } catch {
+                throw Refusal(
+                    reason: "its folder of originals \(path) cannot be made: \(error.localizedDescription)")
+            }
+        }
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
+            throw Refusal(reason: "its folder of originals is not seen here: \(path) is missing; is the share mounted?")
+        }
+    }
+
     private static func checkOutput(
         _ output: String, of id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration
     ) throws(Refusal) {
-        let isBelow = configuration.outputsUnder.contains { folder in
-            let folder = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-            return output == folder || output.hasPrefix(folder + "/")
-        }
-        let climbs = output.split(separator: "/").contains("..")
-        guard output.hasPrefix("/"), !climbs, configuration.outputsUnder.isEmpty || isBelow else {
-            throw Refusal(reason: "its output \(output) is not below a folder of --outputs-under")
-        }
+        let isBelow = try Self.isBelow(configuration.outputsUnder, output, "output")
         let manifest = output + "/" + ManifestPath.folder(id)
         // Only a folder that this worker was given may be made here: a machine without the share must write nothing.
         if options.remoteOutput, isBelow {

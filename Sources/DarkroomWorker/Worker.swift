@@ -16,6 +16,7 @@ public final class Worker: Sendable {
     private let claimer: Claimer
     private let reporter: Reporter
     private let heart: Heart
+    private let webhooks: WebhookDelivery
     private let threads = Locked<[OwnedThread]>([])
     private let subscription = Locked<RedisSubscription?>(nil)
     private let redis: RedisConfiguration
@@ -41,8 +42,11 @@ public final class Worker: Sendable {
         id = "\(String(safeHost))-\(getpid())-\(random)"
         self.redis = redis
         if configuration.work == .photos { try Imaging.start() }
+        let store = BatchStore(redis, keys: keys)
+        webhooks = WebhookDelivery(store, configuration, log: log)
         core = WorkerCore(
-            id: id, store: BatchStore(redis, keys: keys), configuration: configuration, log: log)
+            id: id, store: store, configuration: configuration, log: log,
+            onDueWebhooks: { [webhooks] in webhooks.offer($0) })
         claimer = Claimer(core)
         reporter = Reporter(core)
         let started = Int(Date().timeIntervalSince1970 * 1000)
@@ -55,10 +59,16 @@ public final class Worker: Sendable {
     /// - Throws: `RedisError` when Redis cannot be reached.
     public func start() throws {
         try core.store.connection.connect()
-        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [claimer] event in
+        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [core, claimer] event in
+            guard core.configuration.hearsHints else { return }
             switch event {
-            case .message(_, let text): claimer.hint(workers: Hint(text)?.workers ?? 1)
-            case .subscribed: claimer.hint(workers: 1)  // what was published before was not heard
+            case .message(_, let text):
+                guard let hint = Hint(text) else { return }
+                core.heard(hint)
+                claimer.heard(hint)
+            case .subscribed:  // what was published before was not heard
+                core.heartSignal.raise()
+                claimer.expectWork(.veryHigh, workers: 1)
             case .disconnected: break
             }
         }
@@ -72,6 +82,7 @@ public final class Worker: Sendable {
                     stopSignal.raise()
                 },
                 OwnedThread("darkroom-reports") { [reporter] in reporter.run() },
+                OwnedThread("darkroom-events") { [core] in core.events.run() },
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
@@ -103,6 +114,7 @@ public final class Worker: Sendable {
     private func end() {
         while !stopRequested.isSet { stopSignal.wait() }
         core.stop()
+        webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
         // The reporter hands back as photos end; whoever asks to leave raises the signal, too.
         while !isEmpty, !core.leaving.isSet, .now < deadline { stopSignal.wait(timeout: .milliseconds(20)) }
@@ -118,8 +130,10 @@ public final class Worker: Sendable {
         while !claimsEnded.isSet, !core.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }
         heart.stop()
         reporter.stop()
+        core.events.stop()
         if !core.leaving.isSet {
             for thread in threads.withLock({ $0 }) { thread.join() }
+            webhooks.end()
             // A worker that cannot say goodbye is taken off the list after an hour.
             do { try core.store.perform(core.store.leave(worker: id)) } catch { core.log("\(error)") }
         }

@@ -25,7 +25,22 @@ public struct WorkerConfiguration: Sendable {
     public var maxPixels = 100_000_000
     /// The most downloaded bytes that wait for their filter before downloads pause.
     public var maxBytesHeld = 128 << 20
+    /// The hosts that webhooks are delivered to from here; none unless told.
+    public var webhookHosts = WebhookHosts()
+    /// What webhooks are signed with, so that their receivers know who sent them; nil sends them without a signature.
+    public var webhookSecret: [UInt8]?
+    /// How readily filtrations get the processor, from 0.0 (when nobody else wants it) over 0.5 (as the process does) to 1.0.
+    /// Above 0.5 the system asks for privileges.
+    public var threadPriority = 0.5
+    /// What makes operations of one's own, by name, see ``register(_:as:)``.
+    var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos
+    /// False makes the worker deaf to what is published, as if every message were lost: for measuring what that costs.
+    package var hearsHints = true
+    /// Told of every photo's beginnings and ends, on the thread where they happen; must be quick.
+    package var observer: (@Sendable (PhotoMoment) -> Void)?
+    /// How long operations of a suspended batch are held for their downloaded bytes.
+    package var holdsSuspended: Duration = .seconds(600)
 
     /// The configuration that holds unless told.
     public init() {}

@@ -24,23 +24,33 @@ final class WorkerCore: Sendable {
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
     let rate = Rate()
+    let events: PhotoEvents
+    /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
+    let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
     private let ledger: Locked<WorkerLedger>
     private let pending: PendingOperations
     private let engine: TransferEngine
+    private let filtrationThreads: FiltrationThreads
+    private let limits = Locked(())
 
     init(
-        id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void
+        id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void,
+        onDueWebhooks: @escaping @Sendable ([DueWebhook]) -> Void = { _ in }
     ) {
         self.id = id
         self.store = store
         self.configuration = configuration
         self.log = log
+        self.onDueWebhooks = onDueWebhooks
         engine = TransferEngine(configuration.transfer)
-        pending = PendingOperations(configuration, engine: engine)
+        events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
+        filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, log: log)
+        pending = PendingOperations(
+            configuration, source: OriginalsSource(TransferSource(engine: engine), worker: id))
         ledger = Locked(
             WorkerLedger(
                 downloads: configuration.downloads, filtrations: configuration.filtrations,
-                maxBytesHeld: configuration.maxBytesHeld))
+                maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended))
     }
 
     /// Reads or changes the ledger. The answer is acted on outside of the lock.
@@ -52,11 +62,6 @@ final class WorkerCore: Sendable {
         // The heart says when Redis is away; an answer that is an error would be said by nobody else.
         if error.redis?.code == .server || error.redis == nil { log("\(error)") }
         heartSignal.raise()
-    }
-
-    /// How many photos download and how many are filtered now.
-    var running: (downloads: Int, filtrations: Int) {
-        (pending.downloadsInProgress, pending.filtrationsInProgress)
     }
 
     // MARK: Photos
@@ -86,65 +91,145 @@ final class WorkerCore: Sendable {
             return ledger.accept(operation)
         }
         for photo in dropped { pending.cancel(photo) }
-        beginPhotos()
+        advance()
         reportSignal.raise()
     }
 
-    /// Begins as many photos as there is room for.
-    func beginPhotos() {
-        for photo in withLedger({ $0.begin() }) {
-            pending.start(photo, downloaded: downloaded, filter: filter)
-        }
-    }
-
-    /// Drops operations that are another's now.
+    /// Drops operations that are another's now, or were handed back.
     func drop(_ lost: [HeldOperation]) {
         guard !lost.isEmpty else { return }
         let photos = withLedger { ledger in lost.flatMap { ledger.drop($0) } }
         for photo in photos { pending.cancel(photo) }
+        advance()
         claimSignal.raise()
         reportSignal.raise()
+    }
+
+    /// An operation has ended: nothing of it is left to do.
+    func ended(_ held: HeldOperation) {
+        // Of photos that others cancelled or made final, some may still be stopping.
+        for photo in withLedger({ $0.drop(held) }) { pending.cancel(photo) }
+        claimSignal.raise()
+    }
+
+    /// What follows from a change in the ledger.
+    private struct Step {
+        let isDue: Bool
+        let filtrations: [WorkerLedger.QueuedFiltration]
+        let downloads: [(photo: PhotoInProgress, urgency: Urgency)]
+        let wantsMore: Bool
+    }
+
+    /// Changes the ledger and begins what there is room for.
+    /// - Parameter change: answers true when the reporter should look.
+    private func advance(urgently: Bool = false, _ change: (inout WorkerLedger) -> Bool = { _ in false }) {
+        let step = withLedger { ledger in
+            let isDue = change(&ledger)
+            let neededRoom = ledger.wantsRoom
+            let begun = ledger.begin(urgently: urgently)
+            return Step(
+                isDue: isDue || ledger.wantsRoom && !neededRoom, filtrations: ledger.filtrationsToQueue(),
+                downloads: begun.map { ($0, ledger.urgency(of: $0)) }, wantsMore: !begun.isEmpty && ledger.wantsMore)
+        }
+        for filtration in step.filtrations { pending.filter(filtration, work: filter) }
+        for (photo, urgency) in step.downloads {
+            pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+        }
+        if step.isDue { reportSignal.raise() }
+        if step.wantsMore { claimSignal.raise() }
+    }
+
+    private func mayDownload(_ photo: PhotoInProgress) -> Bool {
+        let permission = withLedger { $0.mayDownload(photo) }
+        if permission == .yes { observe(.downloadBegan, photo) }
+        return permission != .no
     }
 
     private func downloaded(_ photo: PhotoInProgress, _ result: Result<Download, TransferError>) {
         switch result {
         case .success(let image):
-            withLedger { $0.downloaded(photo, bytes: image.body.count) }
+            observe(.downloadEnded, photo)
+            events.note(photo, .downloaded)  // before anything can make it filtered
+            var isWanted = true
+            advance { ledger in
+                isWanted = ledger.downloaded(photo, bytes: image.body.count)
+                return isWanted ? false : ledger.downloadEnded(photo, nil)
+            }
+            if !isWanted { _ = pending.takeImage(of: photo) }
         case .failure(let error):
-            ended(
-                photo,
-                FailureReason(error).map { reason in
-                    var outcome = PhotoDevelopment.failure(photo, reason, error.detail)
-                    outcome.line.attempts = error.attempts
-                    return outcome
-                })
+            observe(.downloadEnded, photo)
+            let outcome = FailureReason(error).map { reason in
+                var outcome = PhotoDevelopment.failure(photo, reason, error.detail)
+                outcome.line.attempts = error.attempts
+                return outcome
+            }
+            if let outcome { events.note(photo, outcome.state) }
+            advance { $0.downloadEnded(photo, outcome) }
         }
     }
 
-    private func filter(_ photo: PhotoInProgress, _ image: Download) {
+    private func filter(_ queued: WorkerLedger.QueuedFiltration) {
+        let (photo, ticket) = (queued.photo, queued.ticket)
+        guard withLedger({ $0.mayFilter(photo, ticket) }) else { return advance() }
+        // Stopped since then, its bytes were thrown away.
+        guard let image = pending.takeImage(of: photo) else {
+            return advance { $0.filtrationEnded(photo, ticket, nil) }
+        }
+        observe(.filtrationBegan, photo)
         let temporaryName = Leftovers.temporaryName(
-            for: String(photo.record.index), fence: photo.operation.fence, worker: id)
-        let outcome = PhotoDevelopment.develop(photo, image, temporaryName: temporaryName) { [self] in
-            !photo.cancelled.isSet && withLedger { $0.isWanted(photo) }
+            for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
+        let outcome = filtrationThreads.run { [self] in
+            PhotoDevelopment.develop(photo, image, temporaryName: temporaryName) {
+                withLedger { $0.mayPlace(photo, ticket) }
+            }
         }
-        withLedger { $0.released(bytes: image.body.count) }
-        ended(photo, outcome)
+        observe(.filtrationEnded, photo)
+        if let outcome { events.note(photo, outcome.state) }
+        advance { $0.filtrationEnded(photo, ticket, outcome) }
     }
 
-    private func ended(_ photo: PhotoInProgress, _ outcome: PhotoOutcome?) {
-        let (isDue, wantsMore) = withLedger { ledger in
-            (ledger.ended(photo, outcome), ledger.photosWanted > 0)
+    private func observe(_ kind: PhotoMoment.Kind, _ photo: PhotoInProgress) {
+        guard let observer = configuration.observer else { return }
+        observer(PhotoMoment(kind, photo))
+    }
+
+    // MARK: Steering
+
+    /// Takes a hint as it comes; called on the subscription's thread, so that nothing delays what it stops.
+    func heard(_ hint: Hint) { act(on: withLedger { $0.heard(hint) }) }
+
+    /// Takes what an answer of Redis told.
+    func steer<Ignored>(_ tell: (inout WorkerSteering) -> Ignored) { act(on: withLedger { $0.steer(tell) }) }
+
+    /// An answer said that a batch is cancelled.
+    func cancelled(_ batch: BatchID) { act(on: withLedger { $0.cancelled(batch) }) }
+
+    /// Takes letters of an operation as Redis has them.
+    func adopt(_ letters: [UInt8], of held: HeldOperation) { act(on: withLedger { $0.adopt(letters, of: held) }) }
+
+    private func act(on orders: WorkerLedger.Orders) {
+        for photo in orders.stopped { pending.cancel(photo) }
+        for photo in orders.withdrawn { pending.withdraw(photo) }
+        for photo in orders.reordered { pending.reorder(photo, withLedger { $0.urgency(of: photo) }) }
+        if orders.limitsChanged {
+            // One after the other, so that the last one sets what holds.
+            limits.withLock { _ in
+                let (downloads, filtrations) = withLedger { ($0.downloads, $0.filtrations) }
+                pending.setLimits(downloads: downloads, filtrations: filtrations)
+            }
         }
-        if isDue || photo.cancelled.isSet { reportSignal.raise() }
-        if wantsMore { claimSignal.raise() }
-        beginPhotos()
+        if orders.needsBeat { heartSignal.raise() }
+        guard orders.isNews else { return }
+        advance(urgently: true)
+        reportSignal.raise()
+        claimSignal.raise()
     }
 
     // MARK: Stopping
 
     /// Nothing begins any more; what runs goes on.
     func stop() {
-        withLedger { $0.stop() }
+        for photo in withLedger({ $0.stop() }) { pending.withdraw(photo) }
         claimSignal.raise()
         reportSignal.raise()
     }

@@ -49,7 +49,7 @@ struct BatchCommandTests {
         let lines = try queue.run("batches").lines
         #expect(lines.count == 2)
         #expect(lines[0].hasPrefix("\(first)\tfinished\t4\t4\t0\t0\t"))
-        #expect(lines[1] == "\(second)\tready\t4\t0\t0\t0\t\tb\\tb")
+        #expect(lines[1] == "\(second)\tready\t4\t0\t0\t0\t\tnormal\tb\\tb\t")
         let json = try #require(try queue.run("batches", "--json").json() as? [[String: Any]])
         #expect(json.map { $0["id"] as? String } == [first.description, second.description])
         #expect(json[1]["finished"] is NSNull && json[1]["photosPerSecond"] is NSNull)

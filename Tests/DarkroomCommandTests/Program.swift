@@ -19,7 +19,8 @@ final class Program: @unchecked Sendable {
         var lines: [String] { standardOutput.split(separator: "\n").map(String.init) }
     }
 
-    private static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
+    /// Where it is.
+    static let executable = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("darkroom")
 
     private let process = Process()
@@ -82,12 +83,19 @@ final class Program: @unchecked Sendable {
             standardOutput: try text("out"), standardError: try text("err"))
     }
 
-    /// Waits until it has printed `text` to standard error, 30 s at most.
-    func waitFor(_ awaited: String) throws {
+    /// Where a program prints to.
+    enum Stream: String {
+        case standardOutput = "out"
+        case standardError = "err"
+    }
+
+    /// Waits until it has printed `text`, 30 s at most.
+    func waitFor(_ awaited: String, in stream: Stream = .standardError) throws {
         let deadline = ContinuousClock.now + .seconds(30)
-        while !(try text("err")).contains(awaited) {
+        while !(try text(stream.rawValue)).contains(awaited) {
             guard ContinuousClock.now < deadline, process.isRunning else {
-                Issue.record("darkroom \(command) has not printed \"\(awaited)\", but: \(try text("err"))")
+                let printed = try text(stream.rawValue)
+                Issue.record("darkroom \(command) has not printed \"\(awaited)\", but: \(printed)")
                 return
             }
             // A file has no signal to wait for.

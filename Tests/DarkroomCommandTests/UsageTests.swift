@@ -32,6 +32,11 @@ import Testing
         ("worker --allow-networks 10.0/8", "--allow-networks \"10.0/8\": no address, write it in full"),
         ("worker --deny-hosts http://a/", "--deny-hosts \"http://a/\": write a host without scheme"),
         ("worker --allow-hosts a*.org", "--allow-hosts \"a*.org\": write a host without scheme"),
+        ("worker --thread-priority 1.5", "--thread-priority 1.5: from 0.0 to 1.0"),
+        ("worker --thread-priority low", "--thread-priority \"low\": not a number"),
+        ("run l -o d --thread-priority -1", "--thread-priority -1.0: from 0.0 to 1.0"),
+        ("worker --webhook-hosts a.example,http://b", "--webhook-hosts \"http://b\" is no host; write HOST"),
+        ("worker --webhook-hosts a.example,", "--webhook-hosts \"\" is no host; write HOST"),
         ("status --redis http://h", "read the address of Redis: found the scheme \"http\"; it must look like redis://"),
         ("status --namespace a/b", "--namespace \"a/b\": letters, digits"),
         ("develop a b --quality 101", "--quality 101: from 1 to 100"),
@@ -41,6 +46,30 @@ import Testing
         ("manifest . --csv --json", "--csv and --json: choose one"),
         ("photos b --state done", "--state \"done\": it can be new, downloaded, filtered, failed, cancelled"),
         ("wait --timeout soon", "--timeout \"soon\": write a duration"),
+        ("cancel", "name a batch, or cancel all with --all"),
+        ("cancel b --all", "name a batch, or cancel all with --all"),
+        ("cancel --all --photos 1", "--photos and --all: name the batch of these photos"),
+        ("cancel b --photos 1 --wait", "--photos and --wait: only a whole batch can be waited for"),
+        (
+            "cancel b --photos 20-10,1",
+            "--photos \"20-10,1\": write indexes from 0 and ranges of them, the smaller first, as 10-20,31 (found \"20-10\")"
+        ),
+        ("cancel b --photos 5-", "--photos \"5-\": write indexes from 0"),
+        ("cancel b --photos=-5", "--photos \"-5\": write indexes from 0"),
+        ("prioritize b urgent", "<priority> \"urgent\": it can be veryLow, low, normal, high, veryHigh"),
+        ("prioritize b hihg", "<priority> \"hihg\": did you mean \"high\"? it can be"),
+        ("prioritize b", "missing <priority>"),
+        ("depend b", "name the batch that it is to wait for: --on <batch>"),
+        ("focus b", "name the photos with --photos <range>, or take the focus away with --clear"),
+        ("focus b --photos 1-3,5", "--photos \"1-3,5\": a focus is one range, such as 40-60"),
+        ("focus b --clear --only", "--only and --clear: choose one"),
+        (
+            "retry b --reason timeout,slow",
+            "--reason \"timeout,slow\": no reason is called \"slow\"; it can be not-a-url"
+        ),
+        ("limits --downloads 0", "--downloads 0: from 1 to 1024; \"darkroom suspend --downloads\" lets none begin"),
+        ("limits --filtrations 257", "--filtrations 257: from 1 to 256"),
+        ("limits --clear --downloads 3", "--clear takes both limits away"),
         ("stauts", "unknown command \"stauts\"; did you mean status?"),
     ])
     func badValueIsAUsageError(_ line: String, _ message: String) throws {

@@ -46,6 +46,8 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
         public var mostRunning = 0
         /// Request line and headers of each request.
         public var heads: [String] = []
+        /// The body of each request, empty without one.
+        public var bodies: [[UInt8]] = []
         /// When each request came.
         public var arrivals: [ContinuousClock.Instant] = []
     }
@@ -172,7 +174,9 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
             return
         }
         Thread.detachNewThread {
-            if let head = Self.readHead(client) { self.answer(head, Connection(descriptor: client)) }
+            if let (head, body) = Self.readRequest(client) {
+                self.answer(head, body, Connection(descriptor: client))
+            }
             self.locked {
                 self.clients.remove(client)
                 close(client)
@@ -180,13 +184,14 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
         }
     }
 
-    private func answer(_ head: String, _ connection: Connection) {
+    private func answer(_ head: String, _ body: [UInt8], _ connection: Connection) {
         let path = String(head.split(separator: " ").dropFirst().first ?? "")
         var turn = 0
         note { log in
             turn = log.requests[path, default: 0]
             log.requests[path] = turn + 1
             log.heads.append(head)
+            log.bodies.append(body)
             log.arrivals.append(.now)
             log.running += 1
             log.mostRunning = max(log.mostRunning, log.running)
@@ -246,16 +251,19 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
         }
     }
 
-    private static func readHead(_ client: Int32) -> String? {
+    private static func readRequest(_ client: Int32) -> (head: String, body: [UInt8])? {
         var bytes: [UInt8] = []
         var block = [UInt8](repeating: 0, count: 4096)
         while true {
             let count = recv(client, &block, block.count, 0)
             guard count > 0 else { return nil }
             bytes += block[..<count]
-            let text = String(decoding: bytes, as: UTF8.self)
-            if text.hasSuffix("\r\n\r\n") { return text }
-            if bytes[0] == 0x16 { return "TLS hello" }  // the beginning of a handshake, which this server does not know
+            // The beginning of a handshake, which this server does not know.
+            if bytes[0] == 0x16 { return ("TLS hello", []) }
+            guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { continue }
+            let head = String(decoding: bytes[..<end], as: UTF8.self)
+            let declared = head.firstMatch(of: /(?i)\r\nContent-Length: *(\d+)/).flatMap { Int($0.1) } ?? 0
+            if bytes.count - end >= declared { return (head, Array(bytes[end...].prefix(declared))) }
         }
     }
 }

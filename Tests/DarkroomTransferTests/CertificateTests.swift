@@ -26,6 +26,11 @@ import Testing
         let error = await TransferEngine(.local { $0.retries = 3 }).fetch(url).error
         #expect(error?.code == .tlsFailed, "\(error?.detail ?? "no error")")
         #expect(error?.attempts == 1)
+        guard case .failure(let refused) = await WebPostTests.post("{}", to: url) else {
+            Issue.record("a post took a certificate that nobody signed")
+            return
+        }
+        #expect(refused.code == .tlsFailed)
     }
 
     private func openssl(_ arguments: String, in folder: URL) throws -> (process: Process, output: FileHandle) {

@@ -51,6 +51,63 @@ import Testing
         #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
     }
 
+    @Test func withdrawReachesOnlyWhatHasNotBegun() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1]))])
+        let engine = TransferEngine(.local { $0.perHost = 1 })
+        let first = Collected<Result<Download, TransferError>>()
+        let second = Collected<Result<Download, TransferError>>()
+        let running = engine.start(server.url("/held"), completion: first.add)
+        let waiting = engine.start(server.url("/held"), completion: second.add)
+        #expect(await server.wait { $0.running == 1 })
+        running.withdraw()
+        waiting.withdraw()
+        #expect(await second.wait(for: 1).first?.error?.code == .cancelled)
+        server.release()
+        #expect(await first.wait(for: 1).first?.body == [1])
+        #expect(server.log.requests["/held"] == 1)
+    }
+
+    @Test func withdrawReachesWhatPausesBeforeItsNextAttempt() async throws {
+        let server = try HostileServer(["/a": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer()])
+        let engine = TransferEngine(.local { $0.retries = 3 })
+        let results = Collected<Result<Download, TransferError>>()
+        let transfer = engine.start(server.url("/a"), completion: results.add)
+        #expect(await server.wait { $0.requests["/a"] == 1 && $0.running == 0 })
+        _ = await engine.fetch(server.url("/b"))  // the answer to the first is through by now
+        transfer.withdraw()
+        #expect(await results.wait(for: 1).first?.error?.code == .cancelled)
+    }
+
+    @Test func whatMayNotBeginGivesItsPlaceToTheNext() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
+        let engine = TransferEngine(.local { $0.perHost = 1 })
+        let refused = Collected<Result<Download, TransferError>>()
+        let next = Collected<Result<Download, TransferError>>()
+        engine.start(server.url("/held"), completion: { _ in })
+        #expect(await server.wait { $0.running == 1 })
+        for _ in 0..<3 { engine.start(server.url("/b"), mayBegin: { false }, completion: refused.add) }
+        engine.start(server.url("/b"), mayBegin: { true }, completion: next.add)
+        server.release()
+        #expect(await next.wait(for: 1).first?.body == [2])
+        #expect(await refused.wait(for: 3).allSatisfy { $0.error?.code == .cancelled })
+        #expect(server.log.requests["/b"] == 1)
+    }
+
+    @Test func whoIsMoreUrgentGetsTheNextPlaceAtAHost() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1]))])
+        let engine = TransferEngine(.local { $0.perHost = 1 })
+        let order = Collected<String>()
+        engine.start(server.url("/held"), completion: { _ in })
+        #expect(await server.wait { $0.running == 1 })
+        engine.start(server.url("/held"), completion: { _ in order.add("ordinary") })
+        engine.start(
+            server.url("/held"), order: TransferOrder(priority: 1), completion: { _ in order.add("urgent") })
+        engine.start(server.url("/held"), completion: { _ in order.add("promoted") })
+            .reorder(TransferOrder(priority: 2))
+        server.release()
+        #expect(await order.wait(for: 3) == ["promoted", "urgent", "ordinary"])
+    }
+
     @Test func keepsToTheLimitOfAHostAndLetsOtherHostsGoOn() async throws {
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
         let engine = TransferEngine(.local { $0.perHost = 6 })

@@ -53,6 +53,35 @@ import Testing
         #expect(next == 3)
     }
 
+    @Test func theMoreUrgentAreNext() {
+        var queues = HostQueues<Int>(limit: 1)
+        _ = queues.admit(0, host: "a")
+        for (element, priority) in [(1, 2), (2, 5), (3, 2), (4, 5)] {
+            _ = queues.admit(element, host: "a", order: TransferOrder(priority: priority))
+        }
+        let released = (0..<4).map { _ in queues.release("a") { _ in true } }
+        #expect(released == [2, 4, 1, 3])
+    }
+
+    @Test func groupsOfOnePriorityTakeTurns() {
+        var queues = HostQueues<String>(limit: 1)
+        _ = queues.admit("runs", host: "a")
+        for element in ["a1", "a2", "a3", "a4", "b1", "b2"] {
+            _ = queues.admit(element, host: "a", order: TransferOrder(group: String(element.prefix(1))))
+        }
+        let released = (0..<6).compactMap { _ in queues.release("a") { _ in true } }
+        #expect(released == ["a1", "b1", "a2", "b2", "a3", "a4"])
+    }
+
+    @Test func anotherOrderCountsAtOnce() {
+        var queues = HostQueues<Int>(limit: 1)
+        for element in 0...3 { _ = queues.admit(element, host: "a") }
+        queues.reorder("a", to: TransferOrder(priority: 1)) { $0 == 3 }
+        queues.remove("a") { $0 == 1 }
+        let released = (0..<3).map { _ in queues.release("a") { _ in true } }
+        #expect(released == [3, 2, nil])
+    }
+
     @Test func hasNoLimitUnlessTold() {
         var queues = HostQueues<Int>(limit: nil)
         let admitted = (0..<1000).filter { queues.admit($0, host: "a") }

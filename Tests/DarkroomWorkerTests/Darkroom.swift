@@ -66,19 +66,24 @@ final class Darkroom: Sendable {
     }
 
     /// Starts a worker on this namespace.
-    func worker(_ change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> Worker {
+    func worker(_ change: (inout WorkerConfiguration) throws -> Void = { _ in }) throws -> Worker {
         var configuration = WorkerConfiguration()
         configuration.transfer.allowPrivate = true
         configuration.transfer.retries = 0
-        change(&configuration)
-        let worker = try Worker(redis: redis.configuration, keys: keys, configuration: configuration) { [self] line in
-            observed.lock()
-            lines.withLock { $0.append(line) }
-            observed.broadcast()
-            observed.unlock()
+        try change(&configuration)
+        let worker = try Worker(redis: redis.configuration, keys: keys, configuration: configuration) { [self] in
+            note($0)
         }
         try worker.start()
         return worker
+    }
+
+    /// Takes a line of a log.
+    func note(_ line: String) {
+        observed.lock()
+        lines.withLock { $0.append(line) }
+        observed.broadcast()
+        observed.unlock()
     }
 
     /// Waits until a worker has logged a line with `text`.
@@ -113,8 +118,8 @@ final class Darkroom: Sendable {
     }
 
     /// The manifest's lines of a batch: of each operation those of the highest fence, by index.
-    func manifest(of id: BatchID) throws -> [Int: ManifestLine] {
-        let folder = "\(folder)/\(ManifestPath.folder(id))"
+    func manifest(of id: BatchID, in output: String? = nil) throws -> [Int: ManifestLine] {
+        let folder = "\(output ?? folder)/\(ManifestPath.folder(id))"
         var newest: [Int: (fence: Int, path: String)] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {
             let name = path.split(separator: "/").last.map(String.init) ?? ""

@@ -11,8 +11,19 @@ pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor);
 /// syncfs(2): makes everything written to the file system of `descriptor` durable. 0, or -1 with errno.
 int csystem_syncfs(int descriptor);
 
+/// Names the calling thread, as `ps` and `top` show it; the first 15 bytes count.
+void csystem_name_thread(const char *name);
+
 /// Keeps the C heap of a process with many threads in bounds: four arenas, 64 MiB kept for the next photos, since giving
 /// memory back after every photo costs more than 3 % of its processor time in page faults.
 void csystem_bound_heap(void);
+
+/// Makes the terminal `descriptor` hand over keys as they are pressed and show none of them; interrupts stay signals.
+/// Should the process crash, the terminal is restored and `after` (at most 63 bytes) written to it. 0, or -1 with errno.
+int csystem_change_terminal(int descriptor, const char *after);
+
+/// Writes what was given as `after` and gives the terminal the settings from before the change; a second call does
+/// nothing. Safe in signal handlers.
+void csystem_restore_terminal(void);
 
 #endif

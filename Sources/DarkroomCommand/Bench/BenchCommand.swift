@@ -5,5 +5,7 @@ struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "bench", abstract: "Measure Darkroom on this machine.", group: "Monitor",
         examples: ["darkroom bench develop ~/Pictures", "darkroom bench dispatch"],
-        subcommands: [BenchDevelopCommand.self, BenchDispatchCommand.self, BenchServeCommand.self])
+        subcommands: [
+            BenchDevelopCommand.self, BenchDispatchCommand.self, BenchControlCommand.self, BenchServeCommand.self,
+        ])
 }

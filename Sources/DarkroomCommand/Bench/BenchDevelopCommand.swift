@@ -151,23 +151,6 @@ struct BenchDevelopCommand: ParsableCommand {
     }
 }
 
-/// URLs as a photo list.
-private struct URLList: PhotoListSource {
-    let urls: [String]
-
-    func rewind() {}
-
-    func read(_ receive: (_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) -> Bool) {
-        for url in urls {
-            let name = PhotoURL.name(of: url)
-            let goesOn = Array(name.utf8).withUnsafeBytes { name in
-                Array(url.utf8).withUnsafeBytes { receive(name, $0) }
-            }
-            guard goesOn else { return }
-        }
-    }
-}
-
 /// `darkroom bench serve` as a process of its own.
 private final class ServerProcess {
     private let process = Process()

@@ -8,10 +8,20 @@ struct SlotOptions: ParsableArguments {
     var filtrations: Int?
     @Option(help: "How long running photos may take to end when it is stopped.", valueName: "duration")
     var grace: Duration = .seconds(10)
+    @Option(
+        help: """
+            How readily filtering gets the processor: 0.0 when nobody else wants it, 0.5 as usual, up to 1.0 (which \
+            takes privileges).
+            """,
+        valueName: "number")
+    var threadPriority: Double = 0.5
 
     func validate() throws {
         try requireAtLeast(1, downloads, "--downloads")
         try requireAtLeast(1, filtrations ?? 1, "--filtrations")
+        guard (0...1).contains(threadPriority) else {
+            throw ValidationError("--thread-priority \(threadPriority): from 0.0 to 1.0")
+        }
     }
 
     /// Puts these into what a worker may do.
@@ -19,5 +29,6 @@ struct SlotOptions: ParsableArguments {
         configuration.downloads = downloads
         configuration.filtrations = filtrations ?? configuration.filtrations
         configuration.grace = grace
+        configuration.threadPriority = threadPriority
     }
 }

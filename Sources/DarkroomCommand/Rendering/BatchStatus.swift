@@ -18,6 +18,8 @@ struct BatchStatus {
         sheet.add("batch", batch.id.description)
         if !options.name.isEmpty { sheet.add("name", options.name) }
         sheet.add("state", batch.stateText)
+        if let others = batch.waitsForText { sheet.add("waits for", others) }
+        if !batch.cancelledReason.isEmpty { sheet.add("reason", batch.cancelledReason) }
         sheet.add("photos", HumanText.count(batch.photos) + (batch.sealed ? "" : " fed so far"))
         for (name, count) in [
             ("  new", counts.new), ("  downloaded", counts.downloaded), ("  filtered", counts.filtered),
@@ -28,7 +30,9 @@ struct BatchStatus {
             "operations",
             "\(HumanText.count(batch.operations)) of \(options.operationSize) photos: \(HumanText.count(queued)) queued, "
                 + "\(HumanText.count(batch.executing)) executing, \(HumanText.count(batch.operationsEnded)) ended")
-        sheet.add("priority", options.priority.rawValue)
+        sheet.add("priority", batch.steering.priority.rawValue)
+        if let focus = batch.focusText { sheet.add("focus", focus) }
+        if batch.round > 1 { sheet.add("round", "\(batch.round): failed photos were run again") }
         sheet.add("filters", options.filters.joined(separator: " "))
         sheet.add("format", "\(options.format), quality \(options.quality)" + (options.strip ? ", stripped" : ""))
         sheet.add("output", options.output.isEmpty ? "none" : options.output)

@@ -1,3 +1,5 @@
+import Darkroom
+
 /// One value of a table: as people read it on a terminal, or as programs read it from a pipe.
 enum Cell {
     case text(String)

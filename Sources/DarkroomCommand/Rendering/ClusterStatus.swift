@@ -9,6 +9,8 @@ struct ClusterStatus {
     let batches: [BatchFacts]
     /// Those that live.
     let workers: [WorkerFacts]
+    /// What holds for all of them.
+    let steering: ClusterSteering
 
     var json: JSON {
         let states = Self.states.map { JSON.Member(key: $0.rawValue, value: .int(count($0))) }
@@ -17,7 +19,10 @@ struct ClusterStatus {
             "photos": .int(open.reduce(0) { $0 + $1.photos }), "counts": JSON(counts),
             "operations": ["queued": .int(queued), "executing": .int(executing)], "workers": .int(workers.count),
             "downloading": .int(total("downloading")), "filtering": .int(total("filtering")),
-            "photosPerSecond": .int(total("rate")),
+            "photosPerSecond": .int(total("rate")), "suspended": .bool(steering.isSuspended),
+            "downloadsSuspended": .bool(steering.areDownloadsSuspended),
+            "filtrationsSuspended": .bool(steering.areFiltrationsSuspended),
+            "limits": ["downloads": JSON(steering.downloads), "filtrations": JSON(steering.filtrations)],
         ]
     }
 
@@ -32,6 +37,8 @@ struct ClusterStatus {
                 + "\(HumanText.count(counts.failed)) failed in batches that have not finished")
         sheet.add("operations", "\(HumanText.count(queued)) queued, \(HumanText.count(executing)) executing")
         sheet.add("workers", HumanText.count(workers.count))
+        if let suspended = steering.suspendedText { sheet.add("cluster", suspended) }
+        if let limits = steering.limitsText { sheet.add("limits", limits) }
         sheet.add("running", "\(total("downloading")) downloads, \(total("filtering")) filtrations")
         sheet.add("rate", HumanText.rate(Double(total("rate"))))
         try sheet.write(to: output)
@@ -54,4 +61,33 @@ struct ClusterStatus {
 
     private func count(_ state: BatchState) -> Int { batches.count { $0.state == state } }
     private func total(_ field: String) -> Int { workers.reduce(0) { $0 + $1.number(field) } }
+}
+
+extension ClusterStatus {
+    /// Reads everything.
+    init(_ store: BatchStore, _ redis: RedisOptions) throws {
+        let now = try store.time()
+        self.init(
+            redis: try redis.configuration().displayName, namespace: redis.namespace,
+            batches: try store.facts(of: store.batchIDs()),
+            workers: try store.workers().filter { $0.isLiving(now: now) },
+            steering: try store.clusterSteering())
+    }
+}
+
+extension ClusterSteering {
+    /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
+    var suspendedText: String? {
+        HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)
+    }
+
+    /// The limits of each worker: `8 downloads, 2 filtrations in each worker`; nil when there is none.
+    var limitsText: String? {
+        let limits = [
+            downloads.map { HumanText.count($0, of: "download") },
+            filtrations.map { HumanText.count($0, of: "filtration") },
+        ]
+        let set = limits.compactMap(\.self)
+        return set.isEmpty ? nil : set.joined(separator: ", ") + " at once in each worker"
+    }
 }

@@ -40,6 +40,20 @@ enum HumanText {
         count(number) + " " + (number == 1 ? noun : noun.hasSuffix("h") ? noun + "es" : noun + "s")
     }
 
+    /// Things one after the other, the first three of many: `a, b, c and 12 more`.
+    static func list(_ things: [String]) -> String {
+        things.count <= 4
+            ? things.joined(separator: ", ")
+            : things[..<3].joined(separator: ", ") + " and \(count(things.count - 3)) more"
+    }
+
+    /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
+    static func suspended(_ isSuspended: Bool, downloads: Bool, filtrations: Bool) -> String? {
+        if isSuspended { return "suspended" }
+        let parts = (downloads ? ["downloads"] : []) + (filtrations ? ["filtrations"] : [])
+        return parts.isEmpty ? nil : parts.joined(separator: " and ") + " suspended"
+    }
+
     /// `8.1/s`, `1,234/s`.
     static func rate(_ perSecond: Double) -> String {
         (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(perSecond.rounded()))) + "/s"
@@ -53,13 +67,6 @@ enum HumanText {
         var text = [CChar](repeating: 0, count: 32)
         let length = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
         return String(decoding: text[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
-    }
-
-    /// A time in ms since 1970 as ISO 8601 in UTC: `2026-11-21T09:05:01.123Z`.
-    static func iso8601(_ milliseconds: Int) -> String {
-        // Whole seconds: a fraction would be cut off below the millisecond it means.
-        let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
-        return seconds.dropLast() + String(format: ".%03dZ", milliseconds % 1000)
     }
 
     /// Text of strangers (names, URLs, messages of servers) without what would steer a terminal or break a line.

@@ -56,8 +56,7 @@ struct ProgressLines {
     /// A bar of `room` columns and the space behind it; nothing where there is no room for one.
     private func bar(_ count: Int, room: Int) -> String {
         guard room >= 10 else { return "" }
-        let full = facts.photos == 0 ? 0 : count * room / facts.photos
-        return String(repeating: "\u{2588}", count: full) + String(repeating: "\u{2591}", count: room - full) + "  "
+        return Bar.text(count, of: facts.photos, room: room) + "  "
     }
 
     private func label(_ name: String) -> String { name + String(repeating: " ", count: 12 - name.count) }

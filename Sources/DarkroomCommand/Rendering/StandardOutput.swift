@@ -1,3 +1,4 @@
+import Darkroom
 import Foundation
 
 /// Standard output, written in large pieces; what is left is written by ``flush()``.

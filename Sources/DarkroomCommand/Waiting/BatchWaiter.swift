@@ -14,6 +14,7 @@ struct BatchWaiter {
 
     private static let pause = Duration.milliseconds(250)
     private static let heartbeatEvery = Duration.seconds(3)
+    private static let heartbeatsAtOnce = 100
 
     private let store: BatchStore
     private let redis: String
@@ -61,7 +62,7 @@ struct BatchWaiter {
         while true {
             do {
                 if nextHeartbeat <= .now {
-                    _ = try store.perform(store.heartbeat(worker: nil))
+                    try keepHouse()
                     nextHeartbeat = .now + Self.heartbeatEvery
                 }
                 now = try store.time()
@@ -82,6 +83,11 @@ struct BatchWaiter {
         }
     }
 
+    /// Does what a worker's heartbeats do for others; each does a bounded step, and many may be due.
+    private func keepHouse() throws {
+        for _ in 0..<Self.heartbeatsAtOnce where try !store.perform(store.heartbeat(worker: nil)).hasMore { return }
+    }
+
     /// Reads the facts of those that have not finished, and says what has come to hinder them.
     private mutating func refresh(_ latest: inout [BatchID: BatchFacts], now: Int) throws {
         let open = latest.values.filter { $0.state != .finished }
@@ -93,29 +99,19 @@ struct BatchWaiter {
                     + "\(HumanText.count(gone.photos, of: "photo")) done when it was last seen")
         }
         guard warnFrom <= .now else { return }
-        let warnings = BatchWarnings(workers: try store.workers(), now: now)
+        let warnings = BatchWarnings(workers: try store.workers(), cluster: try store.clusterSteering(), now: now)
         var hindrances: Set<Hindrance> = []
-        for batch in open.compactMap({ latest[$0.id] }).sorted(by: { $0.id < $1.id }) {
-            for warning in warnings.of(batch) {
-                let hindrance = Hindrance(batch: batch.id, kind: warning.kind)
-                if !warned.contains(hindrance) { warn(warning.text) }
-                hindrances.insert(hindrance)
-            }
+        for warning in warnings.of(latest.values.sorted(by: { $0.id < $1.id })) {
+            let hindrance = Hindrance(batch: warning.batch, kind: warning.kind)
+            if !warned.contains(hindrance) { warn(warning.text) }
+            hindrances.insert(hindrance)
         }
         warned = hindrances
     }
 }
 
-/// What hinders a batch, for saying it once while it lasts.
+/// What hinders a batch, or all, for saying it once while it lasts.
 private struct Hindrance: Hashable {
-    let batch: BatchID
+    let batch: BatchID?
     let kind: BatchWarnings.Kind
-}
-
-extension StoreError {
-    /// True when Redis is away and may come back, or cannot write to its disk until somebody makes room.
-    var isPassing: Bool {
-        [.cannotConnect, .disconnected, .timedOut].contains(redis?.code)
-            || ["MISCONF", "LOADING"].contains(redis?.serverErrorName)
-    }
 }

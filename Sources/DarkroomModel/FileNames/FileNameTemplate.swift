@@ -26,6 +26,9 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     public let description: String
     private let parts: [Part]
 
+    /// Whether the index tells photos apart, and not their names.
+    public var hasIndex: Bool { parts.contains(.index) }
+
     /// The template that is used unless told: `{name}` for a property list's dictionary, whose keys are unique,
     /// `{index}-{name}` for every other list.
     public static func standard(for format: PhotoListFormat, namesAreUnique: Bool) -> String {
@@ -56,7 +59,7 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// The path of a photo's file below the output folder; `name` need not be UTF-8.
     public func path(index: Int, name: [UInt8], ending: String) -> String {
         let number = Self.padded(index, digits: 6)
-        let hasIndex = parts.contains(.index)
+        let hasIndex = hasIndex
         let shown = hasIndex ? name.dropLast(ImageEnding.length(of: name)) : name[...]
         var room = Self.maxStemBytes - (hasIndex ? number.utf8.count : 0)
         for case .literal(let text) in parts { room -= text.count }

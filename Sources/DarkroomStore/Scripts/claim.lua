@@ -121,12 +121,13 @@ for _, h in ipairs(handed) do
     local deaths = redis.call('HMGET', key .. ':deaths', unpack(numbers))
     local steering
 --#include steering.lua
-    local batch = {id, steering}
+    local batch, cancelled = {id, steering}, string.find(steering, 'c', 1, true)  -- since it was handed out
     local i = 1
     while i <= #numbers do
         local run = i  -- the last of a run of operations that follow one another: their letters are read at once
         while numbers[run + 1] == numbers[run] + 1 do run = run + 1 end
         local letters = redis.call('GETRANGE', key .. ':states', (numbers[i] - 1) * size, math.min(numbers[run] * size, photos) - 1)
+        if cancelled then letters = string.gsub(letters, '[ND]', 'C') end
         for j = i, run do
             batch[#batch + 1] = numbers[j]
             batch[#batch + 1] = string.sub(letters, (j - i) * size + 1, (j - i + 1) * size)

@@ -23,7 +23,8 @@ if forgotten then
     redis.call('ZREM', prefix .. 'batches', id)
     redis.call('ZREM', prefix .. 'expiring', id)
     redis.call('ZREM', prefix .. 'releases', id)
-    redis.call('ZREM', prefix .. 'webhooks', id .. ' ' .. (facts[3] or ''))
+    local rounds = tonumber(facts[3] or 0)  -- of a batch that was retried an earlier one may be waiting for its call, too
+    for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', prefix .. 'webhooks', id .. ' ' .. round) end
     redis.call('PUBLISH', prefix .. 'events', '{"event":"forgotten","time":' .. now .. ',"batch":"' .. id .. '"}')
 else
     redis.call('ZADD', prefix .. 'expiring', 0, id)  -- whoever began may be gone: any claim or heartbeat goes on

@@ -29,10 +29,12 @@ for _, batch in ipairs(named) do
         steerings[#steerings + 1] = id
         steerings[#steerings + 1] = steering
         if b[4] ~= '0' then
+            local cancelled = string.find(steering, 'c', 1, true)
             for _, number in ipairs(numbers) do
                 letters[#letters + 1] = id
                 letters[#letters + 1] = tonumber(number)
-                letters[#letters + 1] = redis.call('GETRANGE', key .. ':states', (number - 1) * b[2], math.min(number * b[2], tonumber(b[3])) - 1)
+                local text = redis.call('GETRANGE', key .. ':states', (number - 1) * b[2], math.min(number * b[2], tonumber(b[3])) - 1)
+                letters[#letters + 1] = cancelled and string.gsub(text, '[ND]', 'C') or text
             end
         end
     end

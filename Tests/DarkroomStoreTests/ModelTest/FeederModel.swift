@@ -30,6 +30,9 @@ struct FeederModel {
         options.lease = .seconds(random.pick([1500, 3500, 7500])!)
         options.retain = random.chance(20) ? nil : .seconds(24 * 3600)
         options.output = random.pick(["", "", "/photos/a", "/photos/b"])!
+        options.afterSuccess = random.chance(40)
+        options.originals = random.chance(25) ? "/originals" : ""
+        options.webhook = random.chance(30) ? "https://example.org/done" : ""
         let photos = Int.random(in: 0...options.operationSize * 12, using: &random)
         let batch = Batch(id: BatchID("b\(submitted)"), options: options, photos: photos)
         batches.append(batch)

@@ -4,7 +4,7 @@ import DarkroomModel
 
 /// A message to Redis: the call of one script with its arguments, which can be sent late, again, or never.
 enum Message {
-    case submit(BatchID, BatchOptions, overwrite: Bool)
+    case submit(BatchID, BatchOptions, overwrite: Bool, after: [BatchID])
     case feed(BatchID, number: Int, photos: Int)
     case seal(BatchID, operations: Int, photos: Int)
     case claim(Claim)
@@ -14,6 +14,20 @@ enum Message {
     case forget(BatchID, unfinished: Bool)
     case expireLeases
     case leave(worker: String)
+    case cancel(BatchID, reason: String)
+    case cancelPhotos(BatchID, [ClosedRange<Int>])
+    /// Of a batch, or of the cluster; false resumes.
+    case suspend(BatchID?, QueuePart, Bool)
+    case prioritize(BatchID, Priority)
+    case focus(BatchID, Steering.Focus?)
+    case limit(downloads: Int?, filtrations: Int?)
+    case clearLimits
+    case depend(BatchID, on: BatchID, version: Int)
+    case undepend(BatchID, from: BatchID)
+    case retry(BatchID, ClosedRange<Int>, [FailureReason])
+    case restore(BatchID, number: Int, photos: Int)
+    case takeWebhook(DueWebhook, Duration)
+    case settleWebhook(String, score: Int, retryAfter: Duration?)
 
     struct Claim {
         var worker: String
@@ -22,6 +36,7 @@ enum Message {
         var photos = 4000
         var lowest = Priority.veryLow
         var next = ""
+        var focused = false
         var refused: [BatchID] = []
         var held: [HeldOperation] = []
     }
@@ -45,22 +60,6 @@ enum Message {
     static func failure(_ index: Int) -> String { "{\"index\":\(index)}" }
 }
 
-/// What a script answers to a message, comparable.
-enum Answer: Equatable {
-    case submit(SubmitReply)
-    case feed(FeedReply)
-    case seal(SealReply)
-    case claim(ClaimReply)
-    case heartbeat([HeldOperation])
-    case report(ReportReply)
-    case handback(HandbackReply)
-    case forget(ForgetReply)
-    /// Leave, and expire, which say nothing of interest.
-    case done
-    /// The script refused its arguments.
-    case refused
-}
-
 extension Message {
     /// Sends it to Redis and waits for the answer.
     func perform(_ store: BatchStore) throws(StoreError) -> Answer {
@@ -74,8 +73,8 @@ extension Message {
 
     private func call(_ store: BatchStore) throws(StoreError) -> Answer {
         switch self {
-        case .submit(let id, let options, let overwrite):
-            return .submit(try store.perform(store.submit(id, options, overwrite: overwrite)))
+        case .submit(let id, let options, let overwrite, let after):
+            return .submit(try store.perform(store.submit(id, options, overwrite: overwrite, after: after)))
         case .feed(let id, let number, let photos):
             let entry = Array(Self.entry(id, number, photos).utf8)
             let digest = Self.digest(id, number)
@@ -86,8 +85,10 @@ extension Message {
         case .claim(let claim): return .claim(try Self.claim(claim, store))
         case .heartbeat(let worker, let facts, let held):
             let pairs = facts.map { (field: $0, value: $0) }
-            return .heartbeat(
-                try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held)).lost.sorted())
+            var reply = try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held))
+            reply.lost = reply.lost.sorted()
+            reply.letters = Self.sorted(reply.letters)
+            return .heartbeat(reply)
         case .report(let report):
             let failures = report.failures.map { (index: $0, json: Array(Self.failure($0).utf8)) }
             return .report(
@@ -105,25 +106,54 @@ extension Message {
         case .leave(let worker):
             try store.perform(store.leave(worker: worker))
             return .done
+        default: return try steer(store)
         }
+    }
+
+    /// What users do while a batch runs, and what happens after its end.
+    private func steer(_ store: BatchStore) throws(StoreError) -> Answer {
+        switch self {
+        case .cancel(let id, let reason): return .cancel(try store.perform(store.cancel(id, reason: reason)))
+        case .cancelPhotos(let id, let ranges): return .cancelPhotos(try store.perform(store.cancelPhotos(id, ranges)))
+        case .suspend(let id, let part, let isSuspended):
+            return .steer(try store.perform(store.suspend(id, part, isSuspended)))
+        case .prioritize(let id, let priority): return .steer(try store.perform(store.prioritize(id, priority)))
+        case .focus(let id, let focus): return .focus(try store.perform(store.focus(id, focus)))
+        case .limit(let downloads, let filtrations):
+            return .limited(try store.perform(store.setLimits(downloads: downloads, filtrations: filtrations)))
+        case .clearLimits: return .limited(try store.perform(store.clearLimits()))
+        case .depend(let id, let other, let version):
+            return .depend(try store.perform(store.depend(id, on: other, version: version)))
+        case .undepend(let id, let other): return .undepend(try store.perform(store.undepend(id, from: other)))
+        case .retry(let id, let operations, let reasons):
+            return .retry(
+                try store.perform(
+                    store.retry(id, from: operations.lowerBound, through: operations.upperBound, reasons: reasons)))
+        case .restore(let id, let number, let photos):
+            let entry = Array(Self.entry(id, number, photos).utf8)
+            return .restore(try store.perform(store.restore(id, operation: number, entry: entry)))
+        case .takeWebhook(let due, let duration):
+            return .takeWebhook(try store.perform(store.takeWebhook(due, for: duration)))
+        case .settleWebhook(let member, let score, let delay):
+            return .settled(try store.perform(store.settleWebhook(member, score: score, retryAfter: delay)))
+        default: preconditionFailure("a message that the other function sends: \(self)")
+        }
+    }
+
+    /// In an order of their own, as those that are lost.
+    static func sorted(_ letters: [HeartbeatReply.Letters]) -> [HeartbeatReply.Letters] {
+        letters.sorted { ($0.batch, $0.number) < ($1.batch, $1.number) }
     }
 
     private static func claim(_ claim: Claim, _ store: BatchStore) throws(StoreError) -> ClaimReply {
         let reply = try store.perform(
             store.claim(
                 worker: claim.worker, number: claim.number, operations: claim.operations, photos: claim.photos,
-                lowest: claim.lowest, next: claim.next, refused: claim.refused, held: claim.held))
-        guard case .claimed(let claimed) = reply else { return reply }
-        return .claimed(claimed.operations, lost: claimed.lost.sorted(), next: claimed.next)
-    }
-}
-
-extension ClaimReply {
-    /// What a claim brought, without what holds for batches and cluster.
-    static func claimed(_ operations: [ClaimedOperation], lost: [HeldOperation], next: String) -> ClaimReply {
-        .claimed(
-            Claimed(
-                operations: operations, lost: lost, next: next, version: 0, cluster: ClusterSteering(), steering: [:]))
+                lowest: claim.lowest, next: claim.next, focused: claim.focused, refused: claim.refused,
+                held: claim.held))
+        guard case .claimed(var claimed) = reply else { return reply }
+        claimed.lost = claimed.lost.sorted()
+        return .claimed(claimed)
     }
 }
 
@@ -133,16 +163,18 @@ extension Message: CustomStringConvertible {
         func text(_ held: HeldOperation) -> String { "\(held.batch)/\(held.number) under \(held.fence)" }
         func list(_ held: [HeldOperation]) -> String { "[" + held.map(text).joined(separator: ", ") + "]" }
         switch self {
-        case .submit(let id, let options, let overwrite):
+        case .submit(let id, let options, let overwrite, let after):
             return "submit \(id), size \(options.operationSize), window \(options.window), \(options.priority), "
                 + "lease \(options.lease), retain \(options.retain as Duration?), output \"\(options.output)\""
-                + (overwrite ? ", overwrite" : "")
+                + (overwrite ? ", overwrite" : "") + (options.originals.isEmpty ? "" : ", originals")
+                + (options.webhook.isEmpty ? "" : ", webhook") + (after.isEmpty ? "" : ", after \(after)")
+                + (options.afterSuccess ? ", after success" : "")
         case .feed(let id, let number, let photos): return "feed \(id)/\(number), \(photos) photos"
         case .seal(let id, let operations, let photos):
             return "seal \(id), \(operations) operations, \(photos) photos"
         case .claim(let claim):
             return "claim \(claim.number) of \(claim.worker), \(claim.operations) operations, \(claim.photos) photos, "
-                + "from \(claim.lowest), next \"\(claim.next)\", refused \(claim.refused), held \(list(claim.held))"
+                + "from \(claim.lowest)\(claim.focused ? ", focused" : ""), next \"\(claim.next)\", refused \(claim.refused), held \(list(claim.held))"
         case .heartbeat(let worker, let facts, let held):
             return "heartbeat of \(worker ?? "nobody"), facts \(facts), held \(list(held))"
         case .report(let report):
@@ -153,78 +185,26 @@ extension Message: CustomStringConvertible {
         case .forget(let id, let unfinished): return "forget \(id)" + (unfinished ? ", also unfinished" : "")
         case .expireLeases: return "expire all leases"
         case .leave(let worker): return "\(worker) leaves"
+        case .cancel(let id, let reason): return "cancel \(id) \(reason)"
+        case .cancelPhotos(let id, let ranges): return "cancel \(ranges) of \(id)"
+        case .suspend(let id, let part, let isSuspended):
+            return "\(isSuspended ? "suspend" : "resume") \(part) of \(id?.description ?? "the cluster")"
+        case .prioritize(let id, let priority): return "prioritize \(id) \(priority)"
+        case .focus(let id, let focus):
+            return "focus \(id) on \(focus.map { "\($0.photos)\($0.only ? " only" : "")" } ?? "nothing")"
+        case .limit(let downloads, let filtrations):
+            return "limits \(downloads as Int?) downloads, \(filtrations as Int?) filtrations"
+        case .clearLimits: return "no limits"
+        case .depend(let id, let other, let version): return "\(id) waits for \(other), as of \(version)"
+        case .undepend(let id, let other): return "\(id) no longer waits for \(other)"
+        case .retry(let id, let operations, let reasons):
+            return "retry \(operations) of \(id), reasons \(reasons.map(\.word))"
+        case .restore(let id, let number, let photos): return "restore \(id)/\(number), \(photos) photos"
+        case .takeWebhook(let due, let duration):
+            return "take the webhook \(due.member) at \(due.score) for \(duration)"
+        case .settleWebhook(let member, let score, let delay):
+            return "settle the webhook \(member) at \(score), again after \(delay as Duration?)"
         }
-    }
-}
-
-extension Answer: CustomStringConvertible {
-    /// What a log of a run shows.
-    var description: String {
-        switch self {
-        case .submit(let reply): return "\(reply)"
-        case .feed(let reply): return "\(reply)"
-        case .seal(let reply): return "\(reply)"
-        case .claim(.old): return "old"
-        case .claim(.claimed(let claimed)):
-            let handed = claimed.operations.map {
-                "\($0.held.batch)/\($0.held.number) under \($0.held.fence) "
-                    + "\(String(decoding: $0.letters, as: UTF8.self)) \($0.deaths) deaths \"\(String(decoding: $0.entry, as: UTF8.self))\""
-            }
-            return "\(handed), lost \(Self.text(claimed.lost)), next \"\(claimed.next)\""
-        case .heartbeat(let lost): return "lost \(Self.text(lost))"
-        case .report(.accepted(let ended, let letters, _)):
-            return (ended ? "ended" : "accepted") + (letters.map { " " + String(decoding: $0, as: UTF8.self) } ?? "")
-        case .report(.ended(let letters)), .handback(.ended(let letters)):
-            return "had ended " + String(decoding: letters, as: UTF8.self)
-        case .report(let reply): return "\(reply)"
-        case .handback(let reply): return "\(reply)"
-        case .forget(let reply): return "\(reply)"
-        case .done: return "done"
-        case .refused: return "refused with an error"
-        }
-    }
-
-    /// Which of a script's answers it is, without numbers.
-    var kind: String {
-        switch self {
-        case .submit(.submitted): "submit: submitted"
-        case .submit(.exists): "submit: exists"
-        case .submit(.outputTaken): "submit: output taken"
-        case .submit(.gone): "submit: gone"
-        case .feed(.expects): "feed: expects"
-        case .feed(let reply): "feed: \(reply)"
-        case .seal(.differs): "seal: differs"
-        case .seal(let reply): "seal: \(reply)"
-        case .claim(.old): "claim: old"
-        case .claim(.claimed(let claimed)):
-            "claim: \(claimed.operations.isEmpty ? "nothing" : "operations")\(claimed.lost.isEmpty ? "" : ", lost")"
-        case .heartbeat(let lost): lost.isEmpty ? "heartbeat" : "heartbeat: lost"
-        case .report(.accepted(let ended, let letters, _)):
-            "report: \(ended ? "ended it" : "accepted")\(letters == nil ? "" : ", differs")"
-        case .report(.ended): "report: had ended"
-        case .report(let reply): "report: \(reply)"
-        case .handback(.ended): "hand-back: had ended"
-        case .handback(let reply): "hand-back: \(reply)"
-        case .forget(.unfinished): "forget: unfinished"
-        case .forget(let reply): "forget: \(reply)"
-        case .done: "done"
-        case .refused: "refused"
-        }
-    }
-
-    /// Every answer that a long run meets.
-    static let kinds: Set = [
-        "submit: submitted", "submit: exists", "submit: output taken", "feed: fed", "feed: gone", "feed: expects",
-        "feed: sealed", "feed: short", "feed: full", "seal: sealed", "seal: gone", "seal: differs", "claim: old",
-        "claim: nothing", "claim: operations", "claim: nothing, lost", "claim: operations, lost", "heartbeat",
-        "heartbeat: lost", "report: accepted", "report: accepted, differs", "report: ended it",
-        "report: ended it, differs", "report: gone", "report: lost", "report: had ended", "hand-back: queued",
-        "hand-back: gone", "hand-back: lost", "hand-back: had ended", "forget: forgotten", "forget: gone",
-        "forget: unfinished", "done", "refused",
-    ]
-
-    private static func text(_ lost: [HeldOperation]) -> [String] {
-        lost.map { "\($0.batch)/\($0.number) under \($0.fence)" }
     }
 }
 

@@ -12,15 +12,19 @@ final class ModelBench {
     /// How often each answer was met, see `Answer.kind`.
     private(set) var met: [String: Int] = [:]
     private let reader: StoreReader
+    private let listener: Listener
     private var log: [String] = []
     /// The highest fence that was ever given, also before a rollback.
     private var newestFence = 0
     private var saved: (model: StoreModel, keys: [RedisValue])?
 
-    init(_ store: BatchStore) {
+    init(_ store: BatchStore) throws {
         self.store = store
         reader = StoreReader(store)
+        listener = try Listener(store)
     }
+
+    func close() { listener.close() }
 
     var state: StoreState { model.state }
 
@@ -39,6 +43,9 @@ final class ModelBench {
         try compare(redis)
         let violations = redis.violations(since: before)
         if !violations.isEmpty { throw failure(violations) }
+        let (hints, events) = try listener.upToNow()
+        let complaints = ChangeAudit(before: before, after: redis, hints: hints, events: events).complaints()
+        if !complaints.isEmpty { throw failure(complaints + ["Said was: \(hints) \(events)"]) }
         if redis.claims != before.claims {
             if redis.claims <= newestFence { throw failure(["the fence \(redis.claims) was given before"]) }
             newestFence = redis.claims
@@ -47,13 +54,13 @@ final class ModelBench {
     }
 
     /// Changes something behind the scripts' back, in Redis by a command and in the model likewise.
-    func tamper(_ words: [String], _ change: (inout StoreState) -> Void) throws {
+    func tamper(_ words: [String], compares: Bool = true, _ change: (inout StoreState) -> Void) throws {
         note(words.joined(separator: " "))
         let key = store.keys.prefix + words[1]
         let arguments = [words[0], key] + words.dropFirst(2)
         _ = try store.connection.call(RedisCommand(arguments: arguments.map { Array($0.utf8) }))
         change(&model.state)
-        try compare(try reader.read())
+        if compares { try compare(try reader.read()) }
     }
 
     /// Keeps everything as it stands, for `rollBack`.
@@ -104,19 +111,19 @@ final class ModelBench {
             model.state.batches[id]!.counters = batch.counters
             model.state.batches[id]!.reasons = batch.reasons
         }
+        model.state.turn = redis.turn
         if redis != model.state { throw failure(redis.differences(from: model.state)) }
         model.state = redis  // equal, and quickly compared with what is read next
     }
 
-    /// The Redis clock as the step saw it: what it wrote as a time. A step that wrote none needs none.
+    /// The Redis clock as the step saw it: what it wrote as a time, which is the latest of all. A step that wrote none needs
+    /// none.
     private func time(of message: Message, in redis: StoreState) -> Int {
         switch message {
         case .claim, .heartbeat: redis.seen ?? 0
-        case .submit(let id, _, _), .feed(let id, _, _), .seal(let id, _, _), .forget(let id, _):
-            redis.batches[id]?.latestTime ?? 0
-        case .report(let report): redis.batches[report.held.batch]?.latestTime ?? 0
-        case .handback(let held, _): redis.batches[held.batch]?.latestTime ?? 0
-        case .expireLeases, .leave: 0
+        case .takeWebhook(let due, let duration): (redis.webhooks[due.member] ?? 0) - duration.wholeMilliseconds
+        case .settleWebhook(let member, _, let delay?): (redis.webhooks[member] ?? 0) - delay.wholeMilliseconds
+        default: redis.batches.values.map(\.latestTime).max() ?? 0
         }
     }
 }

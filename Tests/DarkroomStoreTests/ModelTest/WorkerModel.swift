@@ -16,6 +16,8 @@ struct WorkerModel {
     struct Work {
         var held: HeldOperation
         var letters: [UInt8]
+        /// True when it heard that the batch was cancelled.
+        var isCancelled = false
         var bytesIn = 0
         var bytesOut = 0
 
@@ -48,6 +50,19 @@ struct WorkerModel {
 
     mutating func drop(_ lost: [HeldOperation]) {
         work.removeAll { lost.contains($0.held) }
+    }
+
+    /// What a heartbeat said of batches that were cancelled, and of photos.
+    mutating func hear(_ reply: HeartbeatReply) {
+        for at in work.indices {
+            if reply.steering[work[at].held.batch]?.isCancelled == true { work[at].isCancelled = true }
+            for letters in reply.letters
+            where letters.batch == work[at].held.batch && letters.number == work[at].held.number {
+                for (index, letter) in letters.letters.enumerated() where letter == UInt8(ascii: "C") {
+                    work[at].letters[index] = letter
+                }
+            }
+        }
     }
 
     mutating func take(_ operations: [ClaimedOperation]) {

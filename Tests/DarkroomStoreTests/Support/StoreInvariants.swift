@@ -9,12 +9,13 @@ extension StoreState {
             if previous?.batches[id] != batch {
                 broken += batch.violations(claims: claims).map { "batch \(id): \($0)" }
             }
-            let rings = Priority.allCases.filter { self.rings[$0]?[id] != nil }
-            let wanted = batch.state != nil && !batch.queue.isEmpty ? [batch.priority] : []
+            let rings = Priority.allCases.filter { self.rings[$0]?.turns[id] != nil }
+            let wanted = batch.handable.isEmpty ? [] : [batch.priority]
             if rings != wanted { broken.append("batch \(id): in the rings \(rings), wanted \(wanted)") }
             let expires = batch.state == nil || batch.state == .finished && batch.retain >= 0
             if (expiring[id] != nil) != expires { broken.append("batch \(id): expiring \(expiring[id] as Int?)") }
             if submissions[id] != batch.submitted { broken.append("batch \(id): submitted \(submissions[id] as Int?)") }
+            broken += waitingViolations(of: id, batch).map { "batch \(id): \($0)" }
             let leased = Set(leases.keys.filter { $0.batch == id }.map(\.number))
             if leased != Set(batch.executing.keys) {
                 broken.append("batch \(id): leases \(leased.sorted()), executing \(batch.executing.keys.sorted())")
@@ -25,7 +26,18 @@ extension StoreState {
         if !Set(expiring.keys).isSubset(of: there) { broken.append("expiring names batches that are gone") }
         if !Set(leases.keys.map(\.batch)).isSubset(of: there) { broken.append("leases of batches that are gone") }
         if !Set(outputs.values).isSubset(of: there) { broken.append("outputs names batches that are gone") }
-        for (priority, ring) in rings {
+        if !Set(releases.keys).isSubset(of: there) { broken.append("releases names batches that are gone") }
+        for member in webhooks.keys {
+            let parts = member.split(separator: " ")
+            guard parts.count == 2, let batch = batches[BatchID(String(parts[0]))], !batch.webhook.isEmpty,
+                batch.state == .finished || batch.round > Int(parts[1]) ?? .max, Int(parts[1]) ?? .max <= batch.round
+            else {
+                broken.append("webhooks has \(member)")
+                continue
+            }
+        }
+        for (priority, turns) in rings {
+            let ring = turns.turns
             if !Set(ring.keys).isSubset(of: there) { broken.append("the ring \(priority) names batches that are gone") }
             if Set(ring.values).count != ring.count {
                 broken.append("two batches of the ring \(priority) have one turn")
@@ -36,9 +48,38 @@ extension StoreState {
         return broken
     }
 
+    /// Dependencies and dependents mirror each other, who waits is going to be released, and nobody waits for himself.
+    private func waitingViolations(of id: BatchID, _ batch: BatchContent) -> [String] {
+        var broken: [String] = []
+        for other in batch.dependencies where !(batches[other]?.dependents.order.contains(id) ?? false) {
+            broken.append("waits for \(other), which does not know")
+        }
+        for other in batch.dependents.order where !(batches[other]?.dependencies.contains(id) ?? false) {
+            broken.append("\(other) waits for it, but does not know")
+        }
+        let awaited = batch.dependencies.filter { batches[$0]?.state != .finished || releases[$0] != nil }
+        if batch.state == .waiting, awaited.isEmpty { broken.append("waits for nothing") }
+        if let state = batch.state, state != .waiting, !batch.isCancelled, !batch.dependencies.isEmpty {
+            broken.append("is \(state) and has dependencies")
+        }
+        if batch.state == .finished, !batch.dependents.order.isEmpty, releases[id] == nil {
+            broken.append("finished, and its dependents are not to be released")
+        }
+        if releases[id] != nil, batch.state != .finished { broken.append("not finished, and in releases") }
+        var reached = batch.dependencies
+        var open = Array(reached)
+        while let next = open.popLast() {
+            for other in batches[next]?.dependencies ?? [] where reached.insert(other).inserted { open.append(other) }
+        }
+        if reached.contains(id) { broken.append("waits for itself, in a circle") }
+        return broken
+    }
+
     private func violations(after previous: StoreState) -> [String] {
         var broken: [String] = []
         if claims < previous.claims { broken.append("fences went back from \(previous.claims) to \(claims)") }
+        if version < previous.version { broken.append("the version went back") }
+        if cluster != previous.cluster, version == previous.version { broken.append("the cluster's version stood") }
         if attended < previous.attended { broken.append("attended time went back") }
         for (id, batch) in batches {
             guard let before = previous.batches[id], before.submitted == batch.submitted, before != batch
@@ -46,7 +87,32 @@ extension StoreState {
             if batch.letters.count < before.letters.count { broken.append("batch \(id): photos went away") }
             for (index, (was, letter)) in zip(before.letters, batch.letters).enumerated()
             where was != letter && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
-                broken.append("batch \(id): the final letter of photo \(index) moved")
+                let isRetry = (97...122).contains(was) && letter == UInt8(ascii: "N")
+                let number = index / batch.size + 1
+                if !isRetry || !before.hasEnded(number) || !batch.queue.contains(number) {
+                    broken.append("batch \(id): the final letter of photo \(index) moved")
+                }
+            }
+            if before.isCancelled, !batch.isCancelled || batch.letters != before.letters {
+                broken.append("batch \(id): was cancelled, and is not, or has other letters")
+            }
+            if before.steering != batch.steering, version <= previous.version {
+                // The end of a batch clears its focus: nothing is left that it could matter to.
+                var cleared = before.steering
+                cleared.focus = nil
+                if batch.state != .finished || cleared != batch.steering {
+                    broken.append("batch \(id): its steering changed, the version did not")
+                }
+            }
+            if before.isCancelled || !before.suspended.isDisjoint(with: [.everything, .downloads]),
+                let number = batch.executing.keys.first(where: {
+                    before.executing[$0] != batch.executing[$0] && before.queue.contains($0)
+                })
+            {
+                broken.append("batch \(id): operation \(number) was handed out in spite of the flags")
+            }
+            if batch.operations > before.operations, batch.queue.count + batch.executing.count > batch.window {
+                broken.append("batch \(id): more was fed than the window allows")
             }
             if batch.bytesIn < before.bytesIn || batch.bytesOut < before.bytesOut {
                 broken.append("batch \(id): bytes went down")
@@ -69,12 +135,12 @@ extension BatchContent {
         var broken: [String] = []
         func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
         let wanted = countersOfContent
+        if isCancelled { return broken + cancelledViolations(wanted) }
         demand(counters == wanted, "the counters \(counters) are not those of the letters, \(wanted)")
         demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
         demand(
             operations == (letters.count + size - 1) / size,
             "\(operations) operations of \(size) photos for \(letters.count) photos")
-        demand(operations - wanted.ended <= window, "more is fed than the window allows")
         demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
         let live = queue.union(executing.keys)
         demand(live.isSubset(of: 1...max(1, operations)), "an operation that was never fed is queued or executing")
@@ -82,12 +148,18 @@ extension BatchContent {
             let letters = letters[photos(of: operation)]
             let open = letters.contains(UInt8(ascii: "N")) || letters.contains(UInt8(ascii: "D"))
             let text = String(decoding: letters, as: UTF8.self)
-            demand(open == live.contains(operation), "operation \(operation) with \(text)")
-            if executing[operation] == nil {
+            // One that executes while its last photos are cancelled one by one is left to its owner's next report.
+            let left = executing[operation] != nil && letters.contains(UInt8(ascii: "C"))
+            demand(open == live.contains(operation) || left, "operation \(operation) with \(text)")
+            if executing[operation] == nil, originals.isEmpty {
                 demand(!letters.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }
-            let keeps = open || letters.contains { (97...122).contains($0) }
-            demand((entries[operation] != nil) == keeps, "operation \(operation) has an entry: \(!keeps)")
+            let keeps = open || left || letters.contains { (97...122).contains($0) }
+            // What failed may have lost its entry, when more failed than are kept.
+            let mayLack = !live.contains(operation) && keeps
+            demand(
+                (entries[operation] != nil) == keeps || mayLack && entries[operation] == nil,
+                "operation \(operation) has an entry: \(!keeps)")
         }
         demand(entries.keys.allSatisfy { 1...max(1, operations) ~= $0 }, "an entry of an operation that was never fed")
         demand(deaths.allSatisfy { live.contains($0.key) && $0.value > 0 }, "deaths \(deaths) of ended operations")
@@ -95,10 +167,38 @@ extension BatchContent {
         demand(
             failures.keys.allSatisfy { letters.indices.contains($0) && (97...122).contains(letters[$0]) },
             "a failure is kept of a photo that has not failed")
-        let over = sealed && live.isEmpty
+        let over = sealed && live.isEmpty && state != .waiting
         demand((state == .finished) == over, "the state is \(state!) with \(live.count) operations to end")
         demand((finished != nil) == over, "finished at \(finished as Int?)")
-        demand((started != nil) == (state == .executing || over && operations > 0), "started at \(started as Int?)")
+        demand(started == nil || state == .executing || over, "started at \(started as Int?)")
+        demand(state != .executing || started != nil, "executing, and never started")
+        demand(!over || focus == nil, "finished with a focus")
+        demand(round >= 1 && (attempts ?? 0) >= 0, "round \(round), attempts \(attempts as Int?)")
+        return broken
+    }
+
+    /// What does not hold of a cancelled batch: its letters stay as they were, and what is not final counts as cancelled.
+    private func cancelledViolations(_ wanted: BatchCounters) -> [String] {
+        var broken: [String] = []
+        func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
+        demand(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) letters")
+        demand(counters.filtered == wanted.filtered, "\(counters.filtered) filtered, letters say \(wanted.filtered)")
+        demand(counters.failed == wanted.failed, "\(counters.failed) failed, letters say \(wanted.failed)")
+        demand(
+            counters.cancelled == wanted.cancelled, "one by one \(counters.cancelled), letters say \(wanted.cancelled)")
+        demand(counters.executing == executing.count, "\(counters.executing) execute, not \(executing.count)")
+        demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
+        demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
+        demand((state == .finished) == executing.isEmpty, "\(state!) with \(executing.count) that execute")
+        demand((finished != nil) == (state == .finished), "finished at \(finished as Int?)")
+        demand(state != .waiting, "waits")
+        if state == .finished {
+            demand(queue.isEmpty && entries.isEmpty && deaths.isEmpty, "it is over and has a queue, entries or deaths")
+        } else {
+            demand(
+                queue.count + executing.count + counters.ended == operations,
+                "\(queue.count) queued, \(executing.count) executing, \(counters.ended) ended of \(operations)")
+        }
         return broken
     }
 }

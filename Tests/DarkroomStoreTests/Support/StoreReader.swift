@@ -20,6 +20,7 @@ final class StoreReader {
             local kind, content = redis.call('TYPE', key).ok, {'?'}
             if kind == 'string' then content = {redis.call('GET', key)}
             elseif kind == 'hash' then content = redis.call('HGETALL', key)
+            elseif kind == 'set' then content = redis.call('SMEMBERS', key)
             elseif kind == 'zset' then content = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
             found[#found + 1] = key
             found[#found + 1] = table.concat(content, '\\n')
@@ -47,9 +48,12 @@ final class StoreReader {
         return state
     }
 
-    private static let batchKeys: Set = ["states", "operations", "queue", "executing", "deaths", "failures", "reasons"]
+    private static let batchKeys: Set = [
+        "states", "operations", "queue", "executing", "deaths", "failures", "reasons", "dependencies",
+        "dependents",
+    ]
     private static let globalKeys =
-        Set(["control", "batches", "leases", "workers", "outputs", "expiring"])
+        Set(["control", "batches", "leases", "workers", "outputs", "expiring", "releases", "webhooks"])
         .union(Priority.allCases.map { "ready:\($0.rawValue)" })
 
     private static func isKnown(_ key: String) -> Bool {
@@ -73,6 +77,11 @@ final class StoreReader {
         let pairs = stride(from: 0, to: lines.count - 1, by: 2).map { (lines[$0], lines[$0 + 1]) }
         apart[key] = pairs
         return pairs
+    }
+
+    /// The members of a set of batches.
+    private func members(_ key: String) -> [BatchID] {
+        (raw[key] ?? "").split(separator: "\n").map { BatchID(String($0)) }
     }
 
     /// A hash or a sorted set with integers as values.
@@ -105,6 +114,11 @@ final class StoreReader {
             if fields[field] == "" { fields[field] = nil } else { return int(field) }
             return nil
         }
+        func flag(_ field: String) -> Bool {
+            let text = take(field)
+            if !["", "0", "1"].contains(text) { problems.append("\(key): \(field) is \"\(text)\"") }
+            return text == "1"
+        }
         var content = BatchContent()
         content.size = int("size")
         content.window = int("window")
@@ -112,6 +126,26 @@ final class StoreReader {
         content.retain = int("retain")
         content.priority = Priority(rawValue: take("priority")) ?? .normal
         content.output = take("output")
+        content.afterSuccess = take("after.success") == "1"
+        content.originals = take("originals")
+        content.webhook = take("webhook")
+        if fields["webhook.attempts"] != nil { content.attempts = int("webhook.attempts") }
+        content.round = int("round")
+        for part in QueuePart.allCases where flag(part == .everything ? "flag.suspended" : "flag.\(part).suspended") {
+            content.suspended.insert(part)
+        }
+        content.isCancelled = flag("flag.cancelled")
+        content.reason = take("cancelled.reason")
+        let first = take("focus.first")
+        let last = take("focus.last")
+        let only = flag("focus.only")
+        if let first = Int(first), let last = Int(last), first <= last {
+            content.focus = Steering.Focus(first...last, only: only)
+        } else if !first.isEmpty || !last.isEmpty || only {
+            problems.append("\(key): the focus is \"\(first)\" to \"\(last)\", only \(only)")
+        }
+        content.dependencies = Set(members(key + ":dependencies"))
+        content.dependents.order = members(key + ":dependents")
         content.state = BatchState(rawValue: take("state"))
         content.sealed = int("sealed") == 1
         content.digest = take("feed.digest")
@@ -150,16 +184,32 @@ final class StoreReader {
     }
 
     private func readGlobals(into state: inout StoreState) {
-        let control = integers("control", &state.problems)
+        var control: [String: Int] = [:]
+        for (field, text) in pairs("control") where !text.isEmpty {
+            guard let value = Int(text) else {
+                state.problems.append("control: \(field) is \"\(text)\"")
+                continue
+            }
+            control[field] = value
+        }
+        state.version = control["version"] ?? 0
+        state.dependencies = control["dependencies"] ?? 0
+        state.cluster.isSuspended = control["suspended"] == 1
+        state.cluster.areDownloadsSuspended = control["downloads.suspended"] == 1
+        state.cluster.areFiltrationsSuspended = control["filtrations.suspended"] == 1
+        state.cluster.downloads = control["downloads.limit"]
+        state.cluster.filtrations = control["filtrations.limit"]
         state.seen = control["seen"]
         state.attended = control["attended"] ?? 0
         state.claims = control["claims"] ?? 0
         state.turn = control["turn"] ?? 0
         state.submissions = byBatch("batches", &state.problems)
         state.expiring = byBatch("expiring", &state.problems)
+        state.releases = byBatch("releases", &state.problems)
+        state.webhooks = integers("webhooks", &state.problems)
         for priority in Priority.allCases {
             let ring = byBatch("ready:\(priority.rawValue)", &state.problems)
-            if !ring.isEmpty { state.rings[priority] = ring }
+            if !ring.isEmpty { state.rings[priority] = Ring(turns: ring) }
         }
         for (member, deadline) in integers("leases", &state.problems) {
             state.leases[Self.operation(member)] = deadline

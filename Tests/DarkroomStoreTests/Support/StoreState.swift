@@ -6,10 +6,15 @@ struct StoreState: Equatable {
     var attended = 0
     var claims = 0
     var turn = 0
+    /// Flags and limits of the whole cluster.
+    var cluster = ClusterSteering()
+    var version = 0
+    /// The version of everything that waits for another.
+    var dependencies = 0
     var batches: [BatchID: BatchContent] = [:]
     var submissions: [BatchID: Int] = [:]
     /// By priority the turn of each batch in its ring.
-    var rings: [Priority: [BatchID: Int]] = [:]
+    var rings: [Priority: Ring] = [:]
     var leases: [OperationID: Int] = [:]
     /// Workers by their last heartbeat.
     var workers: [String: Int] = [:]
@@ -17,8 +22,32 @@ struct StoreState: Equatable {
     var workerHashes: [String: WorkerContent] = [:]
     var outputs: [String: BatchID] = [:]
     var expiring: [BatchID: Int] = [:]
+    /// Batches whose dependents are to be released, by when they finished.
+    var releases: [BatchID: Int] = [:]
+    /// `<batch> <round>` by next attempt.
+    var webhooks: [String: Int] = [:]
     /// What was found that has no place here: unknown keys, values that are not what they must be.
     var problems: [String] = []
+}
+
+/// The ring of a priority: batches by turn. Two are equal when their batches come in the same order: how many turns are
+/// counted is nobody's business.
+struct Ring: Equatable {
+    var turns: [BatchID: Int] = [:]
+
+    /// The batches by turn.
+    var inTurn: [BatchID] { turns.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }
+
+    static func == (left: Ring, right: Ring) -> Bool { left.turns == right.turns || left.inTurn == right.inTurn }
+}
+
+/// The members of a set, in the order in which Redis gives them, which is not compared.
+struct Members: Equatable {
+    var order: [BatchID] = []
+
+    static func == (left: Members, right: Members) -> Bool {
+        left.order == right.order || left.order.sorted() == right.order.sorted()
+    }
 }
 
 /// An operation of a batch, whoever holds it.
@@ -50,6 +79,18 @@ struct BatchContent: Equatable {
     var retain = 0
     var priority = Priority.normal
     var output = ""
+    var afterSuccess = false
+    var originals = ""
+    var webhook = ""
+    /// Attempts to call the webhook in this round; nil before the first end.
+    var attempts: Int?
+    var round = 1
+    var suspended: Set<QueuePart> = []
+    var isCancelled = false
+    var reason = ""
+    var focus: Steering.Focus?
+    var dependencies: Set<BatchID> = []
+    var dependents = Members()
     /// Nil once forgetting has begun.
     var state: BatchState?
     var sealed = false
@@ -73,7 +114,41 @@ struct BatchContent: Equatable {
 
     /// The photos of an operation, as positions in `letters`.
     func photos(of operation: Int) -> Range<Int> {
-        (operation - 1) * size..<min(operation * size, letters.count)
+        min((operation - 1) * size, letters.count)..<min(operation * size, letters.count)
+    }
+
+    /// The operations that the focus touches; nil without one.
+    var focused: ClosedRange<Int>? {
+        focus.map { $0.photos.lowerBound / size + 1...$0.photos.upperBound / size + 1 }
+    }
+
+    /// The operations that can be handed out, in the order in which they are.
+    var handable: [Int] {
+        guard state == .ready || state == .executing, !isCancelled,
+            suspended.isDisjoint(with: [.everything, .downloads])
+        else { return [] }
+        guard let focused else { return queue.sorted() }
+        let first = queue.filter(focused.contains).sorted()
+        return focus!.only ? first : first + queue.filter { !focused.contains($0) }.sorted()
+    }
+
+    /// The letters as everybody reads them: in a cancelled batch what is not final is cancelled.
+    func read(_ letters: some Sequence<UInt8>) -> [UInt8] {
+        isCancelled
+            ? letters.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
+            : Array(letters)
+    }
+
+    /// What workers are told of it.
+    var steering: Steering {
+        var steering = Steering()
+        steering.priority = priority
+        steering.isCancelled = isCancelled
+        steering.isSuspended = suspended.contains(.everything)
+        steering.areDownloadsSuspended = suspended.contains(.downloads)
+        steering.areFiltrationsSuspended = suspended.contains(.filtrations)
+        steering.focus = focus
+        return steering
     }
 
     func hasEnded(_ operation: Int) -> Bool { !queue.contains(operation) && executing[operation] == nil }
@@ -138,7 +213,9 @@ extension StoreState {
         compare("seen", seen, expected.seen)
         compare("attended", attended, expected.attended)
         compare("claims", claims, expected.claims)
-        compare("turn", turn, expected.turn)
+        compare("cluster", cluster, expected.cluster)
+        compare("version", version, expected.version)
+        compare("dependencies", dependencies, expected.dependencies)
         compare("batches", submissions, expected.submissions)
         compare("rings", rings, expected.rings)
         compare("leases", leases, expected.leases)
@@ -146,6 +223,8 @@ extension StoreState {
         compare("worker hashes", workerHashes, expected.workerHashes)
         compare("outputs", outputs, expected.outputs)
         compare("expiring", expiring, expected.expiring)
+        compare("releases", releases, expected.releases)
+        compare("webhooks", webhooks, expected.webhooks)
         for id in Set(batches.keys).union(expected.batches.keys) where batches[id] != expected.batches[id] {
             guard let actual = batches[id], let wanted = expected.batches[id] else {
                 found.append("batch \(id): in Redis \(batches[id] != nil), expected \(expected.batches[id] != nil)")
@@ -172,6 +251,17 @@ extension BatchContent {
         compare("retain", \.retain)
         compare("priority", \.priority)
         compare("output", \.output)
+        compare("after.success", \.afterSuccess)
+        compare("originals", \.originals)
+        compare("webhook", \.webhook)
+        compare("webhook.attempts", \.attempts)
+        compare("round", \.round)
+        compare("suspended", \.suspended)
+        compare("cancelled", \.isCancelled)
+        compare("cancelled.reason", \.reason)
+        compare("focus", \.focus)
+        compare("dependencies", \.dependencies)
+        compare("dependents", \.dependents)
         compare("state", \.state)
         compare("sealed", \.sealed)
         compare("digest", \.digest)

@@ -1,0 +1,43 @@
+import Darkroom
+import DarkroomConcurrency
+
+/// What 100 changes of focus a second cost a batch that runs, paired with runs without; two workers.
+struct FocusCost {
+    private static let rounds = 7
+    private static let photos = 2000
+    private let cluster: ControlCluster
+
+    init(_ cluster: ControlCluster) { self.cluster = cluster }
+
+    func measure(_ report: inout BenchReport) throws {
+        try cluster.startWorkers(2)
+        let ratios = try (0..<Self.rounds).map { round in
+            // Which comes first changes, so that a machine that warms up favours neither.
+            let first = try rate(changing: round % 2 == 0)
+            let second = try rate(changing: round % 2 == 1)
+            return round % 2 == 0 ? first / second : second / first
+        }
+        report.add("photos/s under 100 changes of focus a second, as part of those without", median(ratios), "times")
+    }
+
+    private func rate(changing: Bool) throws -> Double {
+        let id = try cluster.submit((0..<Self.photos).map { cluster.urls[$0 % cluster.urls.count] })
+        let stopped = Latch()
+        let stopSignal = Signal()
+        let store = cluster.store
+        let thread = OwnedThread("bench-focus") {
+            while changing, !stopped.isSet {
+                let first = Int.random(in: 0..<Self.photos - 20)
+                // At the end the batch is gone, and nothing is left to focus.
+                _ = try? store.perform(store.focus(id, .init(first...first + 19)))
+                stopSignal.wait(timeout: .milliseconds(10))
+            }
+        }
+        let facts = try cluster.bench.wait(for: id)
+        stopped.set()
+        stopSignal.raise()
+        thread.join()
+        try cluster.remove(id)
+        return Double(Self.photos) * 1000 / Double(max(1, (facts.finished ?? 0) - facts.submitted))
+    }
+}

@@ -1,0 +1,104 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom cancel`: a batch, some of its photos, or all batches.
+struct CancelCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "cancel", abstract: "Cancel a batch, some of its photos, or all batches.",
+        discussion: """
+            What has not begun never will, what runs is stopped, what is done stays. The command returns when nothing more \
+            of it begins; --wait stays until nothing of it runs.
+
+            Cancelling again is no error. A batch that has finished is left as it is, and the command ends with status 1; \
+            cancelling single photos that are done is no error.
+            """,
+        group: "Coordinator",
+        examples: [
+            "darkroom cancel holidays --wait",
+            "darkroom cancel holidays --photos 10-20,31",
+            "darkroom cancel --all",
+        ])
+
+    @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
+    @Option(help: "Only these photos, by their index from 0; all must be fed.", valueName: "ranges")
+    var photos: PhotoRanges?
+    @Flag(help: "Cancel every batch that has not finished.") var all: Bool
+    @Flag(help: "Stay until nothing of it runs any more.") var wait: Bool
+    @Flag(help: "Print the facts of the batch, with --all of the cluster, as JSON.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws {
+        guard (batch == nil) == all else { throw ValidationError("name a batch, or cancel all with --all") }
+        if photos != nil, all { throw ValidationError("--photos and --all: name the batch of these photos") }
+        if photos != nil, wait { throw ValidationError("--photos and --wait: only a whole batch can be waited for") }
+    }
+
+    func run() throws {
+        let store = try redis.connect()
+        let control = BatchControl(store: store)
+        let answer = SteeringAnswer(store, redis, json: json)
+        guard let batch else { return try cancelAll(control, answer) }
+        let found = try store.batch(named: batch)
+        if let photos { return try cancel(photos, of: found, control, answer) }
+        guard case .cancelled(let isNew, _) = try control.cancel(found.id) else {
+            throw CommandError(
+                "batch \(found.label) has finished: \(Self.done(found)), so there is nothing left to cancel")
+        }
+        var cancelled = try found.refreshed(store)
+        if wait { cancelled = try waitForEnd(of: [cancelled], store)[0] }
+        let verb = isNew ? "is cancelled" : "was cancelled already"
+        let running = cancelled.executing
+        let rest = running == 0 ? "" : Self.operations(running, "still runs, ", "still run, ")
+        try answer.give("batch \(cancelled.label) \(verb): \(rest)\(Self.done(cancelled))", cancelled)
+    }
+
+    private func cancelAll(_ control: BatchControl, _ answer: SteeringAnswer) throws {
+        let store = control.store
+        let cancelled = try control.cancelAll()
+        if wait { _ = try waitForEnd(of: store.facts(of: store.batchIDs()).filter(\.cancelled), store) }
+        let number = HumanText.count(cancelled, of: "batch")
+        try answer.give(
+            cancelled == 0 ? "no batch was left to cancel" : "\(number) \(cancelled == 1 ? "is" : "are") cancelled",
+            [.init(key: "cancelled", value: .int(cancelled))])
+    }
+
+    private func cancel(
+        _ photos: PhotoRanges, of batch: BatchFacts, _ control: BatchControl, _ answer: SteeringAnswer
+    ) throws {
+        let result = try control.cancel(photos, of: batch.id)
+        let cancelled = HumanText.count(result.cancelled, of: "photo")
+        let before =
+            "\(HumanText.count(result.wereFinal)) \(result.wereFinal == 1 ? "was" : "were") done or cancelled before"
+        let sentence =
+            "\(cancelled) of batch \(batch.label) \(result.cancelled == 1 ? "is" : "are") cancelled"
+            + (result.wereFinal > 0 ? "; \(before)" : "")
+        try answer.give(
+            sentence, try batch.refreshed(control.store),
+            [
+                .init(key: "photosCancelled", value: .int(result.cancelled)),
+                .init(key: "photosFinalBefore", value: .int(result.wereFinal)),
+            ])
+    }
+
+    /// Blocks until nothing of these runs, and makes meanwhile that dead workers do not hold them for ever.
+    private func waitForEnd(of batches: [BatchFacts], _ store: BatchStore) throws -> [BatchFacts] {
+        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName) { printToStandardError($0) }
+        let running = batches.reduce(0) { $0 + $1.executing }
+        if running > 0 {
+            printToStandardError("waiting for " + Self.operations(running, "that still runs", "that still run"))
+        }
+        switch try waiter.wait(for: batches, timeout: nil) {
+        case .finished(let batches, _), .timedOut(let batches, _): return batches
+        }
+    }
+
+    private static func operations(_ count: Int, _ one: String, _ many: String) -> String {
+        HumanText.count(count, of: "operation") + " " + (count == 1 ? one : many)
+    }
+
+    private static func done(_ batch: BatchFacts) -> String {
+        let done = batch.counts.filtered + batch.counts.failed
+        return
+            "\(HumanText.count(done)) of \(HumanText.count(batch.photos, of: "photo")) \(done == 1 ? "was" : "were") done"
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom depend`: a batch waits for others.
+struct DependCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "depend", abstract: "Make a batch wait until others have finished.",
+        discussion: """
+            The batch is ready when all it waits for have finished, also when they were cancelled or had failures; submitted \
+            with --after-success it is cancelled then. A batch that has started cannot be made to wait, and batches cannot wait \
+            for each other in a circle.
+            """,
+        group: "Coordinator",
+        examples: [
+            "darkroom depend contact-sheet --on holidays",
+            "darkroom depend contact-sheet --on holidays --remove",
+        ])
+
+    @Argument(help: "The batch that waits: its id, the beginning of its id, or its name.") var batch: String
+    @Option(help: "A batch that it waits for.", valueName: "batch") var on: [String]
+    @Flag(help: "It waits for these no more.") var remove: Bool
+    @Flag(help: "Print the facts of the batch that waits as JSON.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws {
+        if on.isEmpty { throw ValidationError("name the batch that it is to wait for: --on <batch>") }
+    }
+
+    func run() throws {
+        let store = try redis.connect()
+        let control = BatchControl(store: store)
+        let found = try store.batch(named: batch)
+        var others: [BatchFacts] = []
+        for name in on {
+            let other = try store.batch(named: name)
+            if !others.contains(where: { $0.id == other.id }) { others.append(other) }
+        }
+        let ids = others.map(\.id)
+        var sentence = "batch \(found.label) "
+        if remove {
+            let names = Self.list(others)
+            sentence +=
+                try control.undepend(found.id, from: ids) ? "waits no more for \(names)" : "did not wait for \(names)"
+        } else {
+            sentence += Self.words(try control.depend(found.id, on: ids), others)
+        }
+        let batch = try found.refreshed(store)
+        if remove, !batch.waitsFor.isEmpty {
+            let rest = try store.facts(of: batch.waitsFor)
+            sentence += "; it still waits for \(Self.list(rest))"
+        }
+        try SteeringAnswer(store, redis, json: json).give(sentence, batch)
+    }
+
+    private static func words(_ depended: Depended, _ others: [BatchFacts]) -> String {
+        func list(_ ids: [BatchID]) -> String { Self.list(others.filter { ids.contains($0.id) }) }
+        var parts: [String] = []
+        if !depended.added.isEmpty { parts.append("waits for \(list(depended.added))") }
+        if !depended.waitedBefore.isEmpty { parts.append("waited for \(list(depended.waitedBefore)) already") }
+        if !depended.finishedBefore.isEmpty {
+            parts.append("need not wait for \(list(depended.finishedBefore)): finished already")
+        }
+        if let other = depended.cancelledBy {
+            parts.append("is cancelled: \(list([other])) did not succeed, and it goes on only after success")
+        }
+        return parts.joined(separator: "; ")
+    }
+
+    private static func list(_ batches: [BatchFacts]) -> String { batches.map(\.label).joined(separator: ", ") }
+}

@@ -1,0 +1,61 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom focus`: which photos of a batch run first.
+struct FocusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "focus", abstract: "Make some photos of a batch the next that run.",
+        discussion: """
+            Photos are numbered from 0; photos that are not fed yet are the next as soon as they are. The newest focus of a \
+            batch replaces the one before. With --only the other photos stop, and wait until the focus is cleared.
+            """,
+        group: "Coordinator",
+        examples: ["darkroom focus holidays --photos 40-60 --only", "darkroom focus holidays --clear"])
+
+    @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
+    @Option(help: "The photos, by their index from 0.", valueName: "range") var photos: PhotoRanges?
+    @Flag(help: "The other photos wait until the focus is cleared.") var only: Bool
+    @Flag(help: "Let all photos run in their order again.") var clear: Bool
+    @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func validate() throws {
+        guard (photos != nil) != clear else {
+            throw ValidationError("name the photos with --photos <range>, or take the focus away with --clear")
+        }
+        if let photos, photos.ranges.count != 1 {
+            throw ValidationError("--photos \"\(photos)\": a focus is one range, such as 40-60")
+        }
+        if only, clear { throw ValidationError("--only and --clear: choose one") }
+    }
+
+    func run() throws {
+        let store = try redis.connect()
+        let control = BatchControl(store: store)
+        let found = try store.batch(named: batch)
+        let answer = SteeringAnswer(store, redis, json: json)
+        guard let range = photos?.ranges.first else {
+            let hadFocus = try control.clearFocus(found.id)
+            return try answer.give(
+                "batch \(found.label) \(hadFocus ? "has no focus any more" : "had no focus")",
+                try found.refreshed(store))
+        }
+        let set = try control.focus(found.id, range, only: only)
+        try answer.give(
+            sentence(set, range, found), try found.refreshed(store), [.init(key: "fed", value: .int(set.fed))])
+    }
+
+    private func sentence(_ set: FocusSet, _ range: ClosedRange<Int>, _ batch: BatchFacts) -> String {
+        let photos = range.count == 1 ? "photo \(range.lowerBound)" : "photos \(range.lowerBound)-\(range.upperBound)"
+        let effect =
+            only
+            ? "only \(photos) of batch \(batch.label) \(range.count == 1 ? "runs" : "run") until the focus is cleared"
+            : "\(photos) of batch \(batch.label) \(range.count == 1 ? "is" : "are") the next to run"
+        let missing = range.count - set.fed
+        let rest = set.isSealed ? "of the others the list has none" : "the others are not there yet"
+        let reach =
+            missing == 0
+            ? "" : "; \(HumanText.count(set.fed)) of them \(set.fed == 1 ? "is" : "are") fed, \(rest)"
+        return effect + (set.isNew ? "" : ", as before") + reach
+    }
+}

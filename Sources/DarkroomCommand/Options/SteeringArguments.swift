@@ -1,0 +1,36 @@
+import ArgumentParsing
+import Darkroom
+
+/// The words of the priorities.
+extension Priority: ExpressibleByArgument {}
+
+extension PhotoRanges: ExpressibleByArgument {
+    /// Reads indexes and ranges of indexes, as `10-20,31`.
+    public init(argument: String) throws {
+        do throws(InvalidPhotoRanges) {
+            try self.init(parsing: argument)
+        } catch {
+            throw InvalidValue(error.problem)
+        }
+    }
+
+    /// The ranges as they are read.
+    public var argumentText: String { description }
+}
+
+/// Reasons of failure, as `timeout,http-5xx`.
+struct FailureReasons: ExpressibleByArgument {
+    let reasons: [FailureReason]
+
+    init(argument: String) throws {
+        reasons = try argument.split(separator: ",", omittingEmptySubsequences: false).map { word in
+            guard let reason = FailureReason(word: String(word)) else {
+                let words = FailureReason.allCases.map(\.word).joined(separator: ", ")
+                throw InvalidValue("no reason is called \"\(word)\"; it can be \(words)")
+            }
+            return reason
+        }
+    }
+
+    var argumentText: String { reasons.map(\.word).joined(separator: ",") }
+}

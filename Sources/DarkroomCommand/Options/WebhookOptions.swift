@@ -1,0 +1,67 @@
+import ArgumentParsing
+import Darkroom
+import Foundation
+
+/// Where webhooks may go from here, and how they are signed.
+struct WebhookOptions: ParsableArguments {
+    /// The variable that holds the secret where no file does.
+    static let secretVariable = "DARKROOM_WEBHOOK_SECRET"
+
+    @Option(
+        help: "Deliver webhooks to these hosts, also private ones: host, host:port, *.host for all below it.",
+        valueName: "host[:port],...")
+    var webhookHosts: [String]
+    @Option(
+        help: "Sign webhooks with what is in this file; else with DARKROOM_WEBHOOK_SECRET where it is set.",
+        valueName: "file")
+    var webhookSecretFile: String?
+
+    func validate() throws { _ = try hosts() }
+
+    /// Puts these into what a worker may do.
+    /// - Parameter warn: told what should be mended.
+    func apply(
+        to configuration: inout WorkerConfiguration,
+        environment: [String: String] = ProcessInfo.processInfo.environment, warn: (String) -> Void
+    ) throws {
+        configuration.webhookHosts = try hosts()
+        let variable = environment[Self.secretVariable].flatMap { $0.isEmpty ? nil : $0 }
+        if let webhookSecretFile {
+            guard variable == nil else {
+                throw CommandError("--webhook-secret-file and \(Self.secretVariable): both give the secret; choose one")
+            }
+            configuration.webhookSecret = try Self.secret(ofFile: webhookSecretFile, warn: warn)
+        } else {
+            configuration.webhookSecret = variable.map { Array($0.utf8) }
+        }
+    }
+
+    private func hosts() throws -> WebhookHosts {
+        let hosts = webhookHosts.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false).map(String.init) }
+        do throws(InvalidWebhookHost) {
+            return try WebhookHosts(parsing: hosts)
+        } catch {
+            throw ValidationError("--webhook-hosts \(error)")
+        }
+    }
+
+    /// The bytes of a file without the line feed at their end.
+    private static func secret(ofFile path: String, warn: (String) -> Void) throws -> [UInt8] {
+        var status = stat()
+        guard stat(path, &status) == 0, let contents = FileManager.default.contents(atPath: path) else {
+            let problem = errno == 0 ? "it cannot be read" : String(cString: strerror(errno))
+            throw CommandError("--webhook-secret-file \(path): \(problem)")
+        }
+        var secret = Array(contents)
+        if secret.last == UInt8(ascii: "\n") { secret.removeLast() }
+        if secret.last == UInt8(ascii: "\r") { secret.removeLast() }
+        guard !secret.isEmpty else {
+            throw CommandError(
+                "--webhook-secret-file \(path): it is empty; write the secret that receivers know into it")
+        }
+        if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o007 != 0 {
+            warn("--webhook-secret-file \(path): every user of this machine may read it; chmod o= takes that away")
+        }
+        return secret
+    }
+}

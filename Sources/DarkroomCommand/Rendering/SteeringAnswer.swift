@@ -1,0 +1,41 @@
+import Darkroom
+
+/// How commands that steer answer: with a sentence on standard output, or with the facts there as JSON and the sentence on
+/// standard error.
+struct SteeringAnswer {
+    private let store: BatchStore
+    private let redis: RedisOptions
+    private let isJSON: Bool
+
+    init(_ store: BatchStore, _ redis: RedisOptions, json isJSON: Bool) {
+        self.store = store
+        self.redis = redis
+        self.isJSON = isJSON
+    }
+
+    /// Answers what became of a batch.
+    /// - Parameter numbers: what the command counted, beside the facts.
+    func give(_ sentence: String, _ batch: BatchFacts, _ numbers: [JSON.Member] = []) throws {
+        try give(sentence) { JSON(batch, now: try store.time()).adding(numbers) }
+    }
+
+    /// Answers what became of the cluster.
+    func give(_ sentence: String, _ numbers: [JSON.Member] = []) throws {
+        try give(sentence) { try ClusterStatus(store, redis).json.adding(numbers) }
+    }
+
+    /// Says on standard error what hinders a batch now.
+    func warn(of batch: BatchFacts) throws {
+        for warning in try BatchWarnings(store).of([batch]) { printToStandardError("warning: \(warning.text)") }
+    }
+
+    private func give(_ sentence: String, json: () throws -> JSON) throws {
+        let output = StandardOutput()
+        guard isJSON else {
+            try output.line(sentence)
+            return try output.flush()
+        }
+        printToStandardError(sentence)
+        try output.document(json())
+    }
+}

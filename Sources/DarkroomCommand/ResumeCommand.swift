@@ -1,0 +1,34 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom resume`: what was suspended goes on.
+struct ResumeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "resume", abstract: "Let a batch, or the cluster, go on after it was suspended.",
+        discussion: """
+            Without --downloads and --filtrations all goes on, whatever was suspended. A batch stands still as long as the \
+            cluster is suspended, too. Photos that are downloaded need only their filters. Resuming again is no error.
+            """,
+        group: "Coordinator",
+        examples: ["darkroom resume holidays", "darkroom resume --downloads", "darkroom resume"])
+
+    @OptionGroup var what: SuspensionArguments
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        let control = BatchControl(store: store)
+        let batch = try what.batch.map { try store.batch(named: $0) }
+        var wasSuspended = false
+        for part in what.parts where try control.resume(batch?.id, part) { wasSuspended = true }
+        let subject = what.subject(batch?.label)
+        let sentence =
+            wasSuspended
+            ? "\(subject) \(what.verb("goes", "go")) on" : "\(subject) \(what.verb("was", "were")) not suspended"
+        let answer = SteeringAnswer(store, redis, json: what.json)
+        guard let batch else { return try answer.give(sentence) }
+        let resumed = try batch.refreshed(store)
+        try answer.give(sentence, resumed)
+        try answer.warn(of: resumed)
+    }
+}

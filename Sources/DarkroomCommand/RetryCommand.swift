@@ -1,0 +1,75 @@
+import ArgumentParsing
+import Darkroom
+
+/// `darkroom retry`: failed photos run again.
+struct RetryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "retry", abstract: "Run the failed photos of a batch again.",
+        discussion: """
+            Only photos that failed run again, with --reason only those that failed for one of these reasons. A batch that has \
+            finished executes again; batches that waited for it and have gone on are not touched. A cancelled batch is not \
+            retried.
+
+            Redis keeps the names and URLs of failed photos of up to 10,000 operations a batch. How many were more is said; \
+            they run again with --list, which reads the photo list once more.
+            """,
+        group: "Coordinator",
+        examples: [
+            "darkroom retry holidays", "darkroom retry holidays --reason timeout,http-5xx",
+            "darkroom retry holidays --list photos.csv",
+        ])
+
+    @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
+    @Option(help: "Only photos that failed for these reasons, as timeout,http-5xx.", valueName: "reasons")
+    var reason: [FailureReasons]
+    @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
+    @OptionGroup(title: "List options") var list: RetryListOptions
+    @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    func run() throws {
+        let store = try redis.connect()
+        let found = try store.batch(named: batch)
+        let reasons = reason.flatMap(\.reasons)
+        try list.restore(found, in: store)
+        let retried = try BatchControl(store: store).retry(found.id, reasons: reasons)
+        try tell(retried, of: try found.refreshed(store), reasons, SteeringAnswer(store, redis, json: json))
+    }
+
+    private func tell(
+        _ retried: Retried, of batch: BatchFacts, _ reasons: [FailureReason], _ answer: SteeringAnswer
+    ) throws {
+        let failed = reasons.isEmpty ? batch.counts.failed : reasons.reduce(0) { $0 + (batch.failures[$1] ?? 0) }
+        let later = batch.state == .finished ? 0 : max(0, failed - retried.notKept)
+        if retried.notKept > 0 {
+            printToStandardError(
+                "\(HumanText.count(retried.notKept, of: "failed photo")) of batch \(batch.label) stayed failed: Redis no longer "
+                    + "has their names and URLs; with the list they can run again: darkroom retry \(batch.id) --list LIST"
+            )
+        }
+        if later > 0 {
+            printToStandardError(
+                "\(HumanText.count(later, of: "failed photo")) of batch \(batch.label) stayed failed, because their operations "
+                    + "have not ended; retry again when it has finished")
+        }
+        try answer.give(
+            sentence(retried, batch, reasons, isMoreLeft: later > 0), batch,
+            [
+                .init(key: "retried", value: .int(retried.photos)),
+                .init(key: "notKept", value: .int(retried.notKept)),
+            ])
+        try answer.warn(of: batch)
+        if retried.photos == 0, retried.notKept > 0 { throw ExitCode.failure }
+    }
+
+    private func sentence(
+        _ retried: Retried, _ batch: BatchFacts, _ reasons: [FailureReason], isMoreLeft: Bool
+    ) -> String {
+        if retried.photos > 0 {
+            let photos = HumanText.count(retried.photos, of: "failed photo")
+            return "\(photos) of batch \(batch.label) \(retried.photos == 1 ? "runs" : "run") again"
+        }
+        if retried.notKept > 0 || isMoreLeft { return "no photo of batch \(batch.label) runs again" }
+        let because = reasons.isEmpty ? "" : " for " + reasons.map(\.word).joined(separator: " or ")
+        return "no photo of batch \(batch.label) has failed\(because): there is nothing to retry"
+    }
+}

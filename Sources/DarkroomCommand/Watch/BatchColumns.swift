@@ -1,0 +1,109 @@
+import Darkroom
+
+/// The batches of the cluster in columns: as many columns as the terminal has room for.
+struct BatchColumns {
+    private struct Column {
+        let name: String
+        let isNumber: Bool
+        /// What is left out first where room is short.
+        let rank: Int
+        let text: (BatchFacts) -> String
+        var width = 0
+    }
+
+    private static let gap = 2
+    private static let shortestName = 14
+    private static let shortestBar = 10
+    private static let longestBar = 60
+
+    private var columns: [Column]
+    private let name: Int
+    private let bar: Int
+    private let width: Int
+
+    init(_ batches: [BatchFacts], rates: [BatchID: WatchModel.Rates], now: Int, width: Int) {
+        self.width = width
+        var columns = [
+            Column(name: "state", isNumber: false, rank: 9) { $0.stateWord },
+            Column(name: "done", isNumber: true, rank: 8) {
+                "\(HumanText.count($0.done)) of \(HumanText.count($0.photos))\($0.sealed ? "" : "+")"
+            },
+            Column(name: "rate", isNumber: true, rank: 6) { batch in
+                // One that is done shows its average.
+                let isDone = batch.state == .finished && !batch.cancelled
+                let rate = isDone ? batch.photosPerSecond(now: now) : rates[batch.id]?.done.perSecond
+                return rate.map { $0 > 0 ? HumanText.rate($0) : "" } ?? ""
+            },
+            Column(name: "left", isNumber: true, rank: 5) { batch in
+                batch.secondsLeft(at: rates[batch.id]?.done.perSecond).map(HumanText.duration) ?? ""
+            },
+            Column(name: "failed", isNumber: true, rank: 7) {
+                $0.counts.failed > 0 ? HumanText.count($0.counts.failed) : ""
+            },
+        ]
+        for position in columns.indices {
+            let texts = batches.map { TextWidth.columns(of: columns[position].text($0)) }
+            columns[position].width = max(columns[position].name.count, texts.max() ?? 0)
+        }
+        func room() -> Int { width - columns.reduce(0) { $0 + $1.width + Self.gap } }
+        while room() < Self.shortestName, let least = columns.indices.min(by: { columns[$0].rank < columns[$1].rank }) {
+            columns.remove(at: least)
+        }
+        let longest = max(5, batches.map { TextWidth.columns(of: $0.shortName) }.max() ?? 0)
+        if room() >= Self.shortestName + Self.gap + Self.shortestBar {
+            name = min(longest, room() - Self.gap - Self.shortestBar)
+            bar = min(Self.longestBar, room() - Self.gap - name)
+        } else {
+            name = max(1, min(longest, room()))
+            bar = 0
+        }
+        self.columns = columns
+    }
+
+    /// What the columns are.
+    var heading: StyledLine {
+        var texts = [TextWidth.padded("BATCH", to: name)]
+        if bar > 0 { texts.append(TextWidth.padded("PROGRESS", to: bar)) }
+        texts += columns.map { aligned($0.name.uppercased(), $0) }
+        return StyledLine(texts.joined(separator: "  "), .dim).cut(to: width)
+    }
+
+    /// One batch.
+    func row(_ batch: BatchFacts, isHindered: Bool) -> StyledLine {
+        let isNamed = !batch.options.name.isEmpty
+        let label =
+            isNamed ? TextWidth.cutMiddle(batch.shortName, to: name) : TextWidth.cutFront(batch.shortName, to: name)
+        var line = StyledLine(TextWidth.padded(label, to: name), batch.isOpen ? .bold : .plain)
+        if bar > 0 {
+            line.append("  ")
+            let full = Bar.filled(batch.done, of: batch.photos, room: bar)
+            line.append(String(repeating: "\u{2588}", count: full), batch.isOpen ? .good : .dim)
+            line.append(String(repeating: "\u{2591}", count: bar - full), .dim)
+        }
+        for column in columns {
+            line.append("  ")
+            line.append(aligned(column.text(batch), column), style(column, batch, isHindered))
+        }
+        // What steers it stands behind the columns where there is room.
+        if width - line.columns >= 2 + Self.shortestName { line.append("  " + batch.steeringText, .warning) }
+        return line.cut(to: width)
+    }
+
+    private func style(_ column: Column, _ batch: BatchFacts, _ isHindered: Bool) -> StyledLine.Style {
+        switch column.name {
+        case "state": isHindered ? .warning : batch.stateStyle
+        case "failed": .bad
+        default: .plain
+        }
+    }
+
+    private func aligned(_ text: String, _ column: Column) -> String {
+        let space = String(repeating: " ", count: max(0, column.width - TextWidth.columns(of: text)))
+        return column.isNumber ? space + text : text + space
+    }
+}
+
+extension BatchFacts {
+    /// Its state in one word: what keeps it from going on, where something does.
+    var stateWord: String { cancelled ? "cancelled" : suspended && state != .finished ? "suspended" : state.rawValue }
+}

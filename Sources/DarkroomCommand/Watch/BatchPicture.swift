@@ -1,0 +1,194 @@
+import Darkroom
+
+/// One batch as `watch` shows it.
+struct BatchPicture {
+    private static let label = 12
+    private static let longestBar = 100
+
+    private let batch: BatchFacts
+    private let snapshot: WatchSnapshot
+    private let rates: WatchModel.Rates
+    private let width: Int
+
+    init(_ batch: BatchFacts, _ snapshot: WatchSnapshot, rates: WatchModel.Rates, width: Int) {
+        self.batch = batch
+        self.snapshot = snapshot
+        self.rates = rates
+        self.width = width
+    }
+
+    /// The picture while it goes on, in at most `height` lines where there are so many.
+    func lines(height: Int) -> [StyledLine] {
+        var lines = heading + warnings + [""] + bars + [""] + counts
+        let room = height - lines.count
+        let workers = WorkerRows(snapshot.workers, batches: [batch], of: batch.id, width: width)
+        // Each of the two lists has a blank line and a heading; what one does not need is the other's.
+        let rows = max(0, room - (failures.isEmpty ? 2 : 4))
+        let forWorkers = failures.isEmpty ? rows : min(workers.count, max(rows / 2, rows - failures.count))
+        if !failures.isEmpty { lines += [""] + failureHeading + failureRows(max(0, rows - forWorkers)) }
+        lines += [""] + workers.lines(forWorkers)
+        return lines
+    }
+
+    /// What stays when it is over.
+    var summary: [StyledLine] {
+        heading + [""] + bars + [""] + counts + (failures.isEmpty ? [] : [""] + failureHeading + failureRows(10))
+    }
+
+    // MARK: - Parts
+
+    private var heading: [StyledLine] {
+        let state = StyledLine(batch.stateText, batch.stateStyle)
+        let options = batch.options
+        var details: [StyledLine] = options.name.isEmpty ? [] : [StyledLine(batch.id.description, .dim)]
+        details.append(StyledLine(options.filters.joined(separator: " "), .dim))
+        if batch.steering.priority != .normal {
+            details.append(StyledLine("\(batch.steering.priority.rawValue) priority", .bold))
+        }
+        if !options.output.isEmpty { details.append(StyledLine(options.output, .dim)) }
+        let name = StyledLine(batch.shortName, .bold)
+        let isWide = state.columns + 20 <= width
+        return (isWide ? [StyledLine.ends(name, state, width: width)] : [name.cut(to: width), state.cut(to: width)])
+            + StyledLine.flow(details, width: width)
+            + StyledLine.wrapped(batch.steeringText, .warning, width: width, most: 2)
+    }
+
+    /// What hinders it and is no state of its own.
+    private var warnings: [StyledLine] {
+        let prefix = "batch \(batch.label): "
+        let kinds: Set<BatchWarnings.Kind> = [.feeder, .workers, .cluster, .clusterDownloads, .clusterFiltrations]
+        return snapshot.warnings.filter { kinds.contains($0.kind) }.flatMap { warning in
+            let text = warning.text.hasPrefix(prefix) ? String(warning.text.dropFirst(prefix.count)) : warning.text
+            return StyledLine.wrapped(text, .warning, width: width, most: 3)
+        }
+    }
+
+    private var bars: [StyledLine] {
+        var stages: [(name: String, text: String, bar: (Int) -> StyledLine)] = []
+        if !batch.sealed, batch.isOpen {
+            let fed = ["\(HumanText.count(batch.photos, of: "photo")) so far"] + rate(rates.fed)
+            stages.append(("fed", fed.joined(separator: "  "), { _ in "" }))
+        }
+        let downloads = progress(batch.downloads) + rate(rates.downloaded)
+        stages.append(("downloaded", downloads.joined(separator: "  "), downloadBar))
+        var done = progress(batch.done) + rate(rates.done)
+        if let left = batch.secondsLeft(at: rates.done.perSecond) { done.append("\(HumanText.duration(left)) left") }
+        stages.append(("filtered", done.joined(separator: "  "), filterBar))
+        // Bars of one length, so that they can be compared.
+        let longest = stages.map { TextWidth.columns(of: $0.text) }.max() ?? 0
+        let room = min(Self.longestBar, width - Self.label - longest - 2)
+        return stages.map { stage in
+            var line = StyledLine(TextWidth.padded(stage.name, to: Self.label))
+            let bar = room >= 10 ? stage.bar(room) : ""
+            line.append(bar)
+            line.append((bar.columns > 0 ? "  " : "") + stage.text)
+            return line.cut(to: width)
+        }
+    }
+
+    private func downloadBar(_ room: Int) -> StyledLine {
+        let full = Bar.filled(batch.downloads, of: batch.photos, room: room)
+        var bar = StyledLine(String(repeating: "\u{2588}", count: full))
+        bar.append(String(repeating: "\u{2591}", count: room - full), .dim)
+        return bar
+    }
+
+    /// Filtered, then failed, then cancelled photos, each in its colour.
+    private func filterBar(_ room: Int) -> StyledLine {
+        let counts = batch.counts
+        let parts: [(count: Int, block: String, style: StyledLine.Style)] = [
+            (counts.filtered, "\u{2588}", .good), (counts.failed, "\u{2588}", .bad),
+            (counts.cancelled, "\u{2592}", .dim),
+        ]
+        var bar = StyledLine()
+        var done = 0
+        for part in parts {
+            let before = Bar.filled(done, of: batch.photos, room: room)
+            done += part.count
+            let after = Bar.filled(done, of: batch.photos, room: room)
+            bar.append(String(repeating: part.block, count: after - before), part.style)
+        }
+        bar.append(String(repeating: "\u{2591}", count: room - bar.columns), .dim)
+        return bar
+    }
+
+    private func progress(_ count: Int) -> [String] {
+        let tenths = batch.photos == 0 ? 0 : count * 1000 / batch.photos
+        let percent = (1..<100).contains(tenths) ? "\(tenths / 10).\(tenths % 10)" : "\(tenths / 10)"
+        return ["\(HumanText.count(count)) of \(HumanText.count(batch.photos))", "\(percent) %"]
+    }
+
+    private func rate(_ meter: RateMeter) -> [String] {
+        guard batch.state != .finished, let rate = meter.perSecond, rate > 0 else { return [] }
+        return [HumanText.rate(rate)]
+    }
+
+    private var counts: [StyledLine] {
+        let counts = batch.counts
+        var photos = [
+            item("new", counts.new), item("downloaded", counts.downloaded), item("filtered", counts.filtered),
+        ]
+        if counts.failed > 0 { photos.append(item("failed", counts.failed, .bad)) }
+        if counts.cancelled > 0 { photos.append(item("cancelled", counts.cancelled, .warning)) }
+        let ended = batch.operationsEnded
+        let queued = max(0, batch.operations - ended - batch.executing)
+        var operations = StyledLine("operations ", .dim)
+        operations.append("\(HumanText.count(queued)) queued, \(HumanText.count(batch.executing)) executing, ")
+        operations.append("\(HumanText.count(ended)) ended")
+        var others = [operations]
+        if batch.bytesIn > 0 {
+            var bytes = StyledLine(HumanText.bytes(batch.bytesIn))
+            bytes.append(" in, ", .dim)
+            bytes.append(HumanText.bytes(batch.bytesOut))
+            bytes.append(" out", .dim)
+            others.append(bytes)
+        }
+        if let seconds = batch.seconds(now: snapshot.now) {
+            var took = StyledLine(batch.state == .finished ? "took " : "running ", .dim)
+            took.append(HumanText.duration(seconds.rounded(seconds < 10 ? .toNearestOrEven : .down)))
+            others.append(took)
+        }
+        return StyledLine.flow(photos, width: width) + StyledLine.flow(others, width: width)
+    }
+
+    private func item(_ name: String, _ count: Int, _ style: StyledLine.Style = .plain) -> StyledLine {
+        var item = StyledLine(name + " ", .dim)
+        item.append(HumanText.count(count), style)
+        return item
+    }
+
+    // MARK: - Failures
+
+    private var failures: [WatchSnapshot.Failure] { batch.counts.failed > 0 ? snapshot.failures : [] }
+
+    private var failureHeading: [StyledLine] {
+        let total = StyledLine("\(HumanText.count(batch.counts.failed)) failed", .bad)
+        let reasons = batch.failuresByCount.map { item($0.reason.word, $0.count) }
+        return StyledLine.flow([total] + reasons, width: width, indent: 2)
+    }
+
+    private func failureRows(_ room: Int) -> [StyledLine] {
+        let shown = failures.prefix(room)
+        let number = shown.map { String($0.index).count }.max() ?? 0
+        let reason = shown.map(\.reason.count).max() ?? 0
+        let longest = shown.map { TextWidth.columns(of: HumanText.safe($0.name)) }.max() ?? 0
+        let name = min(longest, max(12, (width - number - reason - 8) / 2))
+        return shown.map { failure in
+            let index = String(failure.index)
+            var line = StyledLine("  " + String(repeating: " ", count: number - index.count) + index + "  ", .dim)
+            line.append(TextWidth.padded(HumanText.safe(failure.name), to: name) + "  ")
+            line.append(TextWidth.padded(failure.reason, to: reason) + "  ", .bad)
+            line.append(failure.detail, .dim)
+            return line.cut(to: width)
+        }
+    }
+}
+
+extension BatchFacts {
+    /// How its state looks.
+    var stateStyle: StyledLine.Style {
+        if cancelled { return .bad }
+        if suspended { return .warning }
+        return state == .finished ? (counts.failed > 0 ? .warning : .good) : .plain
+    }
+}

@@ -1,0 +1,113 @@
+import Darkroom
+
+/// All batches and workers as `watch` shows them.
+struct ClusterPicture {
+    private let snapshot: WatchSnapshot
+    private let rates: [BatchID: WatchModel.Rates]
+    private let redis: String
+    private let namespace: String
+    private let width: Int
+
+    init(_ snapshot: WatchSnapshot, rates: [BatchID: WatchModel.Rates], redis: String, namespace: String, width: Int) {
+        self.snapshot = snapshot
+        self.rates = rates
+        self.redis = redis
+        self.namespace = namespace
+        self.width = width
+    }
+
+    /// The picture, in at most `height` lines where there are so many.
+    func lines(height: Int) -> [StyledLine] {
+        var lines = heading + [""]
+        let workers = WorkerRows(snapshot.workers, batches: snapshot.batches, width: width)
+        let room = max(0, height - lines.count - 3)  // two headings and the blank line between the lists
+        let forWorkers = min(workers.count, max(room / 3, room - batches.count))
+        lines += batchRows(room - forWorkers) + [""] + workers.lines(forWorkers)
+        return lines
+    }
+
+    // MARK: - The whole
+
+    private var heading: [StyledLine] {
+        let open = snapshot.batches.filter { $0.state != .finished }
+        let counts = open.map(\.counts)
+        let toDo = open.isEmpty ? "nothing to do" : "\(HumanText.count(open.count, of: "batch")) to do"
+        var left = StyledLine(toDo, .bold)
+        left.append(", \(HumanText.count(snapshot.batches.count - open.count)) finished", .dim)
+        let place = StyledLine("\(redis)  \(namespace)", .dim)
+        var items: [StyledLine] = []
+        func add(_ name: String, _ count: Int, _ style: StyledLine.Style = .plain) {
+            var item = StyledLine(name + " ", .dim)
+            item.append(HumanText.count(count), style)
+            items.append(item)
+        }
+        add("new", counts.reduce(0) { $0 + $1.new })
+        add("downloaded", counts.reduce(0) { $0 + $1.downloaded })
+        add("filtered", counts.reduce(0) { $0 + $1.filtered })
+        let failed = counts.reduce(0) { $0 + $1.failed }
+        if failed > 0 { add("failed", failed, .bad) }
+        let rate = open.compactMap { rates[$0.id]?.done.perSecond }.reduce(0, +)
+        if rate > 0 { items.append(StyledLine(HumanText.rate(rate), .good)) }
+        var lines = [StyledLine.ends(left, place, width: width)]
+        if !open.isEmpty { lines += StyledLine.flow(items, width: width) }
+        if failed > 0 { lines += reasons(of: open) }
+        if !conditions.isEmpty {
+            lines += StyledLine.wrapped(conditions.joined(separator: ", "), .warning, width: width, most: 2)
+        }
+        return lines
+    }
+
+    /// Failures of what is not finished, by reason.
+    private func reasons(of batches: [BatchFacts]) -> [StyledLine] {
+        var total: [FailureReason: Int] = [:]
+        for batch in batches { total.merge(batch.failures) { $0 + $1 } }
+        let sorted = total.filter { $0.value > 0 }.sorted { ($1.value, $0.key.word) < ($0.value, $1.key.word) }
+        let items = sorted.map { reason, count in
+            var item = StyledLine(reason.word + " ", .dim)
+            item.append(HumanText.count(count), .bad)
+            return item
+        }
+        return StyledLine.flow(items, width: width)
+    }
+
+    private var conditions: [String] {
+        let cluster = snapshot.cluster
+        var conditions: [String] = []
+        if cluster.isSuspended { conditions.append("all workers are suspended") }
+        if cluster.areDownloadsSuspended { conditions.append("all downloads are suspended") }
+        if cluster.areFiltrationsSuspended { conditions.append("all filtrations are suspended") }
+        if let limit = cluster.downloads {
+            conditions.append("\(HumanText.count(limit, of: "download")) a worker at most")
+        }
+        if let limit = cluster.filtrations {
+            conditions.append("\(HumanText.count(limit, of: "filtration")) a worker at most")
+        }
+        return conditions
+    }
+
+    // MARK: - Batches
+
+    /// Those to do as they were submitted, then those that have finished, the newest first.
+    private var batches: [BatchFacts] {
+        snapshot.batches.filter { $0.state != .finished } + snapshot.batches.filter { $0.state == .finished }.reversed()
+    }
+
+    private func batchRows(_ room: Int) -> [StyledLine] {
+        guard !batches.isEmpty else {
+            return [
+                StyledLine("no batch", .bold),
+                StyledLine("  darkroom submit LIST -o FOLDER makes one", .dim).cut(to: width),
+            ]
+        }
+        let fits = batches.count <= room
+        let shown = Array(batches.prefix(fits ? batches.count : max(0, room - 1)))
+        let hindered = Set(snapshot.warnings.compactMap { [.feeder, .workers].contains($0.kind) ? $0.batch : nil })
+        let table = BatchColumns(shown, rates: rates, now: snapshot.now, width: width)
+        var rows = [table.heading]
+        rows += shown.map { table.row($0, isHindered: hindered.contains($0.id)) }
+        if !fits {
+            rows.append(StyledLine("  and \(HumanText.count(batches.count - shown.count)) more", .dim).cut(to: width))
+        }
+        return rows
+    }
+}

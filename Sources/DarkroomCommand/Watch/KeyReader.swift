@@ -1,0 +1,23 @@
+/// Makes keys of the bytes that a terminal sends: letters are keys, sequences of arrows and the like are none.
+struct KeyReader {
+    private enum State { case plain, escape, sequence }
+    private var state = State.plain
+
+    /// The keys of the next bytes; a sequence may go on in the bytes after these.
+    mutating func keys(_ bytes: some Sequence<UInt8>) -> [Character] {
+        bytes.compactMap { key($0) }
+    }
+
+    private mutating func key(_ byte: UInt8) -> Character? {
+        switch (state, byte) {
+        case (_, 0x1b): state = .escape
+        // ECMA-48: ESC [ parameters, then one byte from @ to ~ at the end; ESC O and one letter are keys of xterm.
+        case (.escape, UInt8(ascii: "[")), (.escape, UInt8(ascii: "O")): state = .sequence
+        case (.sequence, 0x40...0x7e), (.escape, _): state = .plain
+        case (.sequence, _): break
+        case (.plain, 0x20...0x7e): return Character(UnicodeScalar(byte))
+        case (.plain, _): break
+        }
+        return nil
+    }
+}

@@ -1,0 +1,101 @@
+import ArgumentParsing
+import Darkroom
+import Foundation
+
+/// `watch` without a terminal to draw on: a line for each change, at most one a second of every batch.
+struct WatchLines {
+    private static let linesEvery = Duration.seconds(1)
+
+    private var model: WatchModel
+    private let inbox: WatchInbox
+    private let output: StandardOutput
+    private var printed: [BatchID: String] = [:]
+    private var nextLines = ContinuousClock.now
+    private var isAway = false
+
+    init(_ model: WatchModel, _ inbox: WatchInbox, output: StandardOutput) {
+        self.model = model
+        self.inbox = inbox
+        self.output = output
+    }
+
+    /// Runs until the batch that is watched is over or the program is interrupted.
+    /// - Returns: the status of the program.
+    mutating func run() throws -> ExitCode {
+        while true {
+            for message in inbox.wait(.seconds(60), keys: -1) {
+                switch message {
+                case .read(let snapshot):
+                    if isAway { printToStandardError("Redis \(model.redis) is back") }
+                    isAway = false
+                    if let end = try take(snapshot) { return end }
+                case .lost(let error):
+                    if !isAway { printToStandardError("Redis cannot be used, trying again until it can: \(error)") }
+                    isAway = true
+                case .failed(let error): throw error
+                case .signal(SIGWINCH), .signal(SIGCONT): break
+                case .signal(SIGTSTP): kill(getpid(), SIGSTOP)
+                case .signal: return .interrupted
+                case .note, .keys, .keysEnded: break  // nobody can press a key
+                }
+            }
+        }
+    }
+
+    private mutating func take(_ snapshot: WatchSnapshot) throws -> ExitCode? {
+        model.take(snapshot)
+        if let batch = model.batch, batch.state == .finished {
+            try output.line(batch.summary(now: snapshot.now))
+            try output.flush()
+            return ExitCode(of: batch)
+        }
+        guard nextLines <= .now else { return nil }
+        nextLines = .now + Self.linesEvery
+        for line in newLines(snapshot) { try output.line("\(HumanText.localTime(snapshot.now)) \(line)") }
+        try output.flush()
+        return nil
+    }
+
+    /// A line for each batch that is not as it was when it was last told.
+    private mutating func newLines(_ snapshot: WatchSnapshot) -> [String] {
+        var lines: [String] = []
+        for batch in snapshot.batches {
+            let before = printed[batch.id]
+            let stands = Self.text(batch)
+            guard before != stands else { continue }
+            printed[batch.id] = stands
+            // What had finished before anybody looked is no change.
+            if before == nil, batch.state == .finished { continue }
+            lines.append(stands + pace(batch))
+        }
+        let gone = printed.keys.filter { id in !snapshot.batches.contains { $0.id == id } }
+        for id in gone.sorted() {
+            printed[id] = nil
+            lines.append("\(id): forgotten")
+        }
+        return lines
+    }
+
+    /// How a batch stands, without what changes by itself.
+    private static func text(_ batch: BatchFacts) -> String {
+        let counts = batch.counts
+        var parts = [
+            batch.stateText, "\(HumanText.count(batch.photos, of: "photo"))\(batch.sealed ? "" : " so far")",
+            "\(HumanText.count(batch.downloads)) downloaded", "\(HumanText.count(counts.filtered)) filtered",
+        ]
+        if counts.failed > 0 {
+            let reasons = batch.failuresByCount.map { "\($0.reason.word) \(HumanText.count($0.count))" }
+            parts.append("\(HumanText.count(counts.failed)) failed (\(reasons.joined(separator: ", ")))")
+        }
+        if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
+        if !batch.steeringText.isEmpty { parts.append(batch.steeringText) }
+        return "\(batch.label): " + parts.joined(separator: ", ")
+    }
+
+    private func pace(_ batch: BatchFacts) -> String {
+        let rate = model.rates[batch.id]?.done.perSecond
+        guard batch.isOpen, let rate, rate > 0 else { return "" }
+        let left = batch.secondsLeft(at: rate).map { ", \(HumanText.duration($0)) left" } ?? ""
+        return ", \(HumanText.rate(rate))\(left)"
+    }
+}

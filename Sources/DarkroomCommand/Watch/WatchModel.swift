@@ -1,0 +1,191 @@
+import Darkroom
+
+/// All that `watch` shows: what was read last, how fast it changes, what is asked and what was answered.
+///
+/// A plain value: what is read and pressed goes in, the lines of a terminal come out.
+struct WatchModel {
+    /// What a key leads to.
+    enum Action: Equatable {
+        case leave
+        case perform(WatchRequest)
+    }
+
+    /// How fast one batch goes on.
+    struct Rates {
+        var fed = RateMeter()
+        var downloaded = RateMeter()
+        var done = RateMeter()
+    }
+
+    private static let noticesStayFor = Duration.seconds(5)
+
+    /// How the Redis is called.
+    let redis: String
+    let namespace: String
+    /// The batch that is watched; nil watches all.
+    let watched: BatchID?
+    /// True when keys can be pressed.
+    let hasKeys: Bool
+
+    private(set) var snapshot: WatchSnapshot?
+    private(set) var rates: [BatchID: Rates] = [:]
+    /// What a key must still confirm.
+    private(set) var question: (text: String, request: WatchRequest)?
+    private var notice: (text: String, until: ContinuousClock.Instant)?
+    private var outage: (error: String, since: ContinuousClock.Instant)?
+
+    init(redis: String, namespace: String, watched: BatchID?, hasKeys: Bool) {
+        self.redis = redis
+        self.namespace = namespace
+        self.watched = watched
+        self.hasKeys = hasKeys
+    }
+
+    /// The facts of the batch that is watched.
+    var batch: BatchFacts? { watched == nil ? nil : snapshot?.batches.first }
+
+    /// The batches that have not finished.
+    var open: [BatchFacts] { snapshot?.batches.filter { $0.state != .finished } ?? [] }
+
+    // MARK: - What comes in
+
+    /// Takes what was read.
+    mutating func take(_ snapshot: WatchSnapshot, at time: ContinuousClock.Instant = .now) {
+        self.snapshot = snapshot
+        outage = nil
+        var rates: [BatchID: Rates] = [:]
+        for batch in snapshot.batches where batch.state != .finished || watched != nil {
+            var meters = self.rates[batch.id] ?? Rates()
+            meters.fed.add(batch.photos, at: time)
+            meters.downloaded.add(batch.downloads, at: time)
+            meters.done.add(batch.done, at: time)
+            rates[batch.id] = meters
+        }
+        self.rates = rates
+    }
+
+    /// Takes that Redis does not answer.
+    mutating func lose(_ error: String, at time: ContinuousClock.Instant = .now) {
+        outage = (error, outage?.since ?? time)
+    }
+
+    /// Takes a sentence to show for some seconds: what became of a request.
+    mutating func note(_ text: String, at time: ContinuousClock.Instant = .now) {
+        notice = (text, time + Self.noticesStayFor)
+    }
+
+    /// Takes a key; nil when it leads to nothing but another picture.
+    mutating func press(_ key: Character, at time: ContinuousClock.Instant = .now) -> Action? {
+        notice = nil  // it was read
+        if let asked = question {
+            question = nil
+            guard key == "y" || key == "Y" else { return nil }
+            return .perform(asked.request)
+        }
+        switch key {
+        case "q": return .leave
+        case "s": return suspension(at: time)
+        case "c": askToCancel(at: time)
+        default: break
+        }
+        return nil
+    }
+
+    private mutating func suspension(at time: ContinuousClock.Instant) -> Action? {
+        guard let snapshot else { return nil }
+        if let batch {
+            guard batch.isOpen else {
+                note("the batch is over: there is nothing to suspend", at: time)
+                return nil
+            }
+            return .perform(batch.suspended ? .resume(batch.id) : .suspend(batch.id))
+        }
+        return .perform(snapshot.cluster.isSuspended ? .resume(nil) : .suspend(nil))
+    }
+
+    private mutating func askToCancel(at time: ContinuousClock.Instant) {
+        let open = open.filter { !$0.cancelled }
+        guard !open.isEmpty else {
+            note(watched == nil ? "every batch is over" : "the batch is over: there is nothing to cancel", at: time)
+            return
+        }
+        let photos = HumanText.count(open.reduce(0) { $0 + $1.photos - $1.counts.final }, of: "photo")
+        let what = watched == nil ? "all that is open, \(HumanText.count(open.count, of: "batch"))" : open[0].shortName
+        question = ("cancel \(what)? \(photos) not done. y/n", .cancel(watched))
+    }
+
+    // MARK: - What goes out
+
+    /// The picture for a terminal: at most `height` lines of at most `width` columns.
+    func lines(width: Int, height: Int, at time: ContinuousClock.Instant = .now) -> [StyledLine] {
+        let bottom = footer(width: width, at: time)
+        let room = max(1, height - bottom.count - 1)
+        var lines = body(width: width, height: room)
+        lines = Array(lines.prefix(room))
+        lines += Array(repeating: "", count: max(0, height - bottom.count - lines.count))
+        return Array((lines + bottom).suffix(max(1, height)))
+    }
+
+    /// What stays on the terminal when the view is left.
+    func finalLines(width: Int) -> [StyledLine] {
+        guard let batch, let snapshot else { return [] }
+        return BatchPicture(batch, snapshot, rates: rates[batch.id] ?? Rates(), width: width).summary
+    }
+
+    private func body(width: Int, height: Int) -> [StyledLine] {
+        guard let snapshot else { return [StyledLine("waiting for Redis \(redis)", .dim).cut(to: width)] }
+        guard watched != nil else {
+            return ClusterPicture(snapshot, rates: rates, redis: redis, namespace: namespace, width: width)
+                .lines(height: height)
+        }
+        guard let batch else { return [] }
+        return BatchPicture(batch, snapshot, rates: rates[batch.id] ?? Rates(), width: width).lines(height: height)
+    }
+
+    /// What is wrong, asked or answered, else which keys there are.
+    private func footer(width: Int, at time: ContinuousClock.Instant) -> [StyledLine] {
+        var lines: [StyledLine] = []
+        if let outage {
+            let seconds = ((time - outage.since) / .seconds(1)).rounded(.down)
+            let since = seconds < 1 ? "" : " for \(HumanText.duration(seconds))"
+            lines += StyledLine.wrapped(
+                "Redis cannot be used\(since), trying again; above is what stood there last: \(outage.error)", .bad,
+                width: width, most: 3)
+        }
+        if let question { return lines + StyledLine.wrapped(question.text, .bold, width: width, most: 4) }
+        if let notice, time < notice.until {
+            return lines + StyledLine.wrapped(notice.text, .warning, width: width, most: 4)
+        }
+        return lines + [StyledLine(keys.joined(separator: "   "), .dim).cut(to: width)]
+    }
+
+    private var keys: [String] {
+        guard hasKeys else { return ["Ctrl-C leave"] }
+        guard let snapshot else { return ["q leave"] }
+        if watched != nil { return [batch?.suspended == true ? "s resume" : "s suspend", "c cancel", "q leave"] }
+        return [
+            snapshot.cluster.isSuspended ? "s resume all workers" : "s suspend all workers", "c cancel all", "q leave",
+        ]
+    }
+}
+
+extension BatchFacts {
+    /// Photos that are over, well or not, and were not cancelled.
+    var done: Int { counts.filtered + counts.failed }
+
+    /// Photos whose download is over, well or not.
+    var downloads: Int { counts.downloaded + done }
+
+    /// True while anything of it may still run.
+    var isOpen: Bool { state != .finished && !cancelled }
+
+    /// What people call it: its name, or else its id.
+    var shortName: String { options.name.isEmpty ? id.description : HumanText.safe(options.name) }
+
+    /// How long what is not done will take at `rate` photos a second; nil when nobody knows.
+    func secondsLeft(at rate: Double?) -> Double? {
+        let left = photos - counts.final
+        guard sealed, isOpen, !suspended, left > 0, let rate, rate > 0 else { return nil }
+        return Double(left) / rate
+    }
+}

@@ -1,0 +1,136 @@
+import Darkroom
+import Foundation
+
+/// Reads what `watch` shows: what may have changed since the last time, and everything from time to time.
+struct WatchReader {
+    /// What Redis keeps of a failed photo.
+    private struct FailureText: Decodable {
+        let name: String
+        let reason: String?
+        let detail: String?
+    }
+
+    private static let heartbeatEvery = Duration.seconds(3)
+    private static let everythingEvery = Duration.seconds(10)
+    private static let allFailuresEvery = Duration.seconds(5)
+
+    private let store: BatchStore
+    private let watched: BatchID?
+    private let keptFailures: Int
+    private var nextHeartbeat = ContinuousClock.now
+    private var nextEverything = ContinuousClock.now
+    /// Finished batches, which hardly ever change.
+    private var finished: [BatchID: BatchFacts] = [:]
+    private var lastSeen: BatchFacts?
+    /// The newest first.
+    private var failures: [WatchSnapshot.Failure] = []
+    /// Photos of which an event has told that they failed, before Redis had what failed.
+    private var untold: [(index: Int, reason: FailureReason)] = []
+    private var failedBefore = 0
+    private var nextAllFailures = ContinuousClock.now
+
+    init(_ store: BatchStore, watched: BatchID?, keptFailures: Int) {
+        self.store = store
+        self.watched = watched
+        self.keptFailures = keptFailures
+    }
+
+    /// Reads how it stands now. Blocks.
+    /// - Parameters:
+    ///   - all: read everything again: events may have been missed.
+    ///   - changed: batches of which an event has told.
+    ///   - failed: photos of the watched batch of which an event has told that they failed, the newest last.
+    mutating func read(
+        all: Bool, changed: Set<BatchID>, failed: [(index: Int, reason: FailureReason)]
+    ) throws -> WatchSnapshot {
+        if nextHeartbeat <= .now {
+            _ = try store.perform(store.heartbeat(worker: nil))
+            nextHeartbeat = .now + Self.heartbeatEvery
+        }
+        let now = try store.time()
+        let batches = try watched.map { [try facts(of: $0)] } ?? allFacts(all: all, changed: changed)
+        let workers = try store.workers().filter { $0.isLiving(now: now) }
+        var snapshot = WatchSnapshot(now: now, batches: batches, workers: workers)
+        snapshot.cluster = try store.clusterSteering()
+        if watched != nil {
+            snapshot.failures = try failures(of: batches[0], all: all, failed)
+        }
+        return snapshot
+    }
+
+    private mutating func facts(of id: BatchID) throws -> BatchFacts {
+        if let facts = try store.facts(of: id) {
+            lastSeen = facts
+            return facts
+        }
+        let seen =
+            lastSeen.map { "; it had \($0.counts.final) of \(HumanText.count($0.photos, of: "photo")) done" } ?? ""
+        throw CommandError("batch \(lastSeen?.label ?? id.description) was forgotten while it was watched\(seen)")
+    }
+
+    // MARK: - All batches
+
+    private mutating func allFacts(all: Bool, changed: Set<BatchID>) throws -> [BatchFacts] {
+        if all || nextEverything <= .now {
+            finished = [:]
+            nextEverything = .now + Self.everythingEvery
+        }
+        for id in changed { finished[id] = nil }
+        let ids = try store.batchIDs()
+        var found = finished
+        for facts in try store.facts(of: ids.filter { finished[$0] == nil }) {
+            found[facts.id] = facts
+            if facts.state == .finished { finished[facts.id] = facts }
+        }
+        return ids.compactMap { found[$0] }
+    }
+
+    // MARK: - Failures of one batch
+
+    private mutating func failures(
+        of batch: BatchFacts, all: Bool, _ failed: [(index: Int, reason: FailureReason)]
+    ) throws -> [WatchSnapshot.Failure] {
+        let count = batch.counts.failed
+        // A retry takes failures back; of new ones events tell, unless they were lost.
+        let isUnexplained = count < failedBefore || (count > failedBefore && failed.isEmpty && untold.isEmpty)
+        if all || (isUnexplained && nextAllFailures <= .now) {
+            try readAllFailures(of: batch.id)
+            failedBefore = count
+            nextAllFailures = .now + Self.allFailuresEvery
+        } else {
+            if !isUnexplained { failedBefore = count }
+            untold += failed
+            untold.removeFirst(max(0, untold.count - keptFailures))
+            try readUntold(of: batch.id)
+        }
+        return failures
+    }
+
+    /// All that is kept; which is the newest nobody knows, so those of the highest index come first.
+    private mutating func readAllFailures(of batch: BatchID) throws {
+        failures = try store.failures(of: batch).suffix(keptFailures).reversed().map { failure($0.index, nil, $0.json) }
+    }
+
+    private mutating func readUntold(of batch: BatchID) throws {
+        let texts = try store.failures(of: batch, indexes: untold.map(\.index))
+        var left: [(index: Int, reason: FailureReason)] = []
+        for (photo, text) in zip(untold, texts) {
+            guard let text else {
+                left.append(photo)
+                continue
+            }
+            failures.removeAll { $0.index == photo.index }
+            failures.insert(failure(photo.index, photo.reason, text), at: 0)
+        }
+        untold = left
+        failures.removeLast(max(0, failures.count - keptFailures))
+    }
+
+    private func failure(_ index: Int, _ reason: FailureReason?, _ json: String) -> WatchSnapshot.Failure {
+        // What another version wrote may look otherwise; the photo is shown all the same.
+        let text = try? JSONDecoder().decode(FailureText.self, from: Data(json.utf8))
+        return WatchSnapshot.Failure(
+            index: index, name: text?.name ?? "", reason: reason?.word ?? text?.reason ?? FailureReason.other.word,
+            detail: text?.detail ?? "")
+    }
+}

@@ -1,0 +1,99 @@
+import ArgumentParsing
+import Darkroom
+import Foundation
+
+/// `watch` on a terminal: takes what happens, one after the other, and draws.
+struct WatchSession {
+    private static let stops: Set<Int32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
+    /// How often the picture is drawn when nothing happens: it may say how long Redis has been away.
+    private static let drawEvery = Duration.seconds(1)
+
+    private var model: WatchModel
+    private let source: WatchSource
+    private let inbox: WatchInbox
+    private let terminal = WatchTerminal()
+    private var keys = KeyReader()
+
+    init(_ model: WatchModel, _ source: WatchSource, _ inbox: WatchInbox) {
+        self.model = model
+        self.source = source
+        self.inbox = inbox
+    }
+
+    /// Hands over the signals that a program on a terminal gets. Call it before any other thread is started.
+    static func receiveSignals(into inbox: WatchInbox) {
+        var stopped = false
+        StopSignals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]) { signal in
+            if stops.contains(signal) {
+                // Asked again: something holds up the end, a terminal that takes no text or a Redis that is silent.
+                if stopped {
+                    WatchTerminal.leave()
+                    endProcess(.interrupted)
+                }
+                stopped = true
+            }
+            inbox.post(.signal(signal))
+        }
+    }
+
+    /// Runs until the batch that is watched is over or the user leaves.
+    /// - Returns: the status of the program.
+    mutating func run() throws -> ExitCode {
+        try terminal.enter()
+        defer { WatchTerminal.leave() }
+        while true {
+            let (width, height) = terminal.size
+            try terminal.draw(model.lines(width: width, height: height))
+            for message in inbox.wait(Self.drawEvery, keys: model.hasKeys ? STDIN_FILENO : -1) {
+                if let end = try take(message) {
+                    WatchTerminal.leave()
+                    try terminal.print(lastLines(end, width: width))
+                    return end
+                }
+            }
+        }
+    }
+
+    /// Takes what happened; the status when this was the end.
+    private mutating func take(_ message: WatchInbox.Message) throws -> ExitCode? {
+        switch message {
+        case .read(let snapshot):
+            model.take(snapshot)
+            if let batch = model.batch, batch.state == .finished { return ExitCode(of: batch) }
+        case .lost(let error): model.lose(error)
+        case .note(let text): model.note(text)
+        case .failed(let error): throw error
+        case .keys(let bytes):
+            for key in keys.keys(bytes) {
+                switch model.press(key) {
+                case .leave: return .success
+                case .perform(let request): source.perform(request)
+                case nil: break
+                }
+            }
+        case .keysEnded: return .interrupted  // the terminal is gone
+        case .signal(let signal): return try take(signal: signal)
+        }
+        return nil
+    }
+
+    private func take(signal: Int32) throws -> ExitCode? {
+        switch signal {
+        case SIGTSTP:
+            WatchTerminal.leave()
+            kill(getpid(), SIGSTOP)
+        case SIGCONT: try terminal.enter()
+        case SIGWINCH: try terminal.invalidate()
+        default: return .interrupted
+        }
+        return nil
+    }
+
+    /// What stays on the terminal.
+    private func lastLines(_ end: ExitCode, width: Int) -> [StyledLine] {
+        guard let batch = model.batch else { return [] }
+        if batch.state == .finished { return model.finalLines(width: width) }
+        let done = "\(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) are done"
+        return [StyledLine("batch \(batch.label) is \(batch.stateText): \(done); it goes on without this view")]
+    }
+}

@@ -1,0 +1,30 @@
+import DarkroomModel
+import DarkroomStore
+
+/// How much every worker may do at once, while it runs.
+extension BatchControl {
+    /// Downloads at once that a limit may allow.
+    public static let downloadLimits = 1...1024
+    /// Filtrations at once that a limit may allow.
+    public static let filtrationLimits = 1...256
+
+    /// Limits what each worker of the cluster does at once; nil leaves a limit as it is. What runs goes on.
+    public func setLimits(downloads: Int?, filtrations: Int?) throws {
+        for (limit, bounds, name) in [
+            (downloads, Self.downloadLimits, "downloads"), (filtrations, Self.filtrationLimits, "filtrations"),
+        ] {
+            guard let limit, !bounds.contains(limit) else { continue }
+            throw ControlError(
+                .outOfBounds,
+                "limit of \(limit) \(name) at once: it can be \(bounds.lowerBound) to \(bounds.upperBound); to let none begin, "
+                    + "suspend them")
+        }
+        _ = try store.perform(store.setLimits(downloads: downloads, filtrations: filtrations))
+    }
+
+    /// Takes the limits away: each worker does as much at once as it was started for.
+    public func clearLimits() throws { _ = try store.perform(store.clearLimits()) }
+
+    /// The limits and flags of the cluster.
+    public func limits() throws -> ClusterSteering { try store.clusterSteering() }
+}

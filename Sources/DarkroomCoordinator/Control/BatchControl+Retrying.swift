@@ -1,0 +1,48 @@
+import DarkroomModel
+import DarkroomStore
+import Foundation
+
+/// What a retry set going.
+public struct Retried: Sendable, Equatable {
+    /// Failed photos that run again.
+    public var photos = 0
+    /// Failed photos that stay failed, because Redis no longer has their names and URLs: only the list has.
+    public var notKept = 0
+}
+
+/// Running failed photos again.
+extension BatchControl {
+    /// Runs the failed photos of a batch again, and only those. A batch that has finished executes again.
+    ///
+    /// While a batch executes, failed photos of operations that have not ended are left out: retry it again later.
+    /// - Parameter reasons: only photos that failed for one of these; empty for all.
+    public func retry(_ id: BatchID, reasons: [FailureReason] = []) throws -> Retried {
+        var sum = Retried()
+        var next: Int? = 1
+        let deadline = ContinuousClock.now + .seconds(30)
+        while let first = next {
+            switch try store.perform(store.retry(id, from: first, reasons: reasons))
+            {
+            case .retried(let photos, let notKept, let following):
+                sum.photos += photos
+                sum.notKept += notKept
+                next = following
+            case .busy:
+                guard ContinuousClock.now < deadline else {
+                    throw ControlError(
+                        .busy,
+                        "batch \(id) cannot be retried while the batches that waited for it are being released; try again"
+                    )
+                }
+                // Every heartbeat releases some, also when no worker lives.
+                if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
+            case .cancelled:
+                throw ControlError.cancelled(
+                    id, "a cancelled batch is not retried; submit its list again, with --overwrite into the same folder"
+                )
+            case .gone: throw ControlError.gone(id)
+            }
+        }
+        return sum
+    }
+}

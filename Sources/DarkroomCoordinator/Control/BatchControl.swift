@@ -1,0 +1,83 @@
+import DarkroomModel
+import DarkroomStore
+
+/// Steers batches and the cluster: what the operation queue of one device has for its operations, over all workers.
+///
+/// The functions block until Redis has what was changed; any thread may call them. Workers learn of it within
+/// milliseconds, or with their next heartbeat when the message is lost; nothing begins against it from the return on.
+/// They throw ``ControlError`` when what is asked is refused, ``StoreError`` when Redis fails.
+public final class BatchControl: Sendable {
+    /// What it steers.
+    public let store: BatchStore
+
+    /// Steers what is in a store.
+    public init(store: BatchStore) { self.store = store }
+
+    /// Cancels a batch: what of it has not begun never will, what runs is stopped, what is done stays. For good.
+    ///
+    /// Repeating it does no harm. A batch that is over, and not by a cancel, stays as it is, and the reply says so.
+    /// - Parameter reason: why, for those who look at the batch; may be empty.
+    /// - Returns: `cancelled` or `finished`; a batch that is gone is an error.
+    public func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
+        let reply = try store.perform(store.cancel(id, reason: reason))
+        if case .gone = reply { throw ControlError.gone(id) }
+        return reply
+    }
+
+    /// Cancels every batch that there is.
+    /// - Returns: how many had not finished and were not cancelled before.
+    public func cancelAll() throws -> Int {
+        var cancelled = 0
+        var rest = try store.batchIDs()[...]
+        while !rest.isEmpty {
+            let replies = try store.perform(rest.prefix(Self.callsOfAPipeline).map { store.cancel($0) })
+            cancelled += replies.count { reply in
+                if case .cancelled(isNew: true, _) = reply { true } else { false }
+            }
+            rest = rest.dropFirst(Self.callsOfAPipeline)
+        }
+        return cancelled
+    }
+
+    /// Suspends a batch, or the cluster when none is named: no download and no filtration of it begins from now on. What
+    /// runs goes on to its end.
+    /// - Parameter part: `everything`, or only downloads or filtrations; the three are independent of each other.
+    /// - Returns: false when it was suspended so before.
+    public func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
+        try changed(store.perform(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
+    }
+
+    /// Lets a batch, or the cluster, go on.
+    /// - Parameter part: `everything` lifts whatever is suspended, also when only a part was.
+    /// - Returns: false when nothing of it was suspended.
+    public func resume(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
+        let parts = part == .everything ? [.downloads, .filtrations, .everything] : [part]
+        let replies = try store.perform(parts.map { store.suspend(id, $0, false) })
+        return try replies.reduce(false) { isChanged, reply in
+            try changed(reply, of: id, "there is nothing left to resume") || isChanged
+        }
+    }
+
+    /// Makes a batch more or less urgent, from the next claim on, everywhere. What is claimed already runs as it would.
+    /// - Returns: false when it had the priority before.
+    public func prioritize(_ id: BatchID, _ priority: Priority) throws -> Bool {
+        try changed(store.perform(store.prioritize(id, priority)), of: id, "there is nothing left to order")
+    }
+
+    /// How many calls are sent at once.
+    static let callsOfAPipeline = 100
+
+    /// Whether something was changed.
+    func changed(_ reply: SteerReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
+        guard let id else {
+            guard case .done(let isNew) = reply else { preconditionFailure("the cluster does not finish") }
+            return isNew
+        }
+        switch reply {
+        case .done(let isNew): return isNew
+        case .finished: throw ControlError.finished(id, nothingLeft)
+        case .cancelled: throw ControlError.cancelled(id, nothingLeft)
+        case .gone: throw ControlError.gone(id)
+        }
+    }
+}

@@ -1,0 +1,77 @@
+extension Event {
+    /// Reads a message of the events channel; nil when it is no JSON object with an `event` and a `time`.
+    public init?(json: [UInt8]) {
+        guard let message = EventMessage(json), let name = message.string("event"), let time = message.int("time")
+        else { return nil }
+        self.init(
+            Self.kind(name, message) ?? .other(name), batch: message.string("batch").map(BatchID.init), time: time)
+    }
+
+    /// Nil when the name is not known, or the fields are not those of the name.
+    private static func kind(_ name: String, _ message: EventMessage) -> Kind? {
+        switch name {
+        case "submitted": .submitted
+        case "forgotten": .forgotten
+        case "isReady": message.bool("value").map(Kind.isReady)
+        case "isExecuting": message.bool("value").map(Kind.isExecuting)
+        case "isFinished": message.bool("value").map(Kind.isFinished)
+        case "isCancelled": message.bool("value").map(Kind.isCancelled)
+        case "isSuspended": isSuspended(message)
+        case "dependencies": message.int("value").map(Kind.dependencies)
+        case "priority": message.string("value").flatMap(Priority.init(rawValue:)).map(Kind.priority)
+        case "focus": focus(message)
+        case "limits": .limits(downloads: message.int("downloads"), filtrations: message.int("filtrations"))
+        case "completion": completion(message)
+        case "photos": photos(message)
+        default: operation(name, message)
+        }
+    }
+
+    private static func operation(_ name: String, _ message: EventMessage) -> Kind? {
+        if name == "claimed", let operations = message.ints("operations"), let worker = message.string("worker") {
+            return .claimed(operations: operations, worker: worker)
+        }
+        guard let operation = message.int("operation") else { return nil }
+        switch name {
+        case "handedBack": return .handedBack(operation: operation)
+        case "recovered": return message.int("deaths").map { .recovered(operation: operation, deaths: $0) }
+        case "ended": return .ended(operation: operation)
+        default: return nil
+        }
+    }
+
+    private static func isSuspended(_ message: EventMessage) -> Kind? {
+        guard let value = message.bool("value"), let part = message.string("part").flatMap(QueuePart.init(rawValue:))
+        else { return nil }
+        return .isSuspended(part, value)
+    }
+
+    private static func focus(_ message: EventMessage) -> Kind? {
+        guard let first = message.int("first") else { return .focus(nil) }
+        guard let last = message.int("last"), first <= last else { return nil }
+        return .focus(Steering.Focus(first...last, only: message.bool("only") ?? false))
+    }
+
+    private static func completion(_ message: EventMessage) -> Kind? {
+        guard let round = message.int("round"), let isCancelled = message.bool("cancelled"),
+            let photos = message.int("photos"), let filtered = message.int("filtered"),
+            let failed = message.int("failed"), let cancelled = message.int("cancelledPhotos")
+        else { return nil }
+        return .completion(
+            Completion(
+                round: round, isCancelled: isCancelled, photos: photos, filtered: filtered, failed: failed,
+                cancelled: cancelled))
+    }
+
+    private static func photos(_ message: EventMessage) -> Kind? {
+        guard let letters = message.members("photos"), let worker = message.string("worker") else { return nil }
+        var states: [Int: PhotoRecordState] = [:]
+        for (index, letter) in letters {
+            guard let index = Int(index), letter.utf8.count == 1,
+                let state = letter.utf8.first.flatMap(PhotoRecordState.init(letter:))
+            else { return nil }
+            states[index] = state
+        }
+        return .photos(states, worker: worker, dropped: message.int("dropped") ?? 0)
+    }
+}

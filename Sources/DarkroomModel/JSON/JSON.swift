@@ -1,0 +1,106 @@
+import Foundation
+
+/// A JSON value that is written with its members in the order given, as documented.
+public enum JSON: Sendable, Equatable {
+    /// Nothing.
+    case null
+    /// A truth value.
+    case bool(Bool)
+    /// A whole number.
+    case int(Int)
+    /// Any other number; finite.
+    case double(Double)
+    /// A string.
+    case string(String)
+    /// Values in order.
+    case array([JSON])
+    /// Names and values in order.
+    case object([Member])
+
+    /// A name and a value of an object.
+    public struct Member: Sendable, Equatable {
+        /// The name, which an object should have once.
+        public let key: String
+        /// The value.
+        public let value: JSON
+
+        /// A name and its value.
+        public init(key: String, value: JSON) {
+            self.key = key
+            self.value = value
+        }
+    }
+
+    /// A string; null for nil.
+    public init(_ value: String?) { self = value.map(JSON.string) ?? .null }
+
+    /// A whole number; null for nil.
+    public init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
+
+    /// A number with the decimals that say something: three for seconds, two for rates.
+    public init(_ value: Double?, decimals: Int) {
+        let scale = pow(10, Double(decimals))
+        self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
+    }
+
+    /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
+    public init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
+
+    /// This object with further members; any other value as it is.
+    public func adding(_ members: [Member]) -> JSON {
+        guard case .object(let own) = self else { return self }
+        return .object(own + members)
+    }
+
+    /// The value as text without spaces.
+    public var text: String {
+        var bytes: [UInt8] = []
+        append(to: &bytes)
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Appends the text.
+    public func append(to bytes: inout [UInt8]) {
+        switch self {
+        case .null: bytes += "null".utf8
+        case .bool(let value): bytes += (value ? "true" : "false").utf8
+        case .int(let value): bytes += String(value).utf8
+        case .double(let value):
+            bytes += (value == value.rounded() && abs(value) < 1e15 ? String(Int(value)) : String(value)).utf8
+        case .string(let value): JSONText.append(value, to: &bytes)
+        case .array(let elements):
+            Self.append("[", elements, "]", to: &bytes) { $0.append(to: &$1) }
+        case .object(let members):
+            Self.append("{", members, "}", to: &bytes) { member, bytes in
+                JSONText.append(member.key, to: &bytes)
+                bytes += ":".utf8
+                member.value.append(to: &bytes)
+            }
+        }
+    }
+
+    private static func iso8601(_ milliseconds: Int) -> String {
+        // Whole seconds: a fraction would be cut off below the millisecond it means.
+        let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
+        return seconds.dropLast() + String(format: ".%03dZ", milliseconds % 1000)
+    }
+
+    private static func append<Element>(
+        _ start: String, _ elements: [Element], _ end: String, to bytes: inout [UInt8],
+        append: (Element, inout [UInt8]) -> Void
+    ) {
+        bytes += start.utf8
+        for (position, element) in elements.enumerated() {
+            if position > 0 { bytes += ",".utf8 }
+            append(element, &bytes)
+        }
+        bytes += end.utf8
+    }
+}
+
+extension JSON: ExpressibleByDictionaryLiteral {
+    /// An object with its members in the order written.
+    public init(dictionaryLiteral elements: (String, JSON)...) {
+        self = .object(elements.map { Member(key: $0, value: $1) })
+    }
+}

@@ -1,0 +1,109 @@
+internal import CCurl
+import Glibc
+
+/// Sends bytes to a URL by HTTP POST and reads the status of the answer, one at a time.
+///
+/// No redirect is followed, no proxy of the environment is used, certificates are checked, and nothing is tried again. Of the
+/// answer's header and body 64 KiB each are taken, and thrown away. Where it may go is the caller's to check, see ``WebAddress``.
+public final class WebPost {
+    private static let maxAnswerBytes = 64 << 10
+
+    private let headers: [String]
+    private let timeout: Duration
+    private let isCancelled: @Sendable () -> Bool
+    private var headerBytes = 0
+    private var bodyBytes = 0
+
+    /// A post to be sent.
+    /// - Parameters:
+    ///   - headers: lines such as `Content-Type: application/json`.
+    ///   - timeout: for everything, from the name lookup to the end of the answer.
+    ///   - isCancelled: asked while it runs, at least once a second.
+    public init(headers: [String], timeout: Duration, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+        self.headers = headers
+        self.timeout = timeout
+        self.isCancelled = isCancelled
+    }
+
+    /// Sends `body` to `url`. Blocks up to the timeout: for threads of one's own, on which it blocks SIGPIPE for good.
+    /// - Returns: the status, 200 to 599, whatever became of the rest of the answer.
+    /// - Throws: ``TransferError`` when there is no answer; trying again may help.
+    public func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
+        TransferEngine.startLibrary()
+        blockBrokenPipeSignal()
+        guard let curl = curl_easy_init() else { throw Self.error(.outOfMemory, "no memory for a libcurl handle") }
+        defer { curl_easy_cleanup(curl) }
+        // Without "Expect:" libcurl would ask before it sends a large body, and wait a second for the answer.
+        let lines = (headers + ["Expect:"]).reduce(nil) { curl_slist_append($0, $1) ?? $0 }
+        defer { curl_slist_free_all(lines) }
+        (headerBytes, bodyBytes) = (0, 0)
+        var errorText = [CChar](repeating: 0, count: Int(CURL_ERROR_SIZE))
+        let code = errorText.withUnsafeMutableBufferPointer { errorText in
+            body.withUnsafeBytes { bytes in
+                prepare(curl, url: url, lines)
+                darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, errorText.baseAddress)
+                darkroom_curl_easy_setopt_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
+                darkroom_curl_easy_setopt_pointer(
+                    curl, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+                // The buffer ends here, the handle later.
+                defer { darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, nil) }
+                return withExtendedLifetime(self) { curl_easy_perform(curl) }
+            }
+        }
+        var status = 0
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        // A body that is too long or never ends takes nothing from the status before it.
+        if status >= 200 { return status }
+        if isCancelled() { throw Self.error(.cancelled, "cancelled") }
+        let text = errorText.withUnsafeBufferPointer { $0.first == 0 ? nil : String(cString: $0.baseAddress!) }
+        let found = text ?? String(cString: curl_easy_strerror(code))
+        throw Self.error(
+            code == CURLE_OK ? .other : EasyHandle.meaning(of: code, found, status: 0),
+            code == CURLE_OK ? "an answer without a status" : found)
+    }
+
+    private func prepare(_ curl: UnsafeMutableRawPointer, url: String, _ lines: UnsafeMutablePointer<curl_slist>?) {
+        func set(_ option: CURLoption, _ value: Int) { darkroom_curl_easy_setopt_long(curl, option, value) }
+        func set(_ option: CURLoption, _ value: String) { darkroom_curl_easy_setopt_string(curl, option, value) }
+
+        set(CURLOPT_URL, url)
+        set(CURLOPT_POST, 1)
+        set(CURLOPT_NOSIGNAL, 1)
+        set(CURLOPT_PROXY, "")
+        set(CURLOPT_PROTOCOLS_STR, "http,https")
+        set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
+        set(CURLOPT_FOLLOWLOCATION, 0)
+        set(CURLOPT_SSL_VERIFYPEER, 1)
+        set(CURLOPT_SSL_VERIFYHOST, 2)
+        set(CURLOPT_TIMEOUT_MS, max(1, timeout.wholeMilliseconds))
+        set(CURLOPT_QUICK_EXIT, 1)  // a name lookup that hangs is left behind
+        set(CURLOPT_NOPROGRESS, 0)
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, lines)
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        darkroom_curl_easy_setopt_progress_callback(curl, CURLOPT_XFERINFOFUNCTION) { context, _, _, _, _ in
+            WebPost.at(context).isCancelled() ? 1 : 0
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_XFERINFODATA, context)
+        darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_WRITEFUNCTION) { _, size, count, context in
+            let post = WebPost.at(context)
+            post.bodyBytes += size * count
+            return post.bodyBytes <= WebPost.maxAnswerBytes ? size * count : 0
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_WRITEDATA, context)
+        darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_HEADERFUNCTION) { _, size, count, context in
+            let post = WebPost.at(context)
+            post.headerBytes += size * count
+            return post.headerBytes <= WebPost.maxAnswerBytes ? size * count : 0
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
+    }
+
+    /// The post behind the context of a libcurl callback.
+    private static func at(_ context: UnsafeMutableRawPointer?) -> WebPost {
+        Unmanaged<WebPost>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
+    }
+
+    private static func error(_ code: TransferError.Code, _ detail: String) -> TransferError {
+        TransferError(code: code, detail: detail, attempts: 1)
+    }
+}

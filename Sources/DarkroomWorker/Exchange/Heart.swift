@@ -1,0 +1,84 @@
+import DarkroomConcurrency
+import DarkroomStore
+import Foundation
+
+/// Sends the heartbeats of a worker, on a thread of its own: no image work delays them.
+final class Heart: Sendable {
+    private let core: WorkerCore
+    private let facts: @Sendable () -> [(field: String, value: String)]
+    private let stopped = Latch()
+
+    init(_ core: WorkerCore, facts: @escaping @Sendable () -> [(field: String, value: String)]) {
+        self.core = core
+        self.facts = facts
+    }
+
+    /// Ends the thread after the heartbeat that may be under way.
+    func stop() {
+        stopped.set()
+        core.heartSignal.raise()
+    }
+
+    /// Runs until ``stop()``.
+    func run() {
+        var isAway = false
+        while !stopped.isSet {
+            let began = ContinuousClock.now
+            var hasMore = false
+            do {
+                hasMore = try beat()
+                if isAway { core.log("Redis is back") }
+                isAway = false
+                core.heartBeats.withLock { $0 = true }
+                // Whatever has news goes with this heartbeat, also downloads alone; and idle workers look for work.
+                core.reportSignal.raise()
+                core.claimSignal.raise()
+            } catch {
+                if !isAway { core.log("Redis cannot be used, waiting until it can: \(error)") }
+                isAway = true
+                core.heartBeats.withLock { $0 = false }
+            }
+            if hasMore { continue }
+            core.heartSignal.wait(timeout: isAway ? .milliseconds(500) : interval)
+            // Hints of many changes, each of which asks for a heartbeat, are answered by one.
+            while !stopped.isSet, .now < began + Self.shortestInterval {
+                core.heartSignal.wait(timeout: began + Self.shortestInterval - .now)
+            }
+        }
+    }
+
+    private static let shortestInterval = Duration.milliseconds(20)
+
+    /// 3 s or a third of the shortest lease, whichever is less.
+    private var interval: Duration {
+        min(.seconds(3), (core.withLedger { $0.shortestLease } ?? .seconds(9)) / 3)
+    }
+
+    /// Sends a heartbeat and takes what it tells.
+    /// - Returns: true when another at once is welcome.
+    private func beat() throws(StoreError) -> Bool {
+        let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
+        var calls: [ScriptCall<HeartbeatReply>] = []
+        for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
+            let part = Array(held[start..<min(start + 64, held.count)])
+            calls.append(core.store.heartbeat(worker: core.id, facts: facts(), held: part))
+        }
+        let replies = try core.store.perform(calls)
+        core.drop(replies.flatMap(\.lost))
+        core.steer { steering in
+            for reply in replies {
+                steering.answered(reply.version, sent: known, cluster: reply.cluster, batches: reply.steering)
+            }
+            // What changed between two parts of the answer may have been missed in the first.
+            if let first = replies.first { steering.heardAll(upTo: first.version) }
+        }
+        let lost = Set(replies.flatMap(\.lost))
+        for letters in replies.flatMap(\.letters) {
+            let meant = held.first { $0.batch == letters.batch && $0.number == letters.number }
+            if let meant, !lost.contains(meant) { core.adopt(letters.letters, of: meant) }
+        }
+        // Parts of an answer list the same webhooks.
+        if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { core.onDueWebhooks(webhooks) }
+        return replies.contains { $0.hasMore }
+    }
+}

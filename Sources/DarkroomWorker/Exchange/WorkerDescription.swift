@@ -1,0 +1,49 @@
+import DarkroomConcurrency
+import DarkroomModel
+import Foundation
+
+/// What a worker says of itself with every heartbeat.
+struct WorkerDescription {
+    let id: String
+    let started: Int
+    let core: WorkerCore
+    let refused: [BatchID: String]
+
+    /// The fields of `{namespace}:worker:<id>`.
+    var fields: [(field: String, value: String)] {
+        let (operations, bytesHeld, done) = core.withLedger { ($0.held, $0.bytesHeld, $0.photosDone) }
+        let (limits, running) = core.withLedger {
+            (
+                (downloads: $0.downloads, filtrations: $0.filtrations),
+                // Of the photos in the local queue as many run as may at once.
+                (downloads: $0.downloading, filtrations: min($0.filtering.reduce(0, +), $0.filtrations))
+            )
+        }
+        let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
+        return [
+            ("host", ProcessInfo.processInfo.hostName), ("pid", String(getpid())), ("version", darkroomVersion),
+            ("started", String(started)), ("downloads", String(limits.downloads)),
+            ("filtrations", String(limits.filtrations)), ("downloading", String(running.downloads)),
+            ("filtering", String(running.filtrations)), ("bytes.held", String(bytesHeld)), ("photos", String(done)),
+            ("rate", String(core.rate.photosPerSecond(done: done))),
+            ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
+            ("refused", String(refusals.prefix(1000))),
+        ]
+    }
+}
+
+/// How fast a worker has been over the last seconds.
+final class Rate: Sendable {
+    private let samples = Locked<[(time: ContinuousClock.Instant, done: Int)]>([])
+
+    /// Photos a second since the oldest sample of the last 10 s; notes this one.
+    func photosPerSecond(done: Int) -> Int {
+        samples.withLock { samples in
+            let now = ContinuousClock.now
+            samples.append((now, done))
+            samples.removeAll { now - $0.time > .seconds(10) }
+            guard let first = samples.first, now - first.time > .seconds(1) else { return 0 }
+            return Int((Double(done - first.done) / ((now - first.time) / .seconds(1))).rounded())
+        }
+    }
+}

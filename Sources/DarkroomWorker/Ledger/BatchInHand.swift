@@ -1,0 +1,100 @@
+import DarkroomModel
+import DarkroomStore
+
+/// What the ledger knows of a batch of which it holds operations.
+struct BatchInHand {
+    /// Flags, priority and focus, as far as this worker has heard.
+    private(set) var steering: Steering
+    /// Whether a download may begin, by all flags.
+    private(set) var mayDownload = true
+    /// Whether a filtration may begin, by all flags.
+    private(set) var mayFilter = true
+    /// All operations that are held, as they were claimed.
+    var operations: [HeldOperation] = []
+    /// Those with photos that are left to begin and may: those that touch the focus first, else as they were claimed.
+    var toBegin: [HeldOperation] = []
+    /// How many photos of `toBegin` are left to begin.
+    var unbegun = 0
+    /// The most photos that an operation of the batch has.
+    let operationSize: Int
+    /// Downloaded photos that may go to the filters, in order.
+    var ready: ArraySlice<PhotoInProgress> = []
+    /// Downloaded photos of operations that are not to run: outside of the focus, or about to be handed back.
+    var aside: ArraySlice<PhotoInProgress> = []
+    /// Photos that have begun and not ended.
+    var begun = 0
+    /// Of those, the ones in the local queue of filtrations, or running in it.
+    var filtrations = 0
+    private(set) var isInBeginLane = false
+    private(set) var isInFilterLane = false
+
+    init(_ steering: Steering, _ cluster: ClusterSteering, operationSize: Int) {
+        self.steering = steering
+        self.operationSize = operationSize
+        take(steering, cluster)
+    }
+
+    /// Takes what holds now.
+    mutating func take(_ steering: Steering, _ cluster: ClusterSteering) {
+        self.steering = steering
+        let isSuspended = cluster.isSuspended || steering.isSuspended || steering.isCancelled
+        mayDownload = !isSuspended && !cluster.areDownloadsSuspended && !steering.areDownloadsSuspended
+        mayFilter = !isSuspended && !cluster.areFiltrationsSuspended && !steering.areFiltrationsSuspended
+    }
+
+    /// Downloaded photos that may not be filtered as things stand.
+    var parked: Int { aside.count + (mayFilter ? 0 : ready.count) }
+
+    /// Photos that have begun and not ended, but for those that are parked.
+    var running: Int { begun - parked }
+
+    /// Photos of it that this worker has still to bring to their end.
+    var leftHere: Int { running + unbegun }
+
+    var rank: Int { steering.priority.rank }
+    var hasPhotosToBegin: Bool { mayDownload && !toBegin.isEmpty }
+    var hasPhotosToFilter: Bool { mayFilter && !ready.isEmpty }
+
+    /// What it adds to what is counted by priority.
+    private var load: (rank: Int, active: Int, filtrations: Int) { (rank, running, filtrations) }
+
+    /// What a change of a batch does to what is counted by priority, and to who is in turn.
+    struct Effect {
+        let before: (rank: Int, active: Int, filtrations: Int)
+        let after: (rank: Int, active: Int, filtrations: Int)
+        var leavesBeginLane = false
+        var entersBeginLane = false
+        var leavesFilterLane = false
+        var entersFilterLane = false
+    }
+
+    /// Changes the batch; whoever counts applies the effect.
+    mutating func change(_ body: (inout BatchInHand) -> Void) -> Effect {
+        let before = load
+        body(&self)
+        var effect = Effect(before: before, after: load)
+        let hasMoved = before.rank != rank
+        effect.leavesBeginLane = isInBeginLane && (!hasPhotosToBegin || hasMoved)
+        effect.entersBeginLane = hasPhotosToBegin && (!isInBeginLane || hasMoved)
+        isInBeginLane = hasPhotosToBegin
+        effect.leavesFilterLane = isInFilterLane && (!hasPhotosToFilter || hasMoved)
+        effect.entersFilterLane = hasPhotosToFilter && (!isInFilterLane || hasMoved)
+        isInFilterLane = hasPhotosToFilter
+        return effect
+    }
+
+    /// How urgent a photo of the batch is.
+    func urgency(of index: Int) -> Urgency {
+        Urgency(priority: steering.priority, isInFocus: steering.focus?.photos.contains(index) ?? false)
+    }
+
+    /// Takes out the downloaded photo that is to be filtered next: of the focus, else the first.
+    mutating func popReady() -> PhotoInProgress? {
+        if let focus = steering.focus?.photos,
+            let place = ready.firstIndex(where: { focus.contains($0.record.index) })
+        {
+            return ready.remove(at: place)
+        }
+        return ready.popFirst()
+    }
+}

@@ -1,0 +1,239 @@
+import DarkroomModel
+import DarkroomStore
+
+/// An operation that this worker holds, and what it knows of each of its photos.
+struct OperationInHand {
+    let held: HeldOperation
+    let context: BatchContext
+    let records: [PhotoRecord]
+    /// True when others may have left manifest files of this operation behind.
+    let hasPast: Bool
+    /// What this worker knows of each photo: `.` nothing yet, `D`, or a final letter.
+    private(set) var letters: [UInt8]
+    private(set) var lines: [[UInt8]?]
+    /// Photos that have begun and not ended.
+    private(set) var running = 0
+    /// Of those, the ones that are downloaded and wait for their filter outside of the local queue.
+    var waiting = 0
+    private(set) var unfinished: Int
+    private(set) var bytesIn = 0
+    private(set) var bytesOut = 0
+    private(set) var failures: [(index: Int, json: [UInt8])] = []
+    /// Grows with every news; what was reported up to which.
+    private(set) var version = 0
+    private(set) var reportedVersion = 0
+    /// The version at which a photo became final last.
+    private var settledVersion = 0
+    private(set) var oldestNews: ContinuousClock.Instant?
+    /// How many photos are left to begin.
+    private(set) var unbegun: Int
+    /// The positions of the batch's focus in this operation; nil when it does not touch it.
+    private(set) var focus: ClosedRange<Int>?
+    /// True while only operations that touch the focus are to run, and this does not.
+    var isOutsideFocus = false
+    /// True once it is to be handed back, whatever comes.
+    var isLeaving = false
+    /// Since when it has been held with downloaded bytes and without running.
+    var restsSince: ContinuousClock.Instant?
+
+    /// By position: begun, or final.
+    private var isTaken: [Bool]
+    private var next = 0  // everything before it is taken
+    private var nextFocused = 0  // everything of the focus before it is taken
+
+    private static let unknown = UInt8(ascii: ".")
+
+    /// An operation as it was claimed; `lines` are the manifest's lines of photos that were final before.
+    init(_ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], lines: [[UInt8]?]) {
+        held = claimed.held
+        self.context = context
+        self.records = records
+        self.lines = lines
+        // A photo that is handed out as downloaded lies in the folder of originals: it is still to be filtered.
+        letters = claimed.letters.map { letter in
+            let state = PhotoRecordState(letter: letter) ?? .new
+            return state == .new ? Self.unknown : letter
+        }
+        isTaken = claimed.letters.map { PhotoRecordState(letter: $0)?.isFinal == true }
+        unfinished = isTaken.count { !$0 }
+        unbegun = unfinished
+        hasPast = claimed.deaths > 0 || unfinished < letters.count
+    }
+
+    var hasNews: Bool { version > reportedVersion }
+    /// Whether a photo has become final that nobody was told of.
+    var hasUnreportedFinals: Bool { settledVersion > reportedVersion }
+    var isDone: Bool { unfinished == 0 }
+
+    // MARK: What begins
+
+    /// Whether its photos are to run as far as the operation itself is concerned.
+    var mayRun: Bool { !isOutsideFocus && !isLeaving }
+
+    /// Whether nothing of it runs: what has begun waits, downloaded, for its filter.
+    var rests: Bool { running == waiting }
+
+    /// Whether photos are left to begin.
+    var hasPhotosToBegin: Bool { unbegun > 0 }
+
+    /// Says which photos of the batch are to begin first.
+    mutating func setFocus(_ photos: ClosedRange<Int>?) {
+        focus = nil
+        guard let photos, let first = records.first?.index else { return }
+        let lower = max(photos.lowerBound - first, 0)
+        let upper = min(photos.upperBound - first, records.count - 1)
+        guard lower <= upper else { return }
+        focus = lower...upper
+        nextFocused = lower
+    }
+
+    /// The position of the next photo to begin: one of the focus only, or the first of all.
+    mutating func nextPhoto(focused: Bool) -> Int? {
+        guard focused else {
+            while next < isTaken.count, isTaken[next] { next += 1 }
+            return next < isTaken.count ? next : nil
+        }
+        guard let focus else { return nil }
+        while nextFocused <= focus.upperBound, isTaken[nextFocused] { nextFocused += 1 }
+        return nextFocused <= focus.upperBound ? nextFocused : nil
+    }
+
+    /// Whether photos of the focus are left to begin.
+    var hasFocusedPhotosToBegin: Bool {
+        guard let focus, nextFocused <= focus.upperBound else { return false }
+        return isTaken[nextFocused...focus.upperBound].contains(false)
+    }
+
+    /// Begins the photo at `position`.
+    mutating func begin(_ position: Int) {
+        isTaken[position] = true
+        unbegun -= 1
+        running += 1
+    }
+
+    /// Whether the photo at `position` needs no download: its bytes lie in the batch's folder of originals.
+    func isStored(_ position: Int) -> Bool { letters[position] == PhotoRecordState.downloaded.letter }
+
+    // MARK: What becomes of photos
+
+    /// The photo ran to no end (it was cancelled, or taken back): unless it is final it may begin again.
+    mutating func abandon(index: Int) {
+        running -= 1
+        let position = position(of: index)
+        guard !isFinal(position) else { return }
+        isTaken[position] = false
+        unbegun += 1
+        next = min(next, position)
+        nextFocused = min(nextFocused, position)
+        if let focus { nextFocused = max(nextFocused, focus.lowerBound) }
+        // Stored originals outlive this worker.
+        guard letters[position] == PhotoRecordState.downloaded.letter, context.options.originals.isEmpty else { return }
+        letters[position] = PhotoRecordState.new.letter
+        noteNews()
+    }
+
+    mutating func downloaded(index: Int) {
+        let position = position(of: index)
+        guard !isFinal(position) else { return }
+        letters[position] = PhotoRecordState.downloaded.letter
+        version += 1  // no news that hurries: it goes with the next report or heartbeat
+    }
+
+    mutating func finished(index: Int, _ outcome: PhotoOutcome) {
+        running -= 1
+        // One that was cancelled while its file was put in place stays cancelled.
+        guard !isFinal(position(of: index)) else { return }
+        settle(index: index, outcome)
+    }
+
+    /// Settles every photo that is not final.
+    mutating func settleAll(_ state: PhotoRecordState) {
+        for (position, record) in records.enumerated() where !isFinal(position) {
+            settle(
+                index: record.index,
+                PhotoOutcome(state: state, line: ManifestLine(batch: held.batch, record: record, state: state)))
+        }
+        takeAll()
+    }
+
+    private mutating func settle(index: Int, _ outcome: PhotoOutcome) {
+        let position = position(of: index)
+        letters[position] = outcome.state.letter
+        setLine(outcome.line, at: position)
+        unfinished -= 1
+        bytesIn += outcome.bytesIn
+        bytesOut += outcome.bytesOut
+        if case .failed = outcome.state { failures.append((index, FailureText.json(outcome.line))) }
+        noteNews()
+        settledVersion = version
+    }
+
+    /// Everything is filtered: for an operation of which nothing is done.
+    mutating func skip() {
+        letters = [UInt8](repeating: PhotoRecordState.filtered.letter, count: letters.count)
+        unfinished = 0
+        takeAll()
+        noteNews()
+        settledVersion = version
+    }
+
+    private mutating func takeAll() {
+        isTaken = [Bool](repeating: true, count: isTaken.count)
+        unbegun = 0
+    }
+
+    // MARK: What Redis answers
+
+    /// What was drafted as `version` has arrived.
+    mutating func reported(version: Int, failures count: Int, now: ContinuousClock.Instant) {
+        reportedVersion = max(reportedVersion, version)
+        failures.removeFirst(min(count, failures.count))
+        oldestNews = hasNews ? now : nil
+    }
+
+    /// Takes final letters as Redis has them, where they differ: photos that were cancelled one by one among them.
+    /// - Returns: the indexes of photos that became final so while they run.
+    mutating func adopt(_ stored: [UInt8]) -> [Int] {
+        var overtaken: [Int] = []
+        let wasDone = isDone
+        for (position, letter) in stored.enumerated() where position < letters.count {
+            guard let state = PhotoRecordState(letter: letter), state.isFinal, letters[position] != letter
+            else { continue }
+            if !isFinal(position) {
+                unfinished -= 1
+                if isTaken[position] {
+                    overtaken.append(records[position].index)
+                } else {
+                    isTaken[position] = true
+                    unbegun -= 1
+                }
+                if state == .cancelled, records.indices.contains(position) {
+                    setLine(ManifestLine(batch: held.batch, record: records[position], state: state), at: position)
+                }
+            }
+            letters[position] = letter
+        }
+        // Who has nothing left of an operation reports it, also with nothing new of its own: that ends it.
+        if isDone, !wasDone {
+            noteNews()
+            settledVersion = version
+        }
+        return overtaken
+    }
+
+    private mutating func setLine(_ line: ManifestLine, at position: Int) {
+        var text: [UInt8] = []
+        text.reserveCapacity(512)
+        line.append(to: &text)
+        lines[position] = text
+    }
+
+    private func position(of index: Int) -> Int { index - records[0].index }
+
+    private func isFinal(_ position: Int) -> Bool { PhotoRecordState(letter: letters[position])?.isFinal == true }
+
+    private mutating func noteNews() {
+        version += 1
+        if oldestNews == nil { oldestNews = .now }
+    }
+}

@@ -1,0 +1,44 @@
+import DarkroomModel
+import DarkroomStore
+import Foundation
+
+/// The temporary files of workers that died: hidden, beside the files that they were to become, named
+/// `.<what>.<fence>.<worker>`, so that who claims their operation next knows them.
+enum Leftovers {
+    /// The temporary name of a photo (`what` is its index) or of a manifest file.
+    static func temporaryName(for what: String, fence: Int, worker: String) -> String { ".\(what).\(fence).\(worker)" }
+
+    /// What a manifest file is called in its temporary name.
+    static func manifestName(operation number: Int) -> String { "manifest-\(number)" }
+
+    /// Removes what workers with lower fences left of an operation. Nobody else ever removes a file of another worker, and
+    /// nobody a final name.
+    static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ context: BatchContext) {
+        if let originals = context.originals {
+            let names = Set(records.map { OriginalsFolder.temporaryName(for: $0, of: held.batch) })
+            for folder in originals.folders(of: records) { remove(names, below: held.fence, in: folder) }
+        }
+        guard let output = context.output, let manifest = context.manifestFolder else { return }
+        let indexes = Set(records.map { String($0.index) })
+        let folders = Set(
+            records.map { record in
+                let path = context.template.path(index: record.index, name: record.name, ending: "")
+                return output + "/" + path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+            })
+        for folder in folders { remove(indexes, below: held.fence, in: folder) }
+        remove(
+            [manifestName(operation: held.number)], below: held.fence,
+            in: manifest + "/" + ManifestPath.subfolder(operation: held.number))
+    }
+
+    private static func remove(_ whats: Set<String>, below fence: Int, in folder: String) {
+        // A folder that is not there, or cannot be read, has nothing that could be removed.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+            let parts = name.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
+            guard parts.count == 4, parts[0].isEmpty, whats.contains(String(parts[1])),
+                let left = Int(parts[2]), left < fence
+            else { continue }
+            unlink(folder + "/" + name)
+        }
+    }
+}

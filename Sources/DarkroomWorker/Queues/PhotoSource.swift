@@ -1,0 +1,47 @@
+import DarkroomModel
+import DarkroomTransfer
+
+/// Where the bytes of photos come from.
+protocol PhotoSource: Sendable {
+    /// Begins to get a photo's bytes.
+    /// - Parameters:
+    ///   - photo: which; ``PhotoInProgress/isStored`` says that they lie in its batch's folder of originals.
+    ///   - order: when it is its turn where it has to wait.
+    ///   - mayBegin: asked right before it begins; after no it ends as cancelled.
+    ///   - completion: called exactly once, on any thread, also before this returns.
+    /// - Returns: what can be stopped; nil when it is over already.
+    func fetch(
+        _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+    ) -> (any PhotoFetch)?
+}
+
+/// A photo whose bytes are on their way.
+protocol PhotoFetch: Sendable {
+    /// Ends it, wherever it is.
+    func cancel()
+    /// Ends it unless it has begun.
+    func withdraw()
+    /// Changes its turn unless it has begun.
+    func reorder(_ order: TransferOrder)
+}
+
+extension Transfer: PhotoFetch {}
+
+/// The network, and `file:` URLs.
+struct TransferSource: PhotoSource {
+    let engine: TransferEngine
+
+    func fetch(
+        _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+    ) -> (any PhotoFetch)? {
+        guard let problem = PhotoURL.check(photo.record.url) else {
+            return engine.start(photo.record.url, order: order, mayBegin: mayBegin, completion: completion)
+        }
+        let code: TransferError.Code =
+            !mayBegin() ? .cancelled : problem.reason == .schemeDenied ? .schemeDenied : .notAURL
+        completion(.failure(TransferError(code: code, detail: problem.detail, attempts: 0)))
+        return nil
+    }
+}

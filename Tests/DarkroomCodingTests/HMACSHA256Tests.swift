@@ -1,0 +1,53 @@
+import DarkroomCoding
+import Testing
+
+@Suite struct HMACSHA256Tests {
+    struct Vector: Sendable, CustomTestStringConvertible {
+        let secret: [UInt8]
+        let message: [UInt8]
+        let code: String
+        var testDescription: String { String(code.prefix(8)) }
+    }
+
+    /// RFC 4231, section 4, cases 1 to 7; of case 5 the RFC gives the first 16 bytes.
+    static let vectors = [
+        Vector(
+            secret: [UInt8](repeating: 0x0b, count: 20), message: Array("Hi There".utf8),
+            code: "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7"),
+        Vector(
+            secret: Array("Jefe".utf8), message: Array("what do ya want for nothing?".utf8),
+            code: "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843"),
+        Vector(
+            secret: [UInt8](repeating: 0xaa, count: 20), message: [UInt8](repeating: 0xdd, count: 50),
+            code: "773ea91e36800e46854db8ebd09181a72959098b3ef8c122d9635514ced565fe"),
+        Vector(
+            secret: Array(0x01...0x19), message: [UInt8](repeating: 0xcd, count: 50),
+            code: "82558a389a443c0ea4cc819899f2083a85f0faa3e578f8077a2e3ff46729665b"),
+        Vector(
+            secret: [UInt8](repeating: 0x0c, count: 20), message: Array("Test With Truncation".utf8),
+            code: "a3b6167473100ee06e0c796c2955552b"),
+        Vector(
+            secret: [UInt8](repeating: 0xaa, count: 131),
+            message: Array("Test Using Larger Than Block-Size Key - Hash Key First".utf8),
+            code: "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54"),
+        Vector(
+            secret: [UInt8](repeating: 0xaa, count: 131),
+            message: Array(
+                ("This is a test using a larger than block-size key and a larger than block-size data. The key needs to "
+                    + "be hashed before being used by the HMAC algorithm.").utf8),
+            code: "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2"),
+    ]
+
+    @Test(arguments: vectors) func agreesWithTheVectorsOfTheRFC(vector: Vector) {
+        let code = HMACSHA256.code(of: vector.message, secret: vector.secret)
+        #expect(code.count == 32)
+        #expect(Hexadecimal.text(code).hasPrefix(vector.code))
+    }
+
+    @Test func takesAnEmptySecretAndAnEmptyMessage() {
+        // A key is filled up with zeroes, so none at all and one zero are the same.
+        #expect(
+            Hexadecimal.text(HMACSHA256.code(of: [], secret: []))
+                == "b613679a0814d9ec772f95d778c35fc5ff1697c493715653c6c712144292c5ad")
+    }
+}

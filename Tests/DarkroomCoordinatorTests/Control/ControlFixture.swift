@@ -1,0 +1,86 @@
+import DarkroomCoding
+import DarkroomModel
+import DarkroomStore
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomCoordinator
+
+/// Batches of one test in a real Redis, and a control that steers them.
+struct ControlFixture {
+    let store: BatchStore
+    let control: BatchControl
+
+    init() throws {
+        let redis = RedisServer.current
+        store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
+        control = BatchControl(store: store)
+    }
+
+    /// A new id; they sort in the order of their numbers.
+    static func id(_ number: Int) -> BatchID { BatchID("20261121-090501\(String(number + 1000).suffix(3))-7f3a") }
+
+    /// Submits batch `number` and feeds it.
+    @discardableResult
+    func submit(
+        _ number: Int, photos: Int = 10, seal: Bool = true, _ change: (inout BatchOptions) -> Void = { _ in }
+    ) throws -> BatchID {
+        var options = BatchOptions()
+        options.operationSize = 10
+        change(&options)
+        let id = Self.id(number)
+        _ = try store.perform(store.submit(id, options))
+        let size = options.operationSize
+        let feeds = stride(from: 0, to: photos, by: size).enumerated().map { position, start in
+            let count = min(size, photos - start)
+            let lines = (start..<start + count).map { "photo \($0)\thttp://photos.example/\($0)\n" }.joined()
+            let entry = [EntryCoding.version] + Deflate.compress(Array(lines.utf8))
+            return store.feed(id, operation: position + 1, photos: count, entry: entry, digest: "")
+        }
+        #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
+        if seal { _ = try store.perform(store.seal(id, operations: feeds.count, photos: photos)) }
+        return id
+    }
+
+    /// Claims what there is as `worker` does.
+    func claim(_ number: Int = 1, worker: String = "worker") throws -> [ClaimedOperation] {
+        guard case .claimed(let claimed) = try store.perform(store.claim(worker: worker, number: number)) else {
+            Issue.record("claim \(number) was old")
+            return []
+        }
+        return claimed.operations
+    }
+
+    /// Claims all there is, operation after operation, and reports these letters for its photos, over and over.
+    func develop(_ letters: String, worker: String = "worker") throws {
+        let pattern = Array(letters.utf8)
+        var number = 0
+        while true {
+            number += 1
+            let operations = try claim(number, worker: worker)
+            guard !operations.isEmpty else { return }
+            for operation in operations {
+                let news = operation.letters.indices.map { pattern[$0 % pattern.count] }
+                _ = try store.perform(
+                    store.report(operation.held, worker: worker, letters: news, bytesIn: 1, bytesOut: 1))
+            }
+        }
+    }
+
+    func facts(_ id: BatchID) throws -> BatchFacts { try #require(try store.facts(of: id)) }
+
+    func letters(_ id: BatchID) throws -> String {
+        String(decoding: try store.letters(of: id, in: 0..<facts(id).photos), as: UTF8.self)
+    }
+}
+
+/// The refusal that `body` ends with.
+func refusal(_ body: () throws -> Void) -> ControlError? {
+    do {
+        try body()
+        Issue.record("nothing was refused")
+        return nil
+    } catch {
+        return error as? ControlError
+    }
+}

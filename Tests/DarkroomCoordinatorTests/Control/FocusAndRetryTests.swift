@@ -1,0 +1,70 @@
+import DarkroomModel
+import DarkroomStore
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomCoordinator
+
+/// Photos that run first, and failed photos that run again.
+@Suite(.redisServer) struct FocusAndRetryTests {
+    let fixture: ControlFixture
+    var control: BatchControl { fixture.control }
+
+    init() throws { fixture = try ControlFixture() }
+
+    @Test func photosInFocusAreHandedOutFirst() throws {
+        let id = try fixture.submit(1, photos: 500)
+        #expect(try control.focus(id, 415...424, only: true) == FocusSet(fed: 10, isSealed: true, isNew: true))
+        #expect(try !control.focus(id, 415...424, only: true).isNew)
+        #expect(try fixture.facts(id).steering.focus == Steering.Focus(415...424, only: true))
+        #expect(try fixture.claim().map(\.held.number) == [42, 43])
+        #expect(try fixture.claim(2).isEmpty)
+        #expect(try control.clearFocus(id))
+        #expect(try !control.clearFocus(id))
+        #expect(try fixture.claim(3).first?.held.number == 1)
+    }
+
+    @Test func focusTellsHowMuchOfItIsFed() throws {
+        let open = try fixture.submit(1, photos: 50, seal: false)
+        #expect(try control.focus(open, 45...60, only: false) == FocusSet(fed: 5, isSealed: false, isNew: true))
+        #expect(try control.focus(open, 100...200, only: false) == FocusSet(fed: 0, isSealed: false, isNew: true))
+        let sealed = try fixture.submit(2, photos: 50)
+        #expect(try control.focus(sealed, 49...Int.max, only: false).fed == 1)
+        #expect(refusal { _ = try control.focus(sealed, 50...60, only: false) }?.code == .outsideList)
+        #expect(refusal { _ = try control.focus(sealed, -5...4, only: false) }?.code == .outsideList)
+        #expect(refusal { _ = try control.focus(BatchID("gone"), 0...1, only: false) }?.code == .batchGone)
+    }
+
+    @Test func failedPhotosRunAgain() throws {
+        let id = try fixture.submit(1, photos: 3000) { $0.operationSize = 100 }
+        try fixture.develop("FgjFi")
+        #expect(try fixture.facts(id).state == .finished)
+        #expect(try control.retry(id, reasons: [.timeout, .httpServerError]) == Retried(photos: 1200))
+        var facts = try fixture.facts(id)
+        #expect(facts.state == .ready && facts.round == 2)
+        #expect(facts.counts.new == 1200 && facts.counts.failed == 600)
+        #expect(facts.failures.filter { $0.value > 0 } == [.httpClientError: 600])
+        // Every operation is queued again, and only photos of operations that have ended are retried.
+        #expect(try control.retry(id) == Retried())
+        try fixture.develop("F", worker: "another")
+        #expect(try fixture.facts(id).state == .finished)
+        #expect(try control.retry(id) == Retried(photos: 600))
+        try fixture.develop("F", worker: "third")
+        facts = try fixture.facts(id)
+        #expect(facts.state == .finished && facts.counts.filtered == 3000 && facts.counts.failed == 0)
+    }
+
+    @Test func whatCannotBeRetriedIsSaid() throws {
+        let cancelled = try fixture.submit(1)
+        _ = try control.cancel(cancelled)
+        let refused = refusal { _ = try control.retry(cancelled) }
+        #expect(refused?.code == .cancelled && refused?.description.contains("submit its list again") == true)
+        #expect(refusal { _ = try control.retry(BatchID("gone")) }?.code == .batchGone)
+
+        let id = try fixture.submit(2)
+        try fixture.develop("i")
+        // As it is with the operations beyond the first 10,000 that failed.
+        _ = try fixture.store.connection.call(.init("DEL", fixture.store.keys.operations(id)))
+        #expect(try control.retry(id) == Retried(photos: 0, notKept: 10))
+    }
+}

@@ -1,0 +1,94 @@
+import DarkroomModel
+import DarkroomStore
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomCoordinator
+
+/// Suspending, ordering and limiting.
+@Suite(.redisServer) struct SuspendTests {
+    let fixture: ControlFixture
+    var control: BatchControl { fixture.control }
+
+    init() throws { fixture = try ControlFixture() }
+
+    @Test func resumeLiftsAllParts() throws {
+        let id = try fixture.submit(1)
+        for part in QueuePart.allCases {
+            #expect(try control.suspend(id, part))
+            #expect(try !control.suspend(id, part), "it was \(part) before")
+        }
+        let flags = try fixture.facts(id).steering
+        #expect(flags.isSuspended && flags.areDownloadsSuspended && flags.areFiltrationsSuspended)
+        #expect(try fixture.claim().isEmpty)
+        #expect(try control.resume(id))
+        #expect(try fixture.facts(id).steering == Steering())
+        #expect(try !control.resume(id))
+        #expect(try fixture.claim(2).count == 1)
+    }
+
+    @Test func partIsResumedAlone() throws {
+        let id = try fixture.submit(1)
+        _ = try control.suspend(id)
+        _ = try control.suspend(id, .downloads)
+        #expect(try control.resume(id, .downloads))
+        #expect(try !control.resume(id, .filtrations))
+        let flags = try fixture.facts(id).steering
+        #expect(flags.isSuspended && !flags.areDownloadsSuspended)
+    }
+
+    @Test func clusterIsSuspendedAsAWhole() throws {
+        try fixture.submit(1)
+        #expect(try control.suspend(nil, .downloads))
+        #expect(try control.suspend(nil))
+        #expect(try !control.suspend(nil))
+        var expected = ClusterSteering()
+        expected.isSuspended = true
+        expected.areDownloadsSuspended = true
+        #expect(try control.limits() == expected)
+        #expect(try fixture.claim().isEmpty)
+        #expect(try control.resume(nil))
+        #expect(try !control.resume(nil))
+        #expect(try control.limits() == ClusterSteering())
+        #expect(try fixture.claim(2).count == 1)
+    }
+
+    @Test func whatIsOverIsNotSteered() throws {
+        let finished = try fixture.submit(1)
+        try fixture.develop("F")
+        let cancelled = try fixture.submit(2)
+        _ = try control.cancel(cancelled)
+        let gone = BatchID("gone")
+        for (id, code) in [(finished, ControlError.Code.finished), (cancelled, .cancelled), (gone, .batchGone)] {
+            #expect(refusal { _ = try control.suspend(id) }?.code == code)
+            #expect(refusal { _ = try control.resume(id) }?.code == code)
+            #expect(refusal { _ = try control.prioritize(id, .high) }?.code == code)
+            #expect(refusal { _ = try control.focus(id, 0...3, only: true) }?.code == code)
+            #expect(refusal { try control.clearFocus(id) }?.code == code)
+        }
+    }
+
+    @Test func higherPriorityIsHandedOutFirst() throws {
+        let first = try fixture.submit(1)
+        let second = try fixture.submit(2)
+        #expect(try control.prioritize(second, .veryHigh))
+        #expect(try !control.prioritize(second, .veryHigh))
+        #expect(try fixture.facts(second).steering.priority == .veryHigh)
+        #expect(try fixture.claim().map(\.held.batch) == [second, first])
+    }
+
+    @Test func limitsHoldUntilTheyAreTakenAway() throws {
+        try control.setLimits(downloads: 16, filtrations: nil)
+        try control.setLimits(downloads: nil, filtrations: 256)
+        var limits = try control.limits()
+        #expect(limits.downloads == 16 && limits.filtrations == 256)
+        for (downloads, filtrations) in [(0, nil), (1025, nil), (nil, 0), (nil, 257), (8, -1)] as [(Int?, Int?)] {
+            let refused = refusal { try control.setLimits(downloads: downloads, filtrations: filtrations) }
+            #expect(refused?.code == .outOfBounds)
+        }
+        limits = try control.limits()
+        #expect(limits.downloads == 16 && limits.filtrations == 256)
+        try control.clearLimits()
+        #expect(try control.limits() == ClusterSteering())
+    }
+}

@@ -1,0 +1,164 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// What a script answers to a message, comparable.
+enum Answer: Equatable {
+    case submit(SubmitReply)
+    case feed(FeedReply)
+    case seal(SealReply)
+    case claim(ClaimReply)
+    case heartbeat(HeartbeatReply)
+    case report(ReportReply)
+    case handback(HandbackReply)
+    case forget(ForgetReply)
+    case cancel(CancelReply)
+    case cancelPhotos(CancelPhotosReply)
+    case steer(SteerReply)
+    case focus(FocusReply)
+    case limited(Bool)
+    case depend(DependReply)
+    case undepend(UndependReply)
+    case retry(RetryReply)
+    case restore(RestoreReply)
+    case takeWebhook(TakeWebhookReply)
+    case settled(Bool)
+    /// Leave, and expire, which say nothing of interest.
+    case done
+    /// The script refused its arguments.
+    case refused
+}
+
+extension Answer: CustomStringConvertible {
+    /// What a log of a run shows.
+    var description: String {
+        func text(_ letters: [UInt8]) -> String { String(decoding: letters, as: UTF8.self) }
+        switch self {
+        case .submit(let reply): return "\(reply)"
+        case .feed(let reply): return "\(reply)"
+        case .seal(let reply): return "\(reply)"
+        case .claim(.old): return "old"
+        case .claim(.claimed(let claimed)):
+            let handed = claimed.operations.map {
+                "\($0.held.batch)/\($0.held.number) under \($0.held.fence) "
+                    + "\(text($0.letters)) \($0.deaths) deaths \"\(text($0.entry))\""
+            }
+            return "\(handed), lost \(Self.text(claimed.lost)), next \"\(claimed.next)\", version \(claimed.version), "
+                + "\(claimed.cluster) \(claimed.steering)"
+        case .heartbeat(let reply):
+            let letters = reply.letters.map { "\($0.batch)/\($0.number) \(text($0.letters))" }
+            return "lost \(Self.text(reply.lost)), version \(reply.version), \(reply.cluster) \(reply.steering), "
+                + "letters \(letters), webhooks \(reply.webhooks), more \(reply.hasMore)"
+        case .report(.accepted(let ended, let letters, let version)):
+            return (ended ? "ended" : "accepted") + (letters.map { " " + text($0) } ?? "") + ", version \(version)"
+        case .report(.ended(let letters)), .handback(.ended(let letters)): return "had ended " + text(letters)
+        case .report(.cancelled(let letters)), .handback(.cancelled(let letters)):
+            return "was cancelled " + text(letters)
+        case .report(let reply): return "\(reply)"
+        case .handback(let reply): return "\(reply)"
+        case .forget(let reply): return "\(reply)"
+        case .cancel(let reply): return "\(reply)"
+        case .cancelPhotos(let reply): return "\(reply)"
+        case .steer(let reply): return "\(reply)"
+        case .focus(let reply): return "\(reply)"
+        case .limited(let isNew): return isNew ? "limited" : "limited before"
+        case .depend(let reply): return "\(reply)"
+        case .undepend(let reply): return "\(reply)"
+        case .retry(let reply): return "\(reply)"
+        case .restore(let reply): return "\(reply)"
+        case .takeWebhook(let reply): return "\(reply)"
+        case .settled(let isDone): return isDone ? "settled" : "taken by another"
+        case .done: return "done"
+        case .refused: return "refused with an error"
+        }
+    }
+
+    /// Which of a script's answers it is, without numbers.
+    var kind: String {
+        switch self {
+        case .submit(.submitted): "submit: submitted"
+        case .submit(.exists): "submit: exists"
+        case .submit(.outputTaken): "submit: output taken"
+        case .submit(.gone): "submit: gone"
+        case .feed(.expects): "feed: expects"
+        case .feed(let reply): "feed: \(reply)"
+        case .seal(.differs): "seal: differs"
+        case .seal(let reply): "seal: \(reply)"
+        case .claim(.old): "claim: old"
+        case .claim(.claimed(let claimed)):
+            "claim: \(claimed.operations.isEmpty ? "nothing" : "operations")\(claimed.lost.isEmpty ? "" : ", lost")"
+        case .heartbeat(let reply):
+            "heartbeat" + (reply.lost.isEmpty ? "" : ", lost") + (reply.letters.isEmpty ? "" : ", letters")
+                + (reply.webhooks.isEmpty ? "" : ", webhooks") + (reply.hasMore ? ", more" : "")
+        case .report(.accepted(let ended, let letters, _)):
+            "report: \(ended ? "ended it" : "accepted")\(letters == nil ? "" : ", differs")"
+        case .report(.ended): "report: had ended"
+        case .report(.cancelled): "report: cancelled"
+        case .report(let reply): "report: \(reply)"
+        case .handback(.ended): "hand-back: had ended"
+        case .handback(.cancelled): "hand-back: cancelled"
+        case .handback(let reply): "hand-back: \(reply)"
+        case .forget(.unfinished): "forget: unfinished"
+        case .forget(let reply): "forget: \(reply)"
+        case .done: "done"
+        case .refused: "refused"
+        default: steeringKind
+        }
+    }
+
+    private var steeringKind: String {
+        switch self {
+        case .cancel(.cancelled(let isNew, let isFinished)):
+            "cancel: \(isNew ? "cancelled" : "before")\(isFinished ? ", finished" : "")"
+        case .cancel(let reply): "cancel: \(reply)"
+        case .cancelPhotos(.cancelled(let count, let final)):
+            "cancel photos: \(count > 0 ? "some" : "none")\(final > 0 ? ", final ones" : "")"
+        case .cancelPhotos(.notFed): "cancel photos: not fed"
+        case .cancelPhotos(let reply): "cancel photos: \(reply)"
+        case .steer(.done(let isNew)): "steer: \(isNew ? "done" : "before")"
+        case .steer(let reply): "steer: \(reply)"
+        case .focus(.done(let isNew, _)): "focus: \(isNew ? "done" : "before")"
+        case .focus(let reply): "focus: \(reply)"
+        case .limited(let isNew): "limits: \(isNew ? "done" : "before")"
+        case .depend(.added(let isNew)): "depend: \(isNew ? "added" : "before")"
+        case .depend(.gone): "depend: gone"
+        case .depend(let reply): "depend: \(reply)"
+        case .undepend(.removed(let isNew)): "undepend: \(isNew ? "removed" : "before")"
+        case .undepend(.gone): "undepend: gone"
+        case .retry(.retried(let photos, let notKept, _)):
+            "retry: \(photos > 0 ? "some" : "none")\(notKept > 0 ? ", not kept" : "")"
+        case .retry(let reply): "retry: \(reply)"
+        case .restore(let reply): "restore: \(reply)"
+        case .takeWebhook(.taken): "webhook: taken"
+        case .takeWebhook(.moved): "webhook: moved"
+        case .settled(let isDone): "webhook: \(isDone ? "settled" : "not settled")"
+        default: description
+        }
+    }
+
+    /// Every answer that a long run meets.
+    static let kinds: Set = [
+        "submit: submitted", "submit: exists", "submit: output taken", "submit: gone", "feed: fed", "feed: gone",
+        "feed: expects", "feed: sealed", "feed: short", "feed: full", "feed: cancelled", "seal: sealed", "seal: gone",
+        "seal: differs", "seal: cancelled", "claim: old", "claim: nothing", "claim: operations", "claim: nothing, lost",
+        "claim: operations, lost", "heartbeat", "heartbeat, lost", "heartbeat, letters", "heartbeat, webhooks",
+        "report: accepted", "report: accepted, differs", "report: ended it", "report: ended it, differs",
+        "report: gone", "report: lost", "report: had ended", "report: cancelled", "hand-back: queued",
+        "hand-back: gone", "hand-back: lost", "hand-back: had ended", "hand-back: cancelled", "forget: forgotten",
+        "forget: gone", "forget: unfinished", "cancel: cancelled", "cancel: cancelled, finished", "cancel: before",
+        "cancel: before, finished", "cancel: finished", "cancel: gone", "cancel photos: some",
+        "cancel photos: some, final ones", "cancel photos: none, final ones", "cancel photos: not fed",
+        "cancel photos: finished", "cancel photos: cancelledBefore", "cancel photos: gone", "steer: done",
+        "steer: before", "steer: finished", "steer: cancelled", "steer: gone", "focus: done", "focus: before",
+        "focus: finished", "focus: cancelled", "focus: gone", "limits: done", "limits: before", "depend: added",
+        "depend: before", "depend: finishedBefore", "depend: failedBefore", "depend: started", "depend: cancelled",
+        "depend: moved", "depend: gone", "depend: itself", "undepend: removed", "undepend: before", "undepend: gone",
+        "retry: some", "retry: some, not kept", "retry: none", "retry: none, not kept", "retry: cancelled",
+        "retry: busy", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone", "webhook: taken",
+        "webhook: moved", "webhook: settled", "webhook: not settled", "done", "refused",
+    ]
+
+    private static func text(_ lost: [HeldOperation]) -> [String] {
+        lost.map { "\($0.batch)/\($0.number) under \($0.fence)" }
+    }
+}

@@ -1,0 +1,36 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// The end of a run.
+extension ModelRun {
+    /// Whatever happened: one worker that lives brings everything to its end, and forgetting leaves nothing behind.
+    func drain() throws {
+        for part in QueuePart.allCases { try send(.suspend(nil, part, false)) }
+        for (id, content) in bench.state.batches.sorted(by: { $0.key < $1.key }) {
+            for part in content.suspended.sorted(by: { $0.rawValue < $1.rawValue }) {
+                try send(.suspend(id, part, false))
+            }
+            if content.focus?.only == true { try send(.focus(id, nil)) }
+            try send(.seal(id, operations: content.operations, photos: content.letters.count))
+        }
+        try bench.tamper(["HINCRBY", "control", "attended", "1000000000"]) { $0.attended += 1_000_000_000 }
+        var rounds = 0
+        while bench.state.batches.values.contains(where: { $0.state != .finished }) || !bench.state.releases.isEmpty {
+            rounds += 1
+            guard rounds < 1000 else { throw bench.failure(["a worker that lives does not bring it to its end"]) }
+            guard case .claim(.claimed(let claimed)) = try send(.claim(.init(worker: "last", number: rounds)))
+            else { throw bench.failure(["the last worker's claim was refused"]) }
+            for operation in claimed.operations {
+                let letters = operation.letters.map { [78, 68].contains($0) ? UInt8(ascii: "F") : $0 }
+                try send(.report(.init(held: operation.held, worker: "last", letters: letters)))
+            }
+        }
+        for id in bench.state.batches.keys.sorted() { try send(.forget(id, unfinished: false)) }
+        for worker in bench.state.workers.keys.sorted() { try send(.leave(worker: worker)) }
+        let left = bench.state
+        guard left.leases.isEmpty, left.rings.isEmpty, left.outputs.isEmpty, left.expiring.isEmpty,
+            left.releases.isEmpty, left.webhooks.isEmpty
+        else { throw bench.failure(["something is left of batches that are forgotten"]) }
+    }
+}

@@ -1,0 +1,175 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// Claims and heartbeats, and what both do besides.
+extension StoreModel {
+    mutating func claim(_ claim: Message.Claim) -> ClaimReply {
+        let last = state.workerHashes[claim.worker]
+        if let number = last?.claim, claim.number < number { return .old }
+        tick()
+        let lost = renew(claim.worker, claim.held)
+        _ = keepHouse(claim.worker)
+        var handed: [OperationID] = []
+        var next = ""
+        let fence: Int
+        if let last, last.claim == claim.number, let same = last.fence {
+            fence = same
+            handed = last.handed.filter { holds(claim.worker, same, $0) }
+        } else {
+            fence = max(state.claims + 1, now)
+            state.claims = fence
+            let isSuspended = state.cluster.isSuspended || state.cluster.areDownloadsSuspended
+            if !isSuspended { (handed, next) = handOut(claim, fence) }
+            state.workerHashes[claim.worker, default: .init()].claim = claim.number
+            state.workerHashes[claim.worker]!.fence = fence
+            state.workerHashes[claim.worker]!.handed = handed
+        }
+        let operations = handed.map { operation in
+            let batch = state.batches[operation.batch]!
+            return ClaimedOperation(
+                held: HeldOperation(batch: operation.batch, number: operation.number, fence: fence),
+                letters: batch.read(batch.letters[batch.photos(of: operation.number)]),
+                deaths: batch.deaths[operation.number] ?? 0,
+                entry: Array((batch.entries[operation.number] ?? "").utf8))
+        }
+        return .claimed(
+            Claimed(
+                operations: operations, lost: lost, next: next, version: state.version, cluster: state.cluster,
+                steering: steering(of: handed.map(\.batch))))
+    }
+
+    /// Most urgent first, within a priority in turns: each batch gets its share of the rest of the photos.
+    private mutating func handOut(_ claim: Message.Claim, _ fence: Int) -> (handed: [OperationID], next: String) {
+        var handed: [OperationID] = []
+        var photosLeft = claim.photos
+        var looked = 0
+        let start = claim.next.split(separator: ":").compactMap { Int($0) }
+        for priority in Priority.allCases.reversed() where priority >= claim.lowest {
+            if let rank = start.first, priority.rank > rank { continue }
+            let ring = state.rings[priority] ?? Ring()
+            var entries = ring.inTurn.map { (id: $0, turn: ring.turns[$0]!) }
+            if let rank = start.first, priority.rank == rank { entries.removeAll { $0.turn <= start[1] } }
+            let page = entries.prefix(100 - looked)
+            for (position, (id, turn)) in page.enumerated() {
+                if handed.count == claim.operations || photosLeft <= 0 { return (handed, "") }
+                looked += 1
+                if !claim.refused.contains(id) {
+                    var share = photosLeft / (page.count - position) / state.batches[id]!.size
+                    if handed.isEmpty || photosLeft >= state.batches[id]!.size { share = max(share, 1) }
+                    let numbers = handOut(id, min(share, claim.operations - handed.count), claim, fence)
+                    handed += numbers.map { OperationID(batch: id, number: $0) }
+                    photosLeft -= numbers.count * state.batches[id]!.size
+                    if handed.count == claim.operations || photosLeft <= 0 { return (handed, "") }
+                }
+                if looked == 100 { return (handed, "\(priority.rank):\(turn)") }
+            }
+        }
+        return (handed, "")
+    }
+
+    /// Hands out the first `count` operations of a batch, what is in focus before what is not, and gives it a new turn.
+    private mutating func handOut(_ id: BatchID, _ count: Int, _ claim: Message.Claim, _ fence: Int) -> [Int] {
+        let batch = state.batches[id]!
+        let wanted = batch.handable.filter { !claim.focused || batch.focused?.contains($0) ?? false }
+        let numbers = Array(wanted.prefix(max(0, count)))
+        guard !numbers.isEmpty else { return [] }
+        for number in numbers {
+            state.batches[id]!.queue.remove(number)
+            state.batches[id]!.executing[number] = Holder(worker: claim.worker, fence: fence)
+            state.leases[OperationID(batch: id, number: number)] = state.attended + batch.lease
+        }
+        if batch.state == .ready {
+            state.batches[id]!.state = .executing
+            state.batches[id]!.started = now
+        }
+        leaveRing(id, batch.priority)
+        stand(id)
+        return numbers
+    }
+
+    mutating func heartbeat(_ worker: String?, _ facts: [String], _ held: [HeldOperation]) -> HeartbeatReply {
+        tick()
+        if let worker { for fact in facts { state.workerHashes[worker, default: .init()].facts[fact] = fact } }
+        let lost = renew(worker ?? "", held)
+        let hasMore = keepHouse(worker)
+        let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
+            10)
+        return HeartbeatReply(
+            lost: lost, version: state.version, cluster: state.cluster, steering: steering(of: held.map(\.batch)),
+            letters: Message.sorted(letters(held.filter { !lost.contains($0) })),
+            webhooks: due.map { member, score in
+                let batch = DueWebhook(member: member, score: score, url: "").batch
+                return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)
+            }, hasMore: hasMore)
+    }
+
+    /// The letters of what is held of batches in which photos were cancelled one by one.
+    private func letters(_ held: [HeldOperation]) -> [HeartbeatReply.Letters] {
+        held.compactMap { held in
+            guard let batch = state.batches[held.batch], batch.state != nil, batch.letters.contains(UInt8(ascii: "C"))
+            else { return nil }
+            let letters = batch.read(batch.letters[batch.photos(of: held.number)])
+            return HeartbeatReply.Letters(batch: held.batch, number: held.number, letters: letters)
+        }
+    }
+
+    private func steering(of ids: [BatchID]) -> [BatchID: Steering] {
+        ids.reduce(into: [:]) { steering, id in
+            if let batch = state.batches[id], batch.state != nil { steering[id] = batch.steering }
+        }
+    }
+
+    /// Attended time goes on.
+    private mutating func tick() {
+        state.attended += min(max(now - (state.seen ?? now), 0), 3000)
+        state.seen = now
+    }
+
+    private mutating func renew(_ worker: String, _ held: [HeldOperation]) -> [HeldOperation] {
+        var lost: [HeldOperation] = []
+        for held in held {
+            let operation = OperationID(batch: held.batch, number: held.number)
+            if holds(worker, held.fence, operation) {
+                state.leases[operation] = state.attended + state.batches[held.batch]!.lease
+            } else {
+                lost.append(held)
+            }
+        }
+        return lost.sorted()
+    }
+
+    /// What every claim and heartbeat does; true when there is more of it to do.
+    private mutating func keepHouse(_ worker: String?) -> Bool {
+        if let worker { state.workers[worker] = now }
+        let silent = state.workers.filter { $0.value <= now - 3_600_000 }
+        for (worker, _) in silent.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(10) {
+            state.workers[worker] = nil
+            state.workerHashes[worker] = nil
+        }
+        let expired = state.leases.filter { $0.value < state.attended }
+        for (operation, _) in expired.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(50) {
+            state.leases[operation] = nil
+            if state.batches[operation.batch]?.state != nil { requeue(operation, died: true) }
+        }
+        releaseStep()
+        let due = state.expiring.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
+        if let due { forgetStep(due.key) }
+        return expired.count >= 50 || !state.releases.isEmpty
+    }
+
+    /// One step of forgetting. The batches of the model test execute fewer than 100 operations, so it is the only one.
+    mutating func forgetStep(_ id: BatchID) {
+        guard let batch = state.batches[id] else { return state.expiring[id] = nil }
+        release(id)
+        for other in batch.dependencies { state.batches[other]?.dependents.order.removeAll { $0 == id } }
+        leaveRing(id, batch.priority)
+        for number in batch.executing.keys { state.leases[OperationID(batch: id, number: number)] = nil }
+        if state.outputs[batch.output] == id { state.outputs[batch.output] = nil }
+        state.webhooks = state.webhooks.filter { !$0.key.hasPrefix("\(id) ") }
+        state.releases[id] = nil
+        state.submissions[id] = nil
+        state.expiring[id] = nil
+        state.batches[id] = nil
+    }
+}

@@ -1,0 +1,78 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// Batches that wait for others.
+extension StoreModel {
+    /// Makes a batch that has not started wait for another, if there is something to wait for.
+    mutating func wait(_ id: BatchID, for other: BatchID) {
+        guard state.batches[id]!.dependencies.insert(other).inserted else { return }
+        state.batches[other]!.dependents.order.append(id)
+        state.batches[id]!.state = .waiting
+        stand(id)
+    }
+
+    mutating func depend(_ id: BatchID, _ other: BatchID, _ version: Int) -> DependReply {
+        if id == other { return .itself }
+        guard let batch = state.batches[id], let state = batch.state else { return .gone(id) }
+        guard let awaited = self.state.batches[other], awaited.state != nil else { return .gone(other) }
+        if batch.isCancelled { return .cancelled }
+        if state == .executing || state == .finished || batch.round > 1 { return .started }
+        if batch.dependencies.contains(other) { return .added(isNew: false) }
+        if awaited.state == .finished {
+            guard batch.afterSuccess, !awaited.succeeded else { return .finishedBefore }
+            cancelNow(id, "\(other) did not succeed")
+            return .failedBefore
+        }
+        if self.state.dependencies != version { return .moved }
+        wait(id, for: other)
+        self.state.dependencies += 1
+        return .added(isNew: true)
+    }
+
+    mutating func undepend(_ id: BatchID, _ other: BatchID) -> UndependReply {
+        guard let batch = state.batches[id], batch.state != nil else { return .gone(id) }
+        guard batch.dependencies.contains(other) else { return .removed(isNew: false) }
+        part(id, other)
+        state.dependencies += 1
+        if state.batches[id]!.state == .waiting, state.batches[id]!.dependencies.isEmpty { makeReady(id) }
+        return .removed(isNew: true)
+    }
+
+    /// One step of `releases`: a batch that has finished first lets go of those that wait for it.
+    mutating func releaseStep() {
+        guard let id = state.releases.min(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key else { return }
+        state.releases[id] = nil
+        release(id)
+    }
+
+    /// Lets go of all that wait for a batch which has finished or is being forgotten.
+    mutating func release(_ id: BatchID) {
+        let succeeded = state.batches[id]!.succeeded
+        for dependent in state.batches[id]!.dependents.order {
+            part(dependent, id)
+            guard state.batches[dependent]?.state == .waiting else { continue }
+            if state.batches[dependent]!.afterSuccess, !succeeded {
+                cancelNow(dependent, "\(id) did not succeed")
+            } else if state.batches[dependent]!.dependencies.isEmpty {
+                makeReady(dependent)
+            }
+        }
+    }
+
+    private mutating func part(_ id: BatchID, _ other: BatchID) {
+        state.batches[id]?.dependencies.remove(other)
+        state.batches[other]?.dependents.order.removeAll { $0 == id }
+    }
+
+    private mutating func makeReady(_ id: BatchID) {
+        state.batches[id]!.state = .ready
+        finishIfOver(id)
+        stand(id)
+    }
+}
+
+extension BatchContent {
+    /// True when all of it was done: what waits for its success may begin.
+    var succeeded: Bool { state == .finished && !isCancelled && reasonsOfLetters.isEmpty }
+}

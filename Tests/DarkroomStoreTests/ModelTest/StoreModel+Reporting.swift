@@ -1,0 +1,139 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// Reports and hand-backs, and the steps that all messages share.
+extension StoreModel {
+    mutating func report(_ report: Message.Report) -> Answer {
+        let id = report.held.batch
+        let number = report.held.number
+        guard var batch = state.batches[id], batch.state != nil else { return .report(.gone) }
+        guard number <= batch.operations else { return .report(.lost) }
+        let photos = batch.photos(of: number)
+        let isMine = holds(report.worker, report.held.fence, OperationID(batch: id, number: number))
+        if !isMine, batch.executing[number] != nil { return .report(.lost) }
+        if batch.isCancelled { return .report(.cancelled(letters: batch.read(batch.letters[photos]))) }
+        guard isMine else {
+            return .report(batch.hasEnded(number) ? .ended(letters: Array(batch.letters[photos])) : .lost)
+        }
+        guard report.letters.count == photos.count else { return .refused }
+        var differs = false
+        var progress = false
+        for (index, letter) in zip(photos, report.letters) where letter != UInt8(ascii: ".") {
+            if isFinal(batch.letters[index]) {
+                differs = differs || batch.letters[index] != letter
+            } else {
+                batch.letters[index] = letter
+                progress = progress || isFinal(letter)
+                if (97...122).contains(letter), report.failures.contains(index) {
+                    batch.failures[index] = Message.failure(index)
+                }
+            }
+        }
+        var holder = batch.executing[number]!
+        batch.bytesIn += max(0, report.bytesIn - holder.bytesIn)
+        batch.bytesOut += max(0, report.bytesOut - holder.bytesOut)
+        holder.bytesIn = max(holder.bytesIn, report.bytesIn)
+        holder.bytesOut = max(holder.bytesOut, report.bytesOut)
+        batch.executing[number] = holder
+        if progress, let deaths = batch.deaths[number] { batch.deaths[number] = min(deaths, 2) }
+        let letters = Array(batch.letters[photos])
+        state.batches[id] = batch
+        let ended = endIfOver(OperationID(batch: id, number: number))
+        return .report(.accepted(ended: ended, letters: differs ? letters : nil, version: state.version))
+    }
+
+    mutating func handback(_ held: HeldOperation, _ worker: String) -> HandbackReply {
+        guard let batch = state.batches[held.batch], batch.state != nil else { return .gone }
+        guard held.number <= batch.operations else { return .lost }
+        let operation = OperationID(batch: held.batch, number: held.number)
+        let isMine = holds(worker, held.fence, operation)
+        if !isMine, batch.executing[held.number] != nil { return .lost }
+        let photos = batch.photos(of: held.number)
+        if batch.isCancelled {
+            if isMine { requeue(operation, died: false) }
+            return .cancelled(letters: batch.read(batch.letters[photos]))
+        }
+        if isMine { requeue(operation, died: false) }
+        guard state.batches[held.batch]!.hasEnded(held.number) else { return isMine ? .queued : .lost }
+        return .ended(letters: Array(state.batches[held.batch]!.letters[photos]))
+    }
+
+    // MARK: Shared steps
+
+    func isFinal(_ letter: UInt8) -> Bool { letter != UInt8(ascii: "N") && letter != UInt8(ascii: "D") }
+
+    func holds(_ worker: String, _ fence: Int, _ operation: OperationID) -> Bool {
+        guard let batch = state.batches[operation.batch], batch.state != nil else { return false }
+        return batch.executing[operation.number].map { $0.worker == worker && $0.fence == fence } ?? false
+    }
+
+    /// Takes an operation from its holder: back into the queue, unless nothing of it is left to do.
+    mutating func requeue(_ operation: OperationID, died: Bool) {
+        let id = operation.batch
+        if state.batches[id]!.isCancelled {
+            state.batches[id]!.end(operation.number)
+            state.leases[operation] = nil
+            return finishIfOver(id)
+        }
+        if state.batches[id]!.originals.isEmpty {
+            for index in state.batches[id]!.photos(of: operation.number)
+            where state.batches[id]!.letters[index] == UInt8(ascii: "D") {
+                state.batches[id]!.letters[index] = UInt8(ascii: "N")
+            }
+        }
+        if endIfOver(operation) { return }
+        if died { state.batches[id]!.deaths[operation.number, default: 0] += 1 }
+        state.batches[id]!.executing[operation.number] = nil
+        state.leases[operation] = nil
+        state.batches[id]!.queue.insert(operation.number)
+        stand(id)
+    }
+
+    /// Ends an operation that executes when its letters are all final.
+    mutating func endIfOver(_ operation: OperationID) -> Bool {
+        let batch = state.batches[operation.batch]!
+        guard batch.letters[batch.photos(of: operation.number)].allSatisfy(isFinal) else { return false }
+        state.batches[operation.batch]!.end(operation.number)
+        state.leases[operation] = nil
+        finishIfOver(operation.batch)
+        return true
+    }
+
+    /// A batch is finished when it is cancelled and nothing of it executes, or sealed, not waiting, and all its operations
+    /// have ended.
+    mutating func finishIfOver(_ id: BatchID) {
+        let batch = state.batches[id]!
+        guard batch.state != .finished, batch.executing.isEmpty else { return }
+        guard batch.isCancelled || batch.sealed && batch.state != .waiting && batch.queue.isEmpty else { return }
+        state.batches[id]!.state = .finished
+        state.batches[id]!.finished = now
+        state.batches[id]!.focus = nil
+        if batch.isCancelled {
+            state.batches[id]!.queue = []
+            state.batches[id]!.entries = [:]
+            state.batches[id]!.deaths = [:]
+        }
+        if batch.retain >= 0 { state.expiring[id] = now + batch.retain }
+        if !batch.dependents.order.isEmpty { state.releases[id] = now }
+        if !batch.webhook.isEmpty {
+            state.batches[id]!.attempts = 0
+            state.webhooks["\(id) \(batch.round)"] = now
+        }
+    }
+
+    /// Puts a batch where it belongs: into the ring of its priority exactly when something of it can be handed out. One that
+    /// is there keeps its turn.
+    mutating func stand(_ id: BatchID) {
+        let batch = state.batches[id]!
+        if batch.handable.isEmpty { return leaveRing(id, batch.priority) }
+        guard state.rings[batch.priority]?.turns[id] == nil else { return }
+        state.turn += 1
+        state.rings[batch.priority, default: Ring()].turns[id] = state.turn
+    }
+
+    mutating func leaveRing(_ id: BatchID, _ priority: Priority) {
+        state.rings[priority]?.turns[id] = nil
+        if state.rings[priority]?.turns.isEmpty == true { state.rings[priority] = nil }
+    }
+}

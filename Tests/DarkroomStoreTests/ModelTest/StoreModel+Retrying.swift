@@ -1,0 +1,68 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// What happens after the end: retries and webhooks.
+extension StoreModel {
+    /// The batches of the model test are so small that one call looks at everything.
+    mutating func retry(_ id: BatchID, _ operations: ClosedRange<Int>, _ reasons: [FailureReason]) -> RetryReply {
+        guard var batch = state.batches[id], batch.state != nil else { return .gone }
+        if batch.isCancelled { return .cancelled }
+        if state.releases[id] != nil { return .busy }
+        let letters = reasons.map(\.letter)
+        var (retried, notKept) = (0, 0)
+        for number in operations where number <= batch.operations && batch.hasEnded(number) {
+            let wanted = batch.photos(of: number).filter {
+                (97...122).contains(batch.letters[$0]) && (letters.isEmpty || letters.contains(batch.letters[$0]))
+            }
+            if wanted.isEmpty { continue }
+            guard batch.entries[number] != nil else {
+                notKept += wanted.count
+                continue
+            }
+            retried += wanted.count
+            for index in wanted {
+                batch.letters[index] = UInt8(ascii: "N")
+                batch.failures[index] = nil
+            }
+            batch.queue.insert(number)
+        }
+        if retried > 0 {
+            if batch.state == .finished {
+                batch.state = .ready
+                batch.round += 1
+                batch.started = nil
+                batch.finished = nil
+                state.expiring[id] = nil
+            }
+            state.batches[id] = batch
+            stand(id)
+        }
+        return .retried(photos: retried, notKept: notKept, next: nil)
+    }
+
+    mutating func restore(_ id: BatchID, _ number: Int, _ photos: Int) -> RestoreReply {
+        guard let batch = state.batches[id], batch.state != nil else { return .gone }
+        guard 1...max(1, batch.operations) ~= number, number <= batch.operations, batch.hasEnded(number),
+            batch.entries[number] == nil, !batch.isCancelled,
+            batch.letters[batch.photos(of: number)].contains(where: { (97...122).contains($0) })
+        else { return .notNeeded }
+        state.batches[id]!.entries[number] = Message.entry(id, number, photos)
+        return .restored
+    }
+
+    mutating func takeWebhook(_ due: DueWebhook, _ duration: Duration) -> TakeWebhookReply {
+        guard state.webhooks[due.member] == due.score else { return .moved }
+        let score = now + duration.wholeMilliseconds
+        state.webhooks[due.member] = score
+        let attempts = state.batches[due.batch]!.attempts! + 1
+        state.batches[due.batch]!.attempts = attempts
+        return .taken(attempts: attempts, score: score)
+    }
+
+    mutating func settle(_ member: String, _ score: Int, _ delay: Duration?) -> Bool {
+        guard state.webhooks[member] == score else { return false }
+        state.webhooks[member] = delay.map { now + $0.wholeMilliseconds }
+        return true
+    }
+}

@@ -1,0 +1,119 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// What users change while a batch runs.
+extension StoreModel {
+    mutating func cancel(_ id: BatchID, _ reason: String) -> CancelReply {
+        guard let batch = state.batches[id], batch.state != nil else { return .gone }
+        if !batch.isCancelled {
+            if batch.state == .finished { return .finished }
+            cancelNow(id, reason)
+        }
+        return .cancelled(isNew: !batch.isCancelled, isFinished: state.batches[id]!.state == .finished)
+    }
+
+    /// What is not final will never run: nobody rewrites the letters, and the batch is over when nothing of it executes.
+    mutating func cancelNow(_ id: BatchID, _ reason: String) {
+        state.batches[id]!.isCancelled = true
+        state.batches[id]!.reason = reason
+        state.version += 1
+        stand(id)
+        finishIfOver(id)
+    }
+
+    mutating func cancelPhotos(_ id: BatchID, _ ranges: [ClosedRange<Int>]) -> CancelPhotosReply {
+        guard var batch = state.batches[id], batch.state != nil else { return .gone }
+        if batch.isCancelled { return .cancelledBefore }
+        if batch.state == .finished { return .finished }
+        if let last = ranges.map(\.upperBound).max(), last >= batch.letters.count {
+            return .notFed(photos: batch.letters.count)
+        }
+        let photos = ranges.flatMap { $0 }
+        let open = photos.filter { !isFinal(batch.letters[$0]) }
+        for index in open { batch.letters[index] = UInt8(ascii: "C") }
+        // One that executes is left to its owner's next report.
+        for number in batch.queue where batch.letters[batch.photos(of: number)].allSatisfy(isFinal) {
+            batch.end(number)
+        }
+        state.batches[id] = batch
+        if !open.isEmpty {
+            state.version += 1
+            stand(id)
+            finishIfOver(id)
+        }
+        return .cancelled(open.count, wereFinal: photos.count - open.count)
+    }
+
+    mutating func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> SteerReply {
+        guard let id else { return suspendCluster(part, isSuspended) }
+        return steer(id) { batch in
+            if isSuspended { batch.suspended.insert(part) } else { batch.suspended.remove(part) }
+        }
+    }
+
+    private mutating func suspendCluster(_ part: QueuePart, _ isSuspended: Bool) -> SteerReply {
+        let before = state.cluster
+        switch part {
+        case .everything: state.cluster.isSuspended = isSuspended
+        case .downloads: state.cluster.areDownloadsSuspended = isSuspended
+        case .filtrations: state.cluster.areFiltrationsSuspended = isSuspended
+        }
+        if state.cluster != before { state.version += 1 }
+        return .done(isNew: state.cluster != before)
+    }
+
+    mutating func prioritize(_ id: BatchID, _ priority: Priority) -> SteerReply {
+        let before = state.batches[id]?.priority
+        let reply = steer(id) { $0.priority = priority }
+        if let before, before != state.batches[id]!.priority {
+            leaveRing(id, before)
+            stand(id)
+        }
+        return reply
+    }
+
+    mutating func focus(_ id: BatchID, _ focus: Steering.Focus?) -> FocusReply {
+        switch steer(id, { $0.focus = focus }) {
+        case .done(let isNew): .done(isNew: isNew, photos: state.batches[id]!.letters.count)
+        case .finished: .finished
+        case .cancelled: .cancelled
+        case .gone: .gone
+        }
+    }
+
+    /// Sets both limits; true when one changed.
+    mutating func limit(_ downloads: Int?, _ filtrations: Int?) -> Bool {
+        guard state.cluster.downloads != downloads || state.cluster.filtrations != filtrations else { return false }
+        state.cluster.downloads = downloads
+        state.cluster.filtrations = filtrations
+        state.version += 1
+        return true
+    }
+
+    /// Changes what holds for a batch that is neither finished nor cancelled.
+    private mutating func steer(_ id: BatchID, _ change: (inout BatchContent) -> Void) -> SteerReply {
+        guard let batch = state.batches[id], batch.state != nil else { return .gone }
+        if batch.isCancelled { return .cancelled }
+        if batch.state == .finished { return .finished }
+        change(&state.batches[id]!)
+        let isNew = batch.steering != state.batches[id]!.steering
+        if isNew {
+            state.version += 1
+            stand(id)
+        }
+        return .done(isNew: isNew)
+    }
+}
+
+extension BatchContent {
+    /// Ends an operation whose letters are all final. Its entry stays if something of it failed, for a retry.
+    mutating func end(_ number: Int) {
+        queue.remove(number)
+        executing[number] = nil
+        deaths[number] = nil
+        if isCancelled || !letters[photos(of: number)].contains(where: { (97...122).contains($0) }) {
+            entries[number] = nil
+        }
+    }
+}

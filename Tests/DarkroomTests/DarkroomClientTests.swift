@@ -1,0 +1,286 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// The client, on a real Redis.
+@Suite(.redisServer, .timeLimit(.minutes(2)))
+struct DarkroomClientTests {
+    let redis = RedisServer.current
+    let client: DarkroomClient
+    private let claims = Locked(0)
+    static let photos = (0..<20).map { (name: "photo \($0)", url: "http://photos.example/\($0).jpg") }
+
+    init() throws {
+        client = try DarkroomClient(redis.configuration, namespace: redis.namespace())
+    }
+
+    static var options: BatchOptions {
+        var options = BatchOptions()
+        options.name = "holidays"
+        options.operationSize = 5
+        return options
+    }
+
+    /// Claims what there is as a worker does, and reports the same letter for all photos.
+    func develop(_ letter: UInt8) throws {
+        let number = claims.withLock { number in
+            number += 1
+            return number
+        }
+        let claim = client.store.claim(worker: "tester", number: number)
+        guard case .claimed(let claimed) = try client.store.perform(claim) else {
+            Issue.record("the claim number \(number) was old")
+            return
+        }
+        for operation in claimed.operations {
+            let letters = [UInt8](repeating: letter, count: operation.letters.count)
+            let report = client.store.report(
+                operation.held, worker: "tester", letters: letters, bytesIn: 0, bytesOut: 0,
+                failures: [((operation.held.number - 1) * 5, Array(#"{"name":"x","url":"y"}"#.utf8))])
+            _ = try client.store.perform(report)
+        }
+    }
+
+    // MARK: - Submitting and reading
+
+    @Test func submitsRecordsAndReadsWhatThereIs() async throws {
+        let id = Locked<BatchID?>(nil)
+        let batch = try await client.submit(Self.photos, options: Self.options) { begun in id.withLock { $0 = begun } }
+        #expect(batch.sealed && batch.photos == 20 && batch.operations == 4)
+        #expect(id.withLock { $0 } == batch.id)
+        #expect(try await client.batch(named: "holidays") == batch)
+        #expect(try await client.batches() == [batch])
+        #expect(try await client.facts(of: BatchID("nothing")) == nil)
+        #expect(try await client.photos(of: batch.id) == Array(repeating: .new, count: 20))
+        #expect(try await client.operations(of: batch.id).map(\.state) == Array(repeating: .queued, count: 4))
+        #expect(try await client.workers().isEmpty)
+        #expect(try await client.cluster() == ClusterSteering())
+        try develop(FailureReason.timeout.letter)
+        #expect(try await client.photos(of: batch.id, in: 3..<5) == [.failed(.timeout), .failed(.timeout)])
+        #expect(try await client.failures(of: batch.id).map(\.index) == [0, 5, 10, 15])
+        #expect(try await client.operations(of: batch.id, in: 2...3).map(\.number) == [2, 3])
+        await client.close()
+    }
+
+    @Test func submitsAFileWithTheFileNamesThatSuitIt() async throws {
+        let path = redis.folder + "/\(UUID().uuidString).csv"
+        try Data("name,url\nLake,http://photos.example/lake.jpg\n".utf8).write(to: URL(fileURLWithPath: path))
+        let first = try await client.submit(contentsOf: path, options: Self.options)
+        #expect(first.photos == 1 && first.options.fileName == "{index}-{name}")
+        let second = try await client.submit(contentsOf: path, options: Self.options, fileName: "{index}")
+        #expect(second.options.fileName == "{index}")
+        await #expect(throws: FileNameTemplate.Problem.self) {
+            try await client.submit(contentsOf: path, options: Self.options, fileName: "{name}")
+        }
+        await #expect(throws: PhotoListError.self) {
+            try await client.submit(contentsOf: path + "x", options: Self.options)
+        }
+    }
+
+    @Test func taskThatIsCancelledStopsFeeding() async throws {
+        let begun = Locked<BatchID?>(nil)
+        let task = Task { [client] in
+            let endless = (0..<Int.max).lazy.map { (name: "photo", url: "http://photos.example/\($0)") }
+            return try await client.submit(endless, options: Self.options) { id in begun.withLock { $0 = id } }
+        }
+        while begun.withLock({ $0 }) == nil { await Task.yield() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        let id = try #require(begun.withLock { $0 })
+        #expect(try await client.facts(of: id)?.sealed == false)
+        try await client.forget(id, unfinished: true)
+        #expect(try await client.facts(of: id) == nil)
+    }
+
+    @Test func goesOnWithAnInterruptedFeed() async throws {
+        let id = BatchID(submittedAt: try client.store.time())
+        _ = try client.store.perform(client.store.submit(id, Self.options))
+        let batch = try await client.resume(id, with: PhotoRecords(Self.photos))
+        #expect(batch.sealed && batch.photos == 20)
+        let others = Self.photos.map { (name: $0.name, url: $0.url + "?") }
+        await #expect(throws: CoordinatorError.self) { try await client.resume(id, with: PhotoRecords(others)) }
+    }
+
+    // MARK: - Steering
+
+    @Test func steersABatch() async throws {
+        let id = try await client.submit(Self.photos, options: Self.options).id
+        #expect(try await client.suspend(id))
+        #expect(try await client.suspend(id, .downloads))
+        #expect(try await client.suspend(id) == false)
+        #expect(try await client.facts(of: id)?.steering.areDownloadsSuspended == true)
+        #expect(try await client.resume(id))
+        #expect(try await client.prioritize(id, .veryHigh))
+        #expect(try await client.focus(id, 4...6, only: true).fed == 3)
+        var steering = try #require(try await client.facts(of: id)).steering
+        #expect(steering.priority == .veryHigh && steering.focus == Steering.Focus(4...6, only: true))
+        #expect(try await client.clearFocus(id))
+        #expect(try await client.cancel(PhotoRanges(parsing: "0-2,19"), of: id).cancelled == 4)
+        #expect(try await client.photos(of: id).filter { $0 == .cancelled }.count == 4)
+        #expect(try await client.cancel(id, reason: "no more"))
+        let facts = try #require(try await client.facts(of: id))
+        steering = facts.steering
+        #expect(steering.isCancelled && facts.cancelledReason == "no more" && facts.state == .finished)
+        #expect(try await client.photos(of: id) == Array(repeating: .cancelled, count: 20))
+        await #expect(throws: ControlError.self) { try await client.suspend(id) }
+    }
+
+    @Test func steersTheCluster() async throws {
+        #expect(try await client.suspendAll(.filtrations))
+        try await client.setLimits(downloads: 7)
+        var cluster = try await client.cluster()
+        #expect(cluster.areFiltrationsSuspended && !cluster.isSuspended && cluster.downloads == 7)
+        #expect(try await client.resumeAll())
+        try await client.clearLimits()
+        cluster = try await client.cluster()
+        #expect(cluster == ClusterSteering())
+        await #expect(throws: ControlError.self) { try await client.setLimits(filtrations: 0) }
+        _ = try await client.submit(Self.photos, options: Self.options)
+        _ = try await client.submit(Self.photos, options: Self.options)
+        #expect(try await client.cancelAll() == 2)
+    }
+
+    @Test func batchesWaitForOthers() async throws {
+        let first = try await client.submit(Self.photos, options: Self.options).id
+        let second = try await client.submit(Self.photos, options: Self.options, after: [first])
+        #expect(second.state == .waiting)
+        #expect(try await client.dependencies(of: second.id) == [first])
+        await #expect(throws: ControlError.self) { try await client.depend(first, on: [second.id]) }
+        #expect(try await client.undepend(second.id, from: [first]))
+        #expect(try await client.depend(second.id, on: [first]).added == [first])
+        try await client.cancel(first)
+        // Heartbeats release it, also those of who waits.
+        _ = try await client.wait(for: first)
+        #expect(try await client.facts(of: second.id)?.state == .ready)
+    }
+
+    @Test func retriesWhatFailed() async throws {
+        let id = try await client.submit(Self.photos, options: Self.options).id
+        try develop(FailureReason.timeout.letter)
+        #expect(try await client.retry(id, reasons: [.damaged]).photos == 0)
+        let retried = try await client.retry(id)
+        #expect(retried.photos == 20 && retried.notKept == 0)
+        try develop(PhotoRecordState.filtered.letter)
+        #expect(try await client.wait(for: id).succeeded)
+    }
+
+    @Test func whatHasNotFinishedIsNotForgottenUnlessTold() async throws {
+        let id = try await client.submit(Self.photos, options: Self.options).id
+        let error = await #expect(throws: DarkroomClientError.self) { try await client.forget(id) }
+        #expect(error?.code == .unfinished)
+        try await client.forget(id, unfinished: true)
+        #expect(try await client.batches().isEmpty)
+    }
+
+    // MARK: - Waiting
+
+    @Test func waitsForTheEnd() async throws {
+        let ids = try await [
+            client.submit(Self.photos, options: Self.options).id, client.submit(Self.photos, options: Self.options).id,
+        ]
+        async let waited = client.waitForAll()
+        try develop(PhotoRecordState.filtered.letter)
+        #expect(try await waited.map(\.id) == ids)
+        #expect(try await client.wait(for: ids + ids).count == 4, "at once")
+    }
+
+    @Test func waitingEndsInTime() async throws {
+        let id = try await client.submit(Self.photos, options: Self.options).id
+        let late = await #expect(throws: DarkroomClientError.self) {
+            try await client.wait(for: id, timeout: .milliseconds(50))
+        }
+        #expect(late?.code == .timedOut)
+        let gone = await #expect(throws: DarkroomClientError.self) { try await client.wait(for: BatchID("nothing")) }
+        #expect(gone?.code == .batchGone)
+        let task = Task { [client] in try await client.wait(for: id) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func waitingOutlastsARedisThatIsAway() async throws {
+        let own = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
+        defer { own.stop() }
+        let client = try DarkroomClient(own.configuration)
+        let id = try await client.submit(Self.photos, options: Self.options).id
+        let task = Task { try await client.wait(for: id) }
+        own.terminate()
+        await #expect(throws: StoreError.self) { try await client.batches() }
+        try own.restart()
+        try await client.cancel(id)
+        #expect(try await task.value.cancelled)
+    }
+
+    // MARK: - Calls
+
+    @Test func cancelledTaskDoesNotWaitForARedisThatIsSilent() async throws {
+        let stub = try RedisServer()
+        let client = try DarkroomClient(stub.configuration)
+        try await client.connect()
+        kill(stub.processIdentifier, SIGSTOP)
+        defer {
+            kill(stub.processIdentifier, SIGCONT)
+            stub.stop()
+        }
+        let task = Task { try await client.batches() }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+    }
+
+    @Test func manyCallsAtOnceHoldUpNoTask() async throws {
+        _ = try await client.submit(Self.photos, options: Self.options)
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<200 { group.addTask { [client] in try await client.batches().count } }
+            return try await group.reduce(0, +)
+        }
+        #expect(counts == 200)
+    }
+
+    // MARK: - Events
+
+    @Test func tellsWhatChanges() async throws {
+        var all = client.events().makeAsyncIterator()
+        #expect(await all.next() == .subscribed)
+        let id = try await client.submit(Self.photos, options: Self.options).id
+        var own = client.events(of: id).makeAsyncIterator()
+        #expect(await own.next() == .subscribed)
+        try await client.suspendAll()
+        try await client.prioritize(id, .low)
+        try await client.cancel(id)
+        var told: [Event] = []
+        while !told.contains(where: { if case .completion = $0.kind { true } else { false } }) {
+            guard case .event(let event)? = await all.next() else { continue }
+            told.append(event)
+        }
+        #expect(told.first?.kind == .submitted && told.first?.batch == id)
+        #expect(told.contains { $0.kind == .isSuspended(.everything, true) && $0.batch == nil })
+        #expect(told.contains { $0.kind == .priority(.low) && $0.batch == id })
+        #expect(told.contains { $0.kind == .isCancelled(true) } && told.contains { $0.kind == .isFinished(true) })
+        #expect(told.allSatisfy { $0.time > 1_700_000_000_000 })
+        #expect(await own.next() == .event(try #require(told.first { $0.kind == .priority(.low) })))
+    }
+
+    @Test func tellsWhenToReadAgain() async throws {
+        let own = try RedisServer()
+        defer { own.stop() }
+        let client = try DarkroomClient(own.configuration)
+        var events = client.events().makeAsyncIterator()
+        #expect(await events.next() == .subscribed)
+        own.terminate()
+        guard case .disconnected? = await events.next() else {
+            Issue.record("the loss of Redis was not told")
+            return
+        }
+        try own.restart()
+        #expect(await events.next() == .subscribed)
+    }
+
+    @Test func observingEndsWithItsTask() async throws {
+        let task = Task { [client] in
+            for await _ in client.events() {}
+        }
+        task.cancel()
+        await task.value
+    }
+}

@@ -1,0 +1,67 @@
+import DarkroomConcurrency
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct ThreadPoolTests {
+    @Test func jobsRunAtOnceAsFarAsThereAreThreads() {
+        let pool = ThreadPool("pool", maxThreads: 3)
+        let arrived = DispatchSemaphore(value: 0)
+        let go = DispatchSemaphore(value: 0)
+        let running = Locked((now: 0, most: 0))
+        for _ in 0..<10 {
+            pool.perform {
+                running.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
+                arrived.signal()
+                go.wait()
+                running.withLock { $0.now -= 1 }
+            }
+        }
+        for _ in 0..<3 {
+            #expect(arrived.wait(timeout: .now() + 20) == .success, "a job waits although a thread is due")
+        }
+        for _ in 0..<10 { go.signal() }
+        for _ in 0..<7 { #expect(arrived.wait(timeout: .now() + 20) == .success) }
+        #expect(running.withLock { $0.most } == 3)
+    }
+
+    @Test func idleThreadThatWasWokenTakesOneJobOnly() {
+        let pool = ThreadPool("pool", maxThreads: .max)
+        let first = DispatchSemaphore(value: 0)
+        pool.perform { first.signal() }
+        first.wait()
+        // However the thread of the first job stands: none of these may wait for another.
+        let meeting = Locked(0)
+        let met = DispatchSemaphore(value: 0)
+        let left = DispatchSemaphore(value: 0)
+        for _ in 0..<8 {
+            pool.perform {
+                if meeting.withLock({
+                    $0 += 1; return $0 == 8
+                }) {
+                    for _ in 0..<8 { met.signal() }
+                }
+                if met.wait(timeout: .now() + 20) == .success { left.signal() }
+            }
+        }
+        for _ in 0..<8 { #expect(left.wait(timeout: .now() + 30) == .success) }
+    }
+
+    @Test func closedPoolForgetsWhatWaitsAndLetsItsThreadsEnd() {
+        let ended = DispatchSemaphore(value: 0)
+        let pool = ThreadPool("pool", maxThreads: 1, threadEnds: { ended.signal() })
+        let began = DispatchSemaphore(value: 0)
+        let go = DispatchSemaphore(value: 0)
+        let late = Locked(0)
+        pool.perform {
+            began.signal()
+            go.wait()
+        }
+        pool.perform { late.withLock { $0 += 1 } }
+        began.wait()
+        pool.close()
+        pool.perform { late.withLock { $0 += 1 } }
+        go.signal()
+        #expect(ended.wait(timeout: .now() + 20) == .success)
+        #expect(late.withLock { $0 } == 0)
+    }
+}

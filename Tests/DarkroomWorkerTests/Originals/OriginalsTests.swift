@@ -1,0 +1,233 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Samples").path
+
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct OriginalsTests {
+    let darkroom: Darkroom
+    let photos: PhotoServer
+    let originals: String
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        photos = try PhotoServer(folder: samples)
+        originals = darkroom.redis.folder + "/originals-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: originals, withIntermediateDirectories: true)
+    }
+
+    private var urls: [String] { ["astronaut.jpg", "moon.png"].map { photos.url($0) } }
+
+    private func options(_ change: (inout BatchOptions) -> Void = { _ in }) -> BatchOptions {
+        darkroom.options {
+            $0.originals = originals
+            change(&$0)
+        }
+    }
+
+    private func run(
+        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+    ) throws -> BatchFacts {
+        let id = try darkroom.submit(urls, options)
+        let worker = try darkroom.worker(change)
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        try darkroom.check(id)
+        return facts
+    }
+
+    /// The files below the folder of originals.
+    private func files() throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: originals).filter { $0.count > 2 }.sorted()
+    }
+
+    @Test func downloadedBytesAreKept() throws {
+        let facts = try run(urls, options())
+        #expect(facts.counts.filtered == 2 && facts.bytesIn > 0)
+        #expect(try files() == urls.map(OriginalsFolder.file).sorted())
+        for (url, name) in zip(urls, ["astronaut.jpg", "moon.png"]) {
+            #expect(
+                FileManager.default.contents(atPath: "\(originals)/\(OriginalsFolder.file(of: url))")
+                    == FileManager.default.contents(atPath: "\(samples)/\(name)"))
+        }
+    }
+
+    @Test func fileOfAURLIsItsDigest() {
+        // printf http://photos.example/1 | sha256sum
+        #expect(
+            OriginalsFolder.file(of: "http://photos.example/1")
+                == "51/518184fa4833fab05b2d3830b0dc53766815d4f98e77c5cb1ac7c58ff3c33e89")
+    }
+
+    @Test func anotherBatchReadsThemInsteadOfTheNetwork() throws {
+        _ = try run(urls, options())
+        let requests = photos.requests
+        let facts = try run(urls, options { $0.filters = ["tilt-shift=radius:3"] })
+        #expect(facts.counts.filtered == 2)
+        #expect(facts.bytesIn == 0, "what is read was not downloaded")
+        #expect(photos.requests == requests, "they were downloaded again")
+    }
+
+    @Test func photoThatIsDownloadedButHasNoFileAnyMoreIsDownloadedAgain() throws {
+        _ = try run(urls, options())
+        unlink("\(originals)/\(OriginalsFolder.file(of: urls[0]))")
+        let facts = try run(urls, options())
+        #expect(facts.counts.filtered == 2)
+        #expect(try files().count == 2)
+        #expect(photos.requests["/astronaut.jpg"] == 2 && photos.requests["/moon.png"] == 1)
+    }
+
+    @Test func downloadedOutlivesItsWorker() throws {
+        let store = darkroom.store
+        let id = try darkroom.submit(urls, options())
+        #expect(try store.perform(store.suspend(id, .filtrations, true)) == .done(isNew: true))
+        let first = try darkroom.worker()
+        try darkroom.wait(id, "downloaded") { $0.counts.downloaded == 2 }
+        #expect(try files().count == 2, "a photo counts as downloaded before its file is there")
+        first.stop()
+        first.wait()
+        #expect(try #require(try store.facts(of: id)).counts.downloaded == 2)
+        photos.stop()  // whoever wants to download now fails
+        #expect(try store.perform(store.suspend(id, .filtrations, false)) == .done(isNew: true))
+        let second = try darkroom.worker()
+        let facts = try darkroom.wait(id)
+        second.stop()
+        second.wait()
+        #expect(facts.counts.filtered == 2 && facts.bytesIn == 0)
+        try darkroom.check(id)
+    }
+
+    @Test func cancelledPhotoLeavesNothing() async throws {
+        let server = try HostileServer(["/slow": .stallHalfWay(body: [1], declared: 10)])
+        defer { server.stop() }
+        let store = darkroom.store
+        let id = try darkroom.submit([server.url("/slow")], options())
+        let worker = try darkroom.worker()
+        #expect(await server.wait { $0.running == 1 })
+        _ = try store.perform(store.cancel(id))
+        try darkroom.wait(id)
+        #expect(await server.wait { $0.departures["/slow"] == 1 }, "the transfer was not aborted")
+        worker.stop()
+        worker.wait()
+        #expect(try FileManager.default.contentsOfDirectory(atPath: originals).isEmpty)
+    }
+
+    @Test func failedDownloadLeavesNothing() throws {
+        let server = try HostileServer(["/half.jpg": .closeHalfWay(body: [1, 2, 3], declared: 100)])
+        defer { server.stop() }
+        let facts = try run([server.url("/half.jpg"), photos.url("none.jpg"), "NO URL"], options())
+        #expect(facts.failures == [.truncated: 1, .httpClientError: 1, .notAURL: 1])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: originals).isEmpty)
+    }
+
+    @Test func limitsHoldForWhatIsRead() throws {
+        _ = try run(urls, options())
+        let size = try #require(FileManager.default.contents(atPath: "\(samples)/moon.png")).count
+        let tooLarge = try run([urls[1]], options()) { $0.transfer.maxBytes = size - 1 }
+        #expect(tooLarge.failures == [.tooLarge: 1])
+        let tooManyPixels = try run([urls[1]], options()) { $0.maxPixels = 100 }
+        #expect(tooManyPixels.failures == [.tooManyPixels: 1])
+        #expect(try run([urls[1]], options()) { $0.transfer.maxBytes = size }.counts.filtered == 1)
+    }
+
+    @Test func photoFailsWhenItsFileCannotBeWritten() throws {
+        // A file stands where the folder of its digest would be.
+        let folder = "\(originals)/\(OriginalsFolder.file(of: urls[0]).prefix(2))"
+        #expect(FileManager.default.createFile(atPath: folder, contents: nil))
+        let facts = try run([urls[0]], options())
+        #expect(facts.failures == [.outputDenied: 1])
+    }
+
+    @Test func fullDiskIsSaid() throws {
+        // Root may write to a full device, too: it is the device itself that is full.
+        let folder = OriginalsFolder(path: originals, maxBytes: 1000)
+        let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
+        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+        #expect(symlink("/dev/full", "\(parent)/.temporary") == 0)
+        var reason: FailureReason?
+        do { try folder.write([1, 2, 3], of: "u", temporaryName: ".temporary") } catch { reason = error.reason }
+        #expect(reason == .diskFull)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parent).isEmpty)
+    }
+
+    @Test func folderThatIsGoneIsNotMadeAgain() throws {
+        let folder = OriginalsFolder(path: originals + "/gone", maxBytes: 1000)
+        var detail = ""
+        do { try folder.write([1], of: "u", temporaryName: ".temporary") } catch { detail = error.detail }
+        #expect(detail.contains("is its share mounted?"))
+        #expect(try folder.read("u") == nil)
+    }
+
+    @Test func batchWhoseFolderIsNotSeenIsLeftToOthers() throws {
+        let id = try darkroom.submit([urls[0]], options { $0.originals = originals + "/missing" })
+        let worker = try darkroom.worker()
+        darkroom.waitForLog("its folder of originals is not seen here")
+        worker.stop()
+        worker.wait()
+        #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
+    }
+
+    @Test func batchWhoseFolderLiesElsewhereIsLeftToOthers() throws {
+        let folders = [darkroom.folder, darkroom.redis.folder]
+        for path in ["/etc", originals + "/../../etc", "originals"] {
+            let id = try darkroom.submit([urls[0]], options { $0.originals = path })
+            let worker = try darkroom.worker { $0.outputsUnder = folders }
+            darkroom.waitForLog("its folder of originals \(path) is not below a folder of --outputs-under")
+            worker.stop()
+            worker.wait()
+            #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
+            _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
+        }
+        #expect(try run(urls, options()) { $0.outputsUnder = folders }.counts.filtered == 2)
+    }
+
+    @Test func remoteFolderIsMadeBelowTheWorkersOwn() throws {
+        let facts = try run(
+            urls,
+            options {
+                $0.originals = originals + "/new/one"
+                $0.remoteOutput = true
+            }
+        ) { $0.outputsUnder = [darkroom.folder, originals + "/"] }
+        #expect(facts.counts.filtered == 2)
+    }
+
+    @Test func whatADeadWorkerLeftHalfWrittenIsRemoved() throws {
+        let id = try darkroom.submit([urls[0]], options())
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "1"))
+        let parent = "\(originals)/\(OriginalsFolder.file(of: urls[0]).prefix(2))"
+        try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
+        let left = ".\(id)-0.5.dead-1-a-7"
+        let others = [".\(id)-1.5.dead-1-a-7", ".20261121-090501123-7f3a-0.5.other-1-a-7"]
+        for name in [left] + others {
+            #expect(FileManager.default.createFile(atPath: "\(parent)/\(name)", contents: nil))
+        }
+        let worker = try darkroom.worker()
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(!FileManager.default.fileExists(atPath: "\(parent)/\(left)"))
+        for name in others { #expect(FileManager.default.fileExists(atPath: "\(parent)/\(name)")) }
+    }
+
+    @Test func whatIsNoWholeFileIsNotRead() throws {
+        let folder = OriginalsFolder(path: originals, maxBytes: 1000)
+        let path = "\(originals)/\(OriginalsFolder.file(of: "u"))"
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        #expect(try folder.read("u") == nil)
+        #expect(rmdir(path) == 0 && mkfifo(path, 0o600) == 0)
+        #expect(try folder.read("u") == nil)
+        #expect(unlink(path) == 0 && symlink("/etc/passwd", path) == 0)
+        #expect(try folder.read("u") == nil)
+        #expect(unlink(path) == 0 && FileManager.default.createFile(atPath: path, contents: Data([7, 8])))
+        #expect(try folder.read("u") == [7, 8])
+    }
+}

@@ -1,0 +1,215 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Samples").path
+
+/// Tells how many bytes came.
+private struct Count: PhotoOperation {
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+        Array("\(photo.record.index) \(photo.record.name) \(photo.bytes.count)".utf8)
+    }
+}
+
+/// Gives back what came.
+private struct Copy: PhotoOperation {
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] { photo.bytes }
+}
+
+/// Never likes a photo.
+private struct Picky: PhotoOperation {
+    struct Dislike: Error, LocalizedError {
+        let errorDescription: String? = "the sky is missing"
+    }
+
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] { throw Dislike() }
+}
+
+/// Runs until it is cancelled, and returns something all the same.
+private struct Patient: PhotoOperation {
+    let began: DispatchSemaphore
+    let ended: DispatchSemaphore
+
+    init() { preconditionFailure("made by a closure") }
+
+    init(began: DispatchSemaphore, ended: DispatchSemaphore) {
+        self.began = began
+        self.ended = ended
+    }
+
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+        began.signal()
+        while !photo.isCancelled { usleep(1000) }  // as a loop over pixels would ask
+        ended.signal()
+        return [1]
+    }
+}
+
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct OwnOperationTests {
+    let darkroom: Darkroom
+    let photos: PhotoServer
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        photos = try PhotoServer(folder: samples)
+    }
+
+    private func run(
+        _ urls: [String], _ options: BatchOptions, _ change: (inout WorkerConfiguration) throws -> Void
+    ) throws -> (id: BatchID, facts: BatchFacts) {
+        let id = try darkroom.submit(urls, options)
+        let worker = try darkroom.worker(change)
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        try darkroom.check(id)
+        return (id, facts)
+    }
+
+    @Test func runsInPlaceOfTheFilters() throws {
+        let server = try HostileServer(["/a.txt": .answer(body: Array("hello".utf8))])
+        defer { server.stop() }
+        let options = darkroom.options { $0.filters = ["x:count"] }
+        let (id, facts) = try run([photos.url("astronaut.jpg"), server.url("/a.txt"), photos.url("none.jpg")], options)
+        {
+            try $0.register(Count.self, as: "count")
+        }
+        #expect(facts.counts.filtered == 2 && facts.failures == [.httpClientError: 1])
+        let lines = try darkroom.manifest(of: id)
+        #expect(lines[1]?.file == "000001-a.txt" && lines[1]?.width == nil)
+        let text = try #require(FileManager.default.contents(atPath: "\(darkroom.folder)/000001-a.txt"))
+        #expect(String(decoding: text, as: UTF8.self) == "1 a.txt 5")
+    }
+
+    @Test func endingIsThatOfTheContentElseThePhotosOwn() throws {
+        let server = try HostileServer([
+            "/plain": .answer(body: Array("x".utf8)), "/list.CSV?v=1": .answer(body: Array("x".utf8)),
+        ])
+        defer { server.stop() }
+        // The names are the last parts of the URLs.
+        let urls = [
+            photos.url("astronaut.jpg"), photos.url("moon.png"), server.url("/plain"), server.url("/list.CSV?v=1"),
+        ]
+        let (id, _) = try run(urls, darkroom.options { $0.filters = ["x:copy"] }) {
+            try $0.register(Copy.self, as: "copy")
+        }
+        let lines = try darkroom.manifest(of: id)
+        #expect(lines[0]?.file == "000000-astronaut.jpg" && lines[1]?.file == "000001-moon.png")
+        #expect(lines[2]?.file == "000002-plain.bin")
+        #expect(lines[3]?.file?.hasSuffix(".csv") == true)
+        #expect(
+            FileManager.default.contents(atPath: "\(darkroom.folder)/000001-moon.png")
+                == FileManager.default.contents(atPath: "\(samples)/moon.png"))
+    }
+
+    @Test func namesWithoutIndexStayTold() {
+        let names = ["a", "a.txt", "a.b", ".txt", "photo.1234", "photo.x86-64"]
+        let endings = names.map {
+            OwnEnding.of(Array("x".utf8), PhotoRecord(index: 0, name: $0, url: "http://h.example/"))
+        }
+        #expect(endings == ["bin", "txt", "b", "bin", "bin", "bin"])
+        let fromURL = PhotoRecord(index: 0, name: "a", url: "http://h.example/x/y.Tar?z=1.gz#a.b")
+        #expect(OwnEnding.of([], fromURL) == "tar")
+        #expect(OwnEnding.of([], PhotoRecord(index: 0, name: "a", url: "http://h.example")) == "bin")
+        #expect(OwnEnding.candidates(fromURL).contains("tar"))
+    }
+
+    @Test func whatItThrowsIsWhyThePhotoFailed() throws {
+        let (id, facts) = try run([photos.url("astronaut.jpg")], darkroom.options { $0.filters = ["x:picky"] }) {
+            try $0.register(Picky.self, as: "picky")
+        }
+        #expect(facts.failures == [.filterFailed: 1])
+        #expect(try darkroom.manifest(of: id)[0]?.detail == "the sky is missing")
+    }
+
+    @Test func workerWithoutItLeavesTheBatchToOthers() throws {
+        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = ["x:count"] })
+        let other = try darkroom.worker { try $0.register(Copy.self, as: "copy") }
+        darkroom.waitForLog("no operation \"count\" for the filter x:count: registered with it are copy")
+        let worker = try darkroom.worker { try $0.register(Count.self, as: "count") }
+        let facts = try darkroom.wait(id)
+        #expect(facts.counts.filtered == 1)
+        for worker in [worker, other] {
+            worker.stop()
+            worker.wait()
+        }
+    }
+
+    @Test func isNotMixedWithFilters() throws {
+        let id = try darkroom.submit(
+            [photos.url("moon.png")], darkroom.options { $0.filters = ["x:copy", "sepia=0.8"] })
+        let worker = try darkroom.worker { try $0.register(Copy.self, as: "copy") }
+        darkroom.waitForLog("takes the place of all filters")
+        worker.stop()
+        worker.wait()
+        #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
+    }
+
+    @Test func operationIsToldThatItsBatchWasCancelled() throws {
+        let began = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = ["x:patient"] })
+        let worker = try darkroom.worker { try $0.register(as: "patient") { Patient(began: began, ended: ended) } }
+        #expect(began.wait(timeout: .now() + 20) == .success)
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        #expect(ended.wait(timeout: .now() + 20) == .success, "it was not told to stop")
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.cancelled && facts.counts.cancelled == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
+    }
+
+    @Test func resultOfACancelledOperationIsThrownAway() throws {
+        let began = DispatchSemaphore(value: 0)
+        let ended = DispatchSemaphore(value: 0)
+        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = ["x:patient"] })
+        let worker = try darkroom.worker {
+            $0.grace = .milliseconds(50)
+            try $0.register(as: "patient") { Patient(began: began, ended: ended) }
+        }
+        #expect(began.wait(timeout: .now() + 20) == .success)
+        worker.stop()
+        worker.wait()
+        #expect(ended.wait(timeout: .now() + 20) == .success, "it was not told to stop")
+        let facts = try #require(try darkroom.store.facts(of: id))
+        #expect(facts.counts.new == 1 && facts.executing == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
+    }
+
+    @Test func lineOfAFileIsRemadeWithItsOwnEnding() throws {
+        let server = try HostileServer([
+            "/a.txt": .answer(body: Array("hello".utf8)), "/slow": .held(.answer(status: 404)),
+        ])
+        defer { server.stop() }
+        let id = try darkroom.submit(
+            [server.url("/a.txt"), server.url("/slow")], darkroom.options { $0.filters = ["x:copy"] })
+        let first = try darkroom.worker {
+            $0.grace = .milliseconds(100)
+            try $0.register(Copy.self, as: "copy")
+        }
+        try darkroom.wait(id, "partly reported") { $0.counts.filtered == 1 }
+        first.stop()
+        first.wait()
+        let manifest = "\(darkroom.folder)/\(ManifestPath.folder(id))"
+        for name in try FileManager.default.contentsOfDirectory(atPath: manifest) { unlink("\(manifest)/\(name)") }
+        server.release()
+        let second = try darkroom.worker { try $0.register(Copy.self, as: "copy") }
+        try darkroom.wait(id)
+        second.stop()
+        second.wait()
+        try darkroom.check(id)
+    }
+
+    @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func nameOfAnOperationIsPlain(_ name: String) {
+        var configuration = WorkerConfiguration()
+        #expect(throws: InvalidOwnFilter.self) { try configuration.register(Copy.self, as: name) }
+    }
+}

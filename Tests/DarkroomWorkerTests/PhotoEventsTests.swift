@@ -1,0 +1,174 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// What was heard on the events channel.
+private final class Heard: Sendable {
+    struct Message: Sendable {
+        let time: ContinuousClock.Instant
+        let text: String
+        /// `photos` events: the letters of photos.
+        let photos: [String: String]
+        let batch: String
+        let dropped: Int
+        let clock: Int
+    }
+
+    private let messages = Locked<[Message]>([])
+    private let news = Signal()
+    private let isSubscribed = DispatchSemaphore(value: 0)
+    private let subscription = Locked<RedisSubscription?>(nil)
+
+    init(_ darkroom: Darkroom) {
+        let started = RedisSubscription(darkroom.redis.configuration, channels: [darkroom.keys.eventsChannel]) {
+            [messages, news, isSubscribed] event in
+            switch event {
+            case .subscribed: isSubscribed.signal()
+            case .disconnected: break
+            case .message(_, let payload):
+                let json = (try? JSONSerialization.jsonObject(with: Data(payload)) as? [String: Any]) ?? [:]
+                guard json["event"] as? String == "photos" else { return }
+                let message = Message(
+                    time: .now, text: String(decoding: payload, as: UTF8.self),
+                    photos: json["photos"] as? [String: String] ?? [:], batch: json["batch"] as? String ?? "",
+                    dropped: json["dropped"] as? Int ?? 0, clock: json["time"] as? Int ?? 0)
+                messages.withLock { $0.append(message) }
+                news.raise()
+            }
+        }
+        subscription.withLock { $0 = started }
+        isSubscribed.wait()
+    }
+
+    deinit { subscription.withLock { $0 }?.close() }
+
+    /// What came until `isMet`; 20 s at most.
+    func wait(_ awaited: String, until isMet: ([Message]) -> Bool) -> [Message] {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            let all = messages.withLock { $0 }
+            if isMet(all) { return all }
+            guard .now < deadline else {
+                Issue.record("\(awaited) was not heard within 20 s, but \(all.map(\.text))")
+                return all
+            }
+            news.wait(timeout: .milliseconds(100))
+        }
+    }
+}
+
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct PhotoEventsTests {
+    private let batch = BatchID("20261121-090501123-7f3a")
+    private let other = BatchID("20261121-090501999-0001")
+
+    @Test func workerTellsWhatBecameOfPhotos() throws {
+        let darkroom = try Darkroom(.current)
+        let server = try HostileServer(["/held": .held(.answer(body: [1])), "/text": .answer(body: [1])])
+        defer { server.stop() }
+        let heard = Heard(darkroom)
+        let id = try darkroom.submit([server.url("/text"), "NO URL", server.url("/held")], darkroom.options())
+        let worker = try darkroom.worker()
+        _ = heard.wait("the end of the first") { $0.contains { $0.photos["0"] == "n" } }
+        server.release()
+        let all = heard.wait("the end of the last") { $0.contains { $0.photos["2"] == "n" } }
+        worker.stop()
+        worker.wait()
+        var letters: [String: String] = [:]
+        for message in all { letters.merge(message.photos) { $1 } }
+        #expect(letters == ["0": "n", "1": "a", "2": "n"])
+        #expect(all.allSatisfy { $0.batch == "\(id)" && $0.text.contains("\"worker\":\"\(worker.id)\"") })
+        let now = try darkroom.store.time()
+        #expect(all.allSatisfy { (now - 60_000...now + 1000).contains($0.clock) })
+    }
+
+    @Test func areAtMostTenMessagesASecond() throws {
+        let darkroom = try Darkroom(.current)
+        let heard = Heard(darkroom)
+        let events = PhotoEvents(
+            worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
+        let thread = OwnedThread("events") { events.run() }
+        let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
+        let began = ContinuousClock.now
+        var count = 0
+        while .now - began < .milliseconds(700) {
+            let record = PhotoRecord(index: count, name: "", url: "")
+            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            count += 1
+            usleep(1000)
+        }
+        let all = heard.wait("photo \(count - 1)") { $0.contains { $0.photos["\(count - 1)"] != nil } }
+        events.stop()
+        thread.join()
+        #expect(all.count <= 9 && all.count >= 3, "\(all.count) messages")
+        #expect(all.reduce(0) { $0 + $1.photos.count + $1.dropped } == count, "letters were lost or told twice")
+        let pauses = zip(all, all.dropFirst()).map { $1.time - $0.time }
+        #expect(pauses.allSatisfy { $0 > .milliseconds(60) }, "\(pauses)")
+    }
+
+    @Test func whatWaitsAtTheEndIsSent() throws {
+        let darkroom = try Darkroom(.current)
+        let heard = Heard(darkroom)
+        let events = PhotoEvents(
+            worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
+        let thread = OwnedThread("events") { events.run() }
+        let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
+        func note(_ index: Int) {
+            let record = PhotoRecord(index: index, name: "", url: "")
+            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+        }
+        note(0)
+        _ = heard.wait("the first") { !$0.isEmpty }
+        note(1)
+        events.stop()
+        thread.join()
+        _ = heard.wait("the last") { $0.contains { $0.photos["1"] == "F" } }
+    }
+
+    @Test func newestLetterOfAPhotoCounts() throws {
+        var backlog = PhotoEvents.Backlog()
+        backlog.add(batch, 7, UInt8(ascii: "D"))
+        backlog.add(batch, 8, UInt8(ascii: "D"))
+        backlog.add(batch, 7, UInt8(ascii: "F"))
+        let next = backlog.next()
+        let message = try #require(next)
+        #expect(backlog.isEmpty && backlog.next() == nil)
+        #expect(
+            String(decoding: message.json(worker: "w", time: 5), as: UTF8.self)
+                == #"{"event":"photos","time":5,"batch":"20261121-090501123-7f3a","worker":"w","photos":{"7":"F","8":"D"}}"#
+        )
+    }
+
+    @Test func aMessageHas2000PhotosAndBatchesTakeTurns() {
+        var backlog = PhotoEvents.Backlog()
+        for index in 0..<4500 { backlog.add(batch, index, UInt8(ascii: "F")) }
+        backlog.add(other, 3, UInt8(ascii: "F"))
+        let messages = (0..<4).compactMap { _ in backlog.next() }
+        #expect(messages.map(\.batch) == [batch, other, batch, batch])
+        #expect(messages.map(\.photos.count) == [2000, 1, 2000, 500])
+        #expect(messages.flatMap(\.photos).filter { $0.index == 3 }.count == 2 && backlog.isEmpty)
+    }
+
+    @Test func theOldestOfTooManyAreDroppedAndCounted() throws {
+        var backlog = PhotoEvents.Backlog()
+        backlog.add(other, 0, UInt8(ascii: "F"))
+        for index in 0..<30_000 { backlog.add(batch, index, UInt8(ascii: "F")) }
+        var photos = 0
+        var dropped: [BatchID: Int] = [:]
+        var newest = 0
+        while let message = backlog.next() {
+            photos += message.photos.count
+            newest = max(newest, message.photos.map(\.index).max() ?? 0)
+            dropped[message.batch, default: 0] += message.dropped
+            let text = String(decoding: message.json(worker: "w", time: 5), as: UTF8.self)
+            #expect(try JSONSerialization.jsonObject(with: Data(text.utf8)) is [String: Any])
+            #expect(text.contains("\"dropped\":\(message.dropped)}") == (message.dropped > 0))
+        }
+        #expect(photos <= 20_000 && photos + dropped.values.reduce(0, +) == 30_001)
+        #expect(dropped[other] == 1 && newest == 29_999)
+    }
+}

@@ -1,0 +1,358 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomRedis
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// The folder of the sample photos that come with the tests.
+private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appendingPathComponent("Samples").path
+
+/// A worker that is steered, against a real Redis.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct SteeringTests {
+    let darkroom: Darkroom
+    let photos: PhotoServer
+    let moments = Moments()
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        photos = try PhotoServer(folder: samples)
+    }
+
+    private var urls: [String] { photos.paths.filter { $0.hasSuffix(".jpg") }.sorted().map { photos.url($0) } }
+    private var photo: [UInt8] {
+        get throws {
+            let path = try #require(photos.paths.filter { $0.hasSuffix(".jpg") }.min())
+            return Array(try #require(FileManager.default.contents(atPath: samples + path)))
+        }
+    }
+
+    private func worker(_ change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> Worker {
+        try darkroom.worker { configuration in
+            configuration.observer = moments.observe
+            configuration.transfer.perHost = nil
+            change(&configuration)
+        }
+    }
+
+    private func end(_ workers: Worker...) {
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait() }
+    }
+
+    // MARK: Cancel
+
+    @Test func cancelStopsRunningTransfersBeforeTheNextHeartbeat() async throws {
+        let slow = try HostileServer(["/slow": .stall])
+        defer { slow.stop() }
+        let id = try darkroom.submit(
+            (0..<40).map { _ in slow.url("/slow") }, darkroom.options { $0.operationSize = 4 })
+        let worker = try worker { $0.downloads = 16 }
+        #expect(await slow.wait { $0.running == 16 })
+        let reply = try darkroom.store.perform(darkroom.store.cancel(id))
+        let cancelled = ContinuousClock.now
+        #expect(reply == .cancelled(isNew: true, isFinished: false))
+        let ends = moments.wait(.downloadEnded, count: 16)
+        let slowest = try #require(ends.map(\.instant).max())
+        // Milliseconds where nothing else runs; and on a busy machine less than until the next heartbeat.
+        #expect(slowest - cancelled < .seconds(2), "it took \(slowest - cancelled)")
+        let facts = try darkroom.wait(id)
+        #expect(facts.counts.cancelled == 40 && facts.executing == 0)
+        end(worker)
+        #expect(moments.all.count { $0.kind == .downloadBegan } == 16, "queued work started")
+    }
+
+    @Test func whatIsInPlaceWhenABatchIsCancelledKeepsItsLine() async throws {
+        let slow = try HostileServer(["/slow": .stall])
+        defer { slow.stop() }
+        let id = try darkroom.submit([urls[0], slow.url("/slow"), slow.url("/slow")], darkroom.options())
+        let worker = try worker()
+        _ = moments.wait(.filtrationEnded, count: 1)
+        #expect(await slow.wait { $0.running == 2 })
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        let facts = try darkroom.wait(id)
+        end(worker)
+        let lines = try darkroom.manifest(of: id)
+        #expect(lines.count == 1 && lines[0]?.state == "filtered")
+        let file = try #require(lines[0]?.file)
+        #expect(FileManager.default.fileExists(atPath: "\(darkroom.folder)/\(file)"))
+        #expect(facts.counts.cancelled + facts.counts.filtered == 3)
+    }
+
+    @Test func aLostMessageDelaysACancelByAHeartbeat() async throws {
+        let slow = try HostileServer(["/slow": .stall])
+        defer { slow.stop() }
+        let id = try darkroom.submit([slow.url("/slow")], darkroom.options())
+        let worker = try worker()
+        #expect(await slow.wait { $0.running == 1 })
+        // Redis cuts who listens, and publishes before they are back.
+        _ = try darkroom.store.connection.call(.init("CLIENT", "KILL", "TYPE", "pubsub"))
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        let facts = try darkroom.wait(id)
+        #expect(facts.counts.cancelled == 1)
+        end(worker)
+    }
+
+    @Test func photosCancelledOneByOneAreStopped() async throws {
+        let slow = try HostileServer(["/a": .stall, "/b": .stall])
+        defer { slow.stop() }
+        let id = try darkroom.submit([slow.url("/a"), slow.url("/b"), urls[0]], darkroom.options())
+        let worker = try worker()
+        #expect(await slow.wait { $0.running == 2 })
+        let first = try darkroom.store.perform(darkroom.store.cancelPhotos(id, [0...0]))
+        #expect(first == .cancelled(1, wereFinal: 0))
+        #expect(await slow.wait { $0.departures["/a"] == 1 })
+        #expect(slow.log.departures["/b"] == nil)
+        _ = try darkroom.store.perform(darkroom.store.cancelPhotos(id, [1...1]))
+        let facts = try darkroom.wait(id)
+        end(worker)
+        #expect(facts.counts.cancelled == 2 && facts.counts.filtered == 1)
+        try darkroom.check(id)
+    }
+
+    // MARK: Suspend
+
+    @Test func suspendLetsTransfersEndAndResumeFiltersWhatIsDownloaded() async throws {
+        let held = try HostileServer(["/photo": .held(.answer(body: photo))])
+        defer { held.stop() }
+        let id = try darkroom.submit(
+            (0..<6).map { _ in held.url("/photo") }, darkroom.options { $0.operationSize = 6 })
+        let worker = try worker { $0.downloads = 3 }
+        #expect(await held.wait { $0.running == 3 })
+        _ = try darkroom.store.perform(darkroom.store.suspend(id, .everything, true))
+        held.release()
+        _ = moments.wait(.downloadEnded, count: 3)
+        let facts = try darkroom.wait(id, "resting") { $0.counts.downloaded == 3 }
+        #expect(facts.executing == 1)
+        #expect(moments.all.allSatisfy { $0.kind != .filtrationBegan }, "a filter began while its batch was suspended")
+        #expect(held.log.requests["/photo"] == 3, "a download began while its batch was suspended")
+        _ = try darkroom.store.perform(darkroom.store.suspend(id, .everything, false))
+        let finished = try darkroom.wait(id)
+        end(worker)
+        #expect(finished.counts.filtered == 6)
+        #expect(held.log.requests["/photo"] == 6, "what was downloaded was downloaded again")
+        try darkroom.check(id)
+    }
+
+    @Test func aSuspendedClusterHandsBackWhatHasNoBytesAndGoesOn() async throws {
+        let held = try HostileServer(["/gone": .held(.answer(status: 404))])
+        defer { held.stop() }
+        let id = try darkroom.submit(
+            (0..<40).map { _ in held.url("/gone") }, darkroom.options { $0.operationSize = 1 })
+        let worker = try worker { $0.downloads = 2 }
+        #expect(await held.wait { $0.running == 2 })
+        _ = try darkroom.store.perform(darkroom.store.suspend(nil, .everything, true))
+        try darkroom.wait(id, "handed back but for what runs") { $0.executing == 2 }
+        held.release()
+        let facts = try darkroom.wait(id, "at rest") { $0.executing == 0 }
+        #expect(facts.counts.failed == 2 && held.log.requests["/gone"] == 2)
+        _ = try darkroom.store.perform(darkroom.store.suspend(nil, .everything, false))
+        try darkroom.wait(id)
+        end(worker)
+        #expect(held.log.requests["/gone"] == 40)
+        try darkroom.check(id)
+    }
+
+    @Test func downloadsThatWaitForTheirHostAreTakenBack() async throws {
+        let held = try HostileServer(["/gone": .held(.answer(status: 404))])
+        defer { held.stop() }
+        let id = try darkroom.submit((0..<8).map { _ in held.url("/gone") }, darkroom.options())
+        let worker = try worker { $0.transfer.perHost = 2 }
+        #expect(await held.wait { $0.running == 2 })
+        _ = try darkroom.store.perform(darkroom.store.suspend(id, .downloads, true))
+        _ = moments.wait(.downloadEnded, count: 6)
+        held.release()
+        let facts = try darkroom.wait(id, "handed back") { $0.executing == 0 }
+        #expect(facts.counts.failed == 2 && held.log.requests["/gone"] == 2)
+        _ = try darkroom.store.perform(darkroom.store.suspend(id, .downloads, false))
+        try darkroom.wait(id)
+        end(worker)
+        try darkroom.check(id)
+    }
+
+    // MARK: Priority, focus, limits
+
+    @Test func aFullWorkerTakesWhatIsMoreUrgentFirst() async throws {
+        let held = try HostileServer(["/low": .held(.answer(status: 404)), "/high": .answer(status: 404)])
+        defer { held.stop() }
+        let low = try darkroom.submit(
+            (0..<200).map { _ in held.url("/low") }, darkroom.options { $0.priority = .low })
+        let worker = try worker { $0.downloads = 4 }
+        #expect(await held.wait { $0.running == 4 })
+        let high = try darkroom.submit(
+            [held.url("/high")],
+            darkroom.options {
+                $0.priority = .veryHigh
+                $0.output = ""
+            })
+        try darkroom.wait(high, "claimed by a full worker") { $0.executing == 1 }
+        held.release()
+        try darkroom.wait(high)
+        try darkroom.wait(low)
+        end(worker)
+        let began = moments.all.filter { $0.kind == .downloadBegan }
+        let place = try #require(began.firstIndex { $0.batch == high })
+        #expect(place <= 12, "it began as number \(place)")
+    }
+
+    @Test func whatIsInFocusIsClaimedByAFullWorker() async throws {
+        let held = try HostileServer(["/photo": .held(.answer(status: 404))])
+        defer { held.stop() }
+        let id = try darkroom.submit(
+            (0..<400).map { _ in held.url("/photo") }, darkroom.options { $0.operationSize = 10 })
+        let worker = try worker { $0.downloads = 4 }
+        #expect(await held.wait { $0.running == 4 })
+        _ = try darkroom.store.perform(darkroom.store.focus(id, .init(305...306)))
+        let facts = try #require(try darkroom.store.facts(of: id))
+        try darkroom.wait(id, "claimed for the focus") { _ in
+            (try? darkroom.store.operations(of: facts, in: 31...31).first?.state) == .executing
+        }
+        held.release()
+        try darkroom.wait(id)
+        end(worker)
+        let began = moments.all.filter { $0.kind == .downloadBegan }.map(\.index)
+        let places = [305, 306].compactMap { began.firstIndex(of: $0) }
+        #expect(places.count == 2 && places.allSatisfy { $0 < 16 }, "they began as numbers \(places)")
+        try darkroom.check(id)
+    }
+
+    @Test func focusOnlyStopsTheRestUntilItIsCleared() async throws {
+        let held = try HostileServer(["/outside": .stall, "/inside": .answer(status: 404)])
+        defer { held.stop() }
+        let id = try darkroom.submit(
+            (0..<6).map { held.url($0 < 3 ? "/outside" : "/inside") }, darkroom.options { $0.operationSize = 3 })
+        let worker = try worker { $0.downloads = 3 }
+        #expect(await held.wait { $0.running == 3 })
+        _ = try darkroom.store.perform(darkroom.store.focus(id, .init(4...4, only: true)))
+        let facts = try darkroom.wait(id, "through with its focus") { $0.counts.failed == 3 && $0.executing == 0 }
+        #expect(facts.counts.new == 3 && facts.counts.cancelled == 0)
+        #expect(held.log.departures["/outside"] == 3)
+        _ = try darkroom.store.perform(darkroom.store.focus(id, nil))
+        #expect(await held.wait { $0.requests["/outside"] == 6 })
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        try darkroom.wait(id)
+        end(worker)
+    }
+
+    @Test func limitsHoldWhileTheyAreSet() async throws {
+        let held = try HostileServer(["/gone": .held(.answer(status: 404))])
+        defer { held.stop() }
+        _ = try darkroom.store.perform(darkroom.store.setLimits(downloads: 2, filtrations: 1))
+        let id = try darkroom.submit((0..<30).map { _ in held.url("/gone") }, darkroom.options())
+        let worker = try worker { $0.downloads = 8 }
+        #expect(await held.wait { $0.running == 2 })
+        _ = try darkroom.store.perform(darkroom.store.setLimits(downloads: 5, filtrations: nil))
+        #expect(await held.wait { $0.running == 5 })
+        _ = try darkroom.store.perform(darkroom.store.clearLimits())
+        #expect(await held.wait { $0.running == 8 })
+        held.release()
+        try darkroom.wait(id)
+        end(worker)
+        #expect(held.log.mostRunning == 8)
+    }
+
+    @Test func aSmallBatchIsNotKeptWaitingByALargeOne() throws {
+        let large = try darkroom.submit(
+            (0..<100).flatMap { _ in urls }, darkroom.options { $0.operationSize = 10 })
+        let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
+        _ = moments.wait(.filtrationEnded, count: 40)
+        let submitted = ContinuousClock.now
+        let small = try darkroom.submit(
+            (0..<100).map { urls[$0 % urls.count] },
+            darkroom.options {
+                $0.operationSize = 10
+                $0.output = ""
+            })
+        try darkroom.wait(small)
+        let ends = moments.all.filter { $0.kind == .filtrationEnded && $0.instant > submitted }
+        let last = try #require(ends.lastIndex { $0.batch == small })
+        let others = ends[..<last].count { $0.batch == large }
+        _ = try darkroom.store.perform(darkroom.store.cancel(large))
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait() }
+        // 2.5 times as long as alone are 150 photos of others beside 100 of its own.
+        #expect(others <= 150, "\(others) photos of the large batch came before the small one was through")
+    }
+
+    // MARK: Many steps
+
+    @Test func batchesThatAreSteeredAtRandomEndWithTheirBooksInOrder() throws {
+        let ids = try (0..<6).map { _ in
+            try darkroom.submit((0..<15).flatMap { _ in urls }, darkroom.options { $0.operationSize = 5 })
+        }
+        let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
+        let store = darkroom.store
+        for step in 0..<2000 {
+            let id = ids.randomElement()!  // there are six
+            switch Int.random(in: 0..<11) {
+            case 0: _ = try store.perform(store.suspend(id, QueuePart.allCases.randomElement()!, true))
+            case 1: _ = try store.perform(store.suspend(nil, QueuePart.allCases.randomElement()!, true))
+            case 2, 8, 9: for part in QueuePart.allCases { _ = try store.perform(store.suspend(nil, part, false)) }
+            case 3, 10: for part in QueuePart.allCases { _ = try store.perform(store.suspend(id, part, false)) }
+            case 4: _ = try store.perform(store.prioritize(id, Priority.allCases.randomElement()!))
+            case 5: _ = try store.perform(store.focus(id, .init(3...9, only: Bool.random())))
+            case 6: _ = try store.perform(store.focus(id, nil))
+            default:
+                let index = Int.random(in: 0..<(14 * urls.count))
+                _ = try store.perform(store.cancelPhotos(id, [index...(index + 1)]))
+            }
+            if step == 1000 { _ = try store.perform(store.cancel(ids[0])) }
+        }
+        for part in QueuePart.allCases {
+            _ = try store.perform(store.suspend(nil, part, false))
+            for id in ids { _ = try store.perform(store.suspend(id, part, false)) }
+        }
+        for id in ids { _ = try store.perform(store.focus(id, nil)) }
+        for id in ids {
+            let facts = try darkroom.wait(id)
+            #expect(facts.executing == 0)
+        }
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait() }
+        for id in ids {
+            let facts = try #require(try store.facts(of: id))
+            guard !facts.cancelled else { continue }
+            #expect(facts.counts.filtered + facts.counts.cancelled == 15 * urls.count)
+            let lines = try darkroom.manifest(of: id)
+            let letters = try store.letters(of: id, in: 0..<facts.photos)
+            for (index, letter) in letters.enumerated() where letter == UInt8(ascii: "F") {
+                #expect(lines[index]?.state == "filtered", "photo \(index) has no line")
+            }
+        }
+    }
+}
+
+/// What the photos of a test went through.
+final class Moments: Sendable {
+    private let moments = Locked<[PhotoMoment]>([])
+    private let changed = NSCondition()
+
+    @Sendable func observe(_ moment: PhotoMoment) {
+        changed.lock()
+        moments.withLock { $0.append(moment) }
+        changed.broadcast()
+        changed.unlock()
+    }
+
+    var all: [PhotoMoment] { moments.withLock { $0 } }
+
+    /// Waits until `count` photos have come so far.
+    func wait(_ kind: PhotoMoment.Kind, count: Int) -> [PhotoMoment] {
+        let deadline = Date(timeIntervalSinceNow: 20)
+        changed.lock()
+        defer { changed.unlock() }
+        while true {
+            let found = all.filter { $0.kind == kind }
+            if found.count >= count { return found }
+            guard changed.wait(until: deadline) else {
+                Issue.record("\(found.count) photos of \(count) came to \(kind) within 20 s")
+                return found
+            }
+        }
+    }
+}

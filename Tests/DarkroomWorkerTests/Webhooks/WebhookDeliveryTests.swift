@@ -1,0 +1,225 @@
+import DarkroomCoding
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct WebhookDeliveryTests {
+    let darkroom: Darkroom
+
+    init() throws { darkroom = try Darkroom(.current) }
+
+    private var store: BatchStore { darkroom.store }
+
+    /// Submits a batch of no photos, which is finished at once.
+    private func finish(_ url: String) throws -> BatchID {
+        try darkroom.submit([], darkroom.options { $0.webhook = url })
+    }
+
+    private func due() throws -> [DueWebhook] {
+        try store.perform(store.heartbeat(worker: nil)).webhooks
+    }
+
+    /// What stands in Redis of a webhook: ms until its next attempt, nil when there is none.
+    private func next(_ id: BatchID) throws -> Int? {
+        let score = try store.connection.call(.init("ZSCORE", darkroom.keys.webhooks, "\(id) 1"))
+        return try score.string.flatMap { Int($0) }.map { $0 - (try store.time()) }
+    }
+
+    private func delivery(
+        _ hosts: [String], secret: String? = nil, patience: Duration = .seconds(5)
+    ) throws -> WebhookDelivery {
+        var configuration = WorkerConfiguration()
+        configuration.webhookHosts = try WebhookHosts(parsing: hosts)
+        configuration.webhookSecret = secret.map { Array($0.utf8) }
+        return WebhookDelivery(store, configuration, patience: patience) { [darkroom] in darkroom.note($0) }
+    }
+
+    @Test func workerTellsThatABatchHasFinished() async throws {
+        let server = try HostileServer(["/hook": .answer(status: 202)])
+        defer { server.stop() }
+        let worker = try darkroom.worker {
+            $0.webhookHosts = try WebhookHosts(parsing: ["127.0.0.1:\(server.port)"])
+            $0.webhookSecret = Array("open sesame".utf8)
+        }
+        let id = try darkroom.submit(["NO URL"], darkroom.options { $0.webhook = server.url("/hook") })
+        #expect(await server.wait { $0.requests["/hook"] == 1 })
+        worker.stop()
+        worker.wait()
+        #expect(try next(id) == nil, "it is delivered and still listed")
+
+        let head = try #require(server.log.heads.first)
+        let body = try #require(server.log.bodies.first)
+        func header(_ name: String) -> String? {
+            head.split(separator: "\r\n").first { $0.hasPrefix("\(name): ") }.map {
+                String($0.dropFirst(name.count + 2))
+            }
+        }
+        #expect(head.hasPrefix("POST /hook HTTP/1.1"))
+        #expect(header("Content-Type") == "application/json" && header("Darkroom-Event") == "completion")
+        #expect(header("Darkroom-Delivery") == "\(id).1")
+        let timestamp = try #require(header("Darkroom-Timestamp"))
+        #expect(abs(try #require(Int(timestamp)) - (try store.time()) / 1000) < 60)
+        let code = HMACSHA256.code(of: Array("\(timestamp).".utf8) + body, secret: Array("open sesame".utf8))
+        #expect(header("Darkroom-Signature") == "sha256=\(Hexadecimal.text(code))")
+
+        let json = try #require(try JSONSerialization.jsonObject(with: Data(body)) as? [String: Any])
+        #expect(json["event"] as? String == "completion" && json["round"] as? Int == 1)
+        let batch = try #require(json["batch"] as? [String: Any])
+        #expect(batch["id"] as? String == "\(id)" && batch["state"] as? String == "finished")
+        #expect(batch["failures"] as? [String: Int] == ["not-a-url": 1])
+        #expect((batch["counts"] as? [String: Int])?["failed"] == 1)
+    }
+
+    @Test func withoutASecretNothingIsSigned() async throws {
+        let server = try HostileServer(["/hook": .answer()])
+        defer { server.stop() }
+        _ = try finish(server.url("/hook"))
+        let delivery = try delivery(["127.0.0.1:\(server.port)"])
+        delivery.offer(try due())
+        #expect(await server.wait { $0.requests["/hook"] == 1 })
+        delivery.end()
+        #expect(!server.log.heads[0].contains("Darkroom-Signature"))
+    }
+
+    @Test(arguments: [
+        (HostileServer.Route.answer(status: 503), "HTTP status 503"), (.answer(status: 404), "HTTP status 404"),
+        (.redirect(to: "/other"), "HTTP status 302"), (.hangUp, "attempt 1"),
+        (.raw(Array("no HTTP\r\n\r\n".utf8)), "attempt 1"),
+    ])
+    func isTriedAgainLater(_ route: HostileServer.Route, _ logged: String) throws {
+        let server = try HostileServer(["/secret": route, "/other": .answer()])
+        defer { server.stop() }
+        let id = try finish(server.url("/secret"))
+        let delivery = try delivery(["127.0.0.1:\(server.port)"])
+        delivery.offer(try due())
+        darkroom.waitForLog("tried again in 5 s")
+        delivery.end()
+        let lines = darkroom.lines.withLock { $0 }
+        #expect(lines.contains { $0.contains(logged) }, "\(lines)")
+        #expect(!lines.contains { $0.contains("secret") }, "the log shows the URL")
+        let wait = try #require(try next(id))
+        #expect((1...5000).contains(wait), "the next attempt is \(wait) ms away")
+        #expect(try due().isEmpty)
+        #expect(server.log.requests["/other"] == nil)
+    }
+
+    @Test func isGivenUpAfterTwentyAttempts() throws {
+        let server = try HostileServer(["/hook": .answer(status: 500)])
+        defer { server.stop() }
+        let id = try finish(server.url("/hook"))
+        _ = try store.connection.call(.init("HSET", darkroom.keys.batch(id), "webhook.attempts", "19"))
+        let delivery = try delivery(["127.0.0.1:\(server.port)"])
+        delivery.offer(try due())
+        darkroom.waitForLog("attempt 20, given up")
+        delivery.end()
+        #expect(try next(id) == nil)
+    }
+
+    @Test func pausesGrow() {
+        let pauses = (1...20).map { WebhookSchedule.pause(after: $0)?.components.seconds }
+        #expect(pauses == [5, 25, 120, 600] + Array(repeating: 3600, count: 15) + [nil])
+    }
+
+    @Test func whoTakesItFirstDeliversIt() async throws {
+        let server = try HostileServer(["/hook": .held(.answer())])
+        defer { server.stop() }
+        let id = try finish(server.url("/hook"))
+        let seen = try due()
+        let deliveries = try (0..<5).map { _ in try delivery(["127.0.0.1:\(server.port)"]) }
+        for delivery in deliveries { delivery.offer(seen) }
+        #expect(await server.wait { $0.running == 1 })
+        let hold = try #require(try next(id))
+        #expect((50_000...60_000).contains(hold), "it is held for \(hold) ms")
+        server.release()
+        for delivery in deliveries { delivery.end() }
+        #expect(server.log.requests == ["/hook": 1])
+        #expect(try next(id) == nil)
+    }
+
+    @Test func hostThatIsNotListedIsLeftToOthers() throws {
+        let server = try HostileServer(["/hook": .answer()])
+        defer { server.stop() }
+        let id = try finish(server.url("/hook"))
+        for hosts in [[], ["127.0.0.1"], ["hooks.example.org"]] {
+            let delivery = try delivery(hosts)
+            delivery.offer(try due())
+            delivery.end()
+        }
+        #expect(server.log.requests.isEmpty)
+        #expect(try #require(try next(id)) <= 0, "it was moved although nothing waits behind it")
+        #expect(try store.connection.call(.init("HGET", darkroom.keys.batch(id), "webhook.attempts")).string == "0")
+    }
+
+    @Test func whatNobodyDeliversDoesNotStandInTheWay() async throws {
+        let server = try HostileServer(["/hook": .answer()])
+        defer { server.stop() }
+        for number in 0..<10 { _ = try finish("http://nowhere.example/\(number)") }
+        _ = try finish(server.url("/hook"))
+        let hosts = ["127.0.0.1:\(server.port)"]
+        let patient = try delivery(hosts)
+        for _ in 0..<2 { patient.offer(try due()) }
+        #expect(try due().allSatisfy { $0.url.contains("nowhere") }, "others were given no time to take them")
+        let delivery = try delivery(hosts, patience: .zero)
+        delivery.offer(try due())
+        // What it puts off is ordered before this, on the same connection.
+        delivery.offer(try due())
+        #expect(await server.wait { $0.requests["/hook"] == 1 })
+        for delivery in [patient, delivery] { delivery.end() }
+        let attempts = try store.facts(of: try store.batchIDs()).map { batch in
+            try store.connection.call(.init("HGET", darkroom.keys.batch(batch.id), "webhook.attempts")).string
+        }
+        #expect(attempts.sorted { $0 ?? "" < $1 ?? "" } == Array(repeating: "0", count: 10) + ["1"])
+    }
+
+    @Test func atMostFourAtOnce() async throws {
+        let server = try HostileServer(["/hook": .held(.answer())])
+        defer { server.stop() }
+        for _ in 0..<6 { _ = try finish(server.url("/hook")) }
+        let delivery = try delivery(["127.0.0.1:\(server.port)"])
+        delivery.offer(try due())
+        #expect(await server.wait { $0.running == 4 })
+        delivery.offer(try due())
+        server.release()
+        delivery.end()
+        #expect(server.log.mostRunning == 4)
+    }
+
+    @Test func whatIsUnderWayAtTheEndIsGivenBack() async throws {
+        let server = try HostileServer(["/hook": .stall])
+        defer { server.stop() }
+        let id = try finish(server.url("/hook"))
+        let delivery = try delivery(["127.0.0.1:\(server.port)"])
+        delivery.offer(try due())
+        #expect(await server.wait { $0.running == 1 })
+        let began = ContinuousClock.now
+        delivery.end()
+        #expect(.now - began < .seconds(3))
+        #expect(try #require(try next(id)) <= 0, "another worker has to wait for it")
+    }
+
+    @Test func whatBecameDueLastIsDeliveredBeforeAWorkerLeaves() throws {
+        let server = try HostileServer(["/hook": .answer()])
+        defer { server.stop() }
+        _ = try finish(server.url("/hook"))
+        try delivery(["127.0.0.1:\(server.port)"]).end()
+        #expect(server.log.requests == ["/hook": 1])
+    }
+
+    @Test func batchThatIsForgottenHasNoWebhook() throws {
+        let server = try HostileServer(["/hook": .answer()])
+        defer { server.stop() }
+        let id = try finish(server.url("/hook"))
+        let seen = try due()
+        _ = try store.perform(store.forget(id))
+        let delivery = try delivery(["127.0.0.1:\(server.port)"])
+        delivery.offer(seen)
+        delivery.end()
+        #expect(server.log.requests.isEmpty)
+        #expect(try next(id) == nil)
+    }
+}
