@@ -63,6 +63,7 @@ let package = Package(
             name: "DarkroomTestSupport",
             dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem"],
             path: "Tests/DarkroomTestSupport"),
+        .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),
@@ -71,8 +72,8 @@ let package = Package(
             dependencies: ["DarkroomTransfer", "DarkroomPhotoServer", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomImagingTests",
-            dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib"]),
-        .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel"]),
+            dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib", "FuzzSupport"]),
+        .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport"]),
         .testTarget(name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "DarkroomTestSupport"]),
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
         .testTarget(

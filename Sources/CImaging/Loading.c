@@ -1,6 +1,15 @@
 #include "Pipeline.h"
 #include "Strips.h"
 
+#include <string.h>
+
+enum {
+    // RGB of 16 bits with alpha. Other kinds of TIFF have more, up to thousands of bytes, each to be held for a pixel.
+    MAX_BYTES_A_PIXEL = 8,
+    // libpng inflates each to at most 8 MB and keeps them all; photos have a few.
+    MAX_PACKED_CHUNKS = 8,
+};
+
 static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height) {
     pipeline->result->width = (int)width;
     pipeline->result->height = (int)height;
@@ -14,6 +23,44 @@ static bool png_is_allowed(struct pipeline *pipeline) {
     int64_t sides[2] = {0, 0};
     for (int i = 0; i < 8; i++) sides[i / 4] = sides[i / 4] << 8 | header[16 + i];
     return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(pipeline, sides[0], sides[1]);
+}
+
+// iTXt says after its keyword whether it is packed.
+static bool is_packed(const uint8_t *type, size_t length) {
+    if (!memcmp(type, "zTXt", 4) || !memcmp(type, "iCCP", 4)) return true;
+    if (memcmp(type, "iTXt", 4)) return false;
+    const uint8_t *text = type + 4, *end = memchr(text, 0, length);
+    return end && end + 1 < text + length && end[1];
+}
+
+// Text and profiles of PNG may be packed (PNG, sections 11.3.3 and 11.3.4): a small file could ask for gigabytes.
+static bool png_unpacks_to_little(struct pipeline *pipeline) {
+    const uint8_t *bytes = pipeline->job->bytes;
+    size_t count = pipeline->job->byte_count, packed = 0;
+    for (size_t start = 8; count >= 12 && start <= count - 12;) {
+        size_t length = 0;
+        for (size_t i = 0; i < 4; i++) length = length << 8 | bytes[start + i];
+        if (length > count - 12 - start) break;
+        packed += is_packed(bytes + start + 4, length);
+        start += 12 + length;
+    }
+    if (packed <= MAX_PACKED_CHUNKS) return true;
+    g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail, "%zu packed texts, at most %d are read", packed,
+               MAX_PACKED_CHUNKS);
+    return false;
+}
+
+// As many bytes as the largest picture of the usual kinds has.
+static bool is_small_enough(struct pipeline *pipeline) {
+    const VipsImage *image = pipeline->image;
+    if (!is_allowed(pipeline, image->Xsize, image->Ysize)) return false;
+    size_t pixel = VIPS_IMAGE_SIZEOF_PEL(image);
+    double bytes = (double)image->Xsize * image->Ysize * (double)pixel;
+    if (bytes <= (double)pipeline->job->max_pixels * MAX_BYTES_A_PIXEL) return true;
+    g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail,
+               "%zu bytes a pixel, which count as %zu pixels of %d", pixel,
+               (pixel + MAX_BYTES_A_PIXEL - 1) / MAX_BYTES_A_PIXEL, MAX_BYTES_A_PIXEL);
+    return false;
 }
 
 static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
@@ -58,6 +105,7 @@ enum darkroom_status darkroom_load(struct pipeline *pipeline) {
     size_t count = pipeline->job->byte_count;
     int failure = -1;
     if (pipeline->job->from == DARKROOM_PNG && !png_is_allowed(pipeline)) return DARKROOM_TOO_MANY_PIXELS;
+    if (pipeline->job->from == DARKROOM_PNG && !png_unpacks_to_little(pipeline)) return DARKROOM_DAMAGED;
 #define LOAD(loader) \
     loader(bytes, count, &pipeline->image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL)
     switch (pipeline->job->from) {
@@ -89,6 +137,5 @@ enum darkroom_status darkroom_load(struct pipeline *pipeline) {
     if (failure) return DARKROOM_DAMAGED;
     // libheif seeks beyond the end and back: a message without an error, which the next failure would show.
     vips_error_clear();
-    bool allowed = is_allowed(pipeline, pipeline->image->Xsize, pipeline->image->Ysize);
-    return allowed ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
+    return is_small_enough(pipeline) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
 }

@@ -28,10 +28,15 @@ enum {
     MAX_FILTERS = 16,
     // Far more than encoders write; each is a pass over the whole picture, so a small file could ask for hours.
     MAX_SCANS = 200,
+    // Of a large picture fewer, so that passes and pixels together are bounded; encoders write about ten.
+    MAX_SCANS_OF_ANY_SIZE = 25,
     APP1_EXIF_OR_XMP = JPEG_APP0 + 1,
     APP2_ICC = JPEG_APP0 + 2,
     APP13_IPTC = JPEG_APP0 + 13,
 };
+
+// Passes times pixels: some seconds of work.
+static const int64_t MAX_SCANNED_PIXELS = 2500000000;
 
 struct strips {
     struct jpeg_error_mgr errors;  // first: libjpeg hands it back and the rest is found from it
@@ -93,8 +98,10 @@ static void on_message(j_common_ptr codec, int level) {
 
 static void on_progress(j_common_ptr codec) {
     struct strips *strips = (struct strips *)(void *)codec->err;
-    if (strips->in.input_scan_number > MAX_SCANS) {
-        strncpy(strips->result->detail, "more than 200 scans", sizeof strips->result->detail - 1);
+    int scans = strips->in.input_scan_number;
+    int64_t pixels = (int64_t)strips->in.image_width * strips->in.image_height;
+    if (scans > MAX_SCANS || (scans > MAX_SCANS_OF_ANY_SIZE && scans * pixels > MAX_SCANNED_PIXELS)) {
+        snprintf(strips->result->detail, sizeof strips->result->detail, "more than %d scans", scans - 1);
         fail(strips, DARKROOM_DAMAGED);
     }
     if (strips->job->is_cancelled(strips->job->context)) fail(strips, DARKROOM_CANCELLED);

@@ -19,6 +19,9 @@ final class EasyHandle {
     private var status = 0
     /// Why the attempt is to end, when it is this side that ends it.
     private var refusal: Refusal?
+    private var redirects: Redirects
+    /// Why a redirect is not followed.
+    private var redirectRefusal: Refusal?
     private var started = ContinuousClock.now
     private var isConnected = false
     private var isActive = false
@@ -29,6 +32,7 @@ final class EasyHandle {
         guard let curl = curl_easy_init() else { return nil }
         self.curl = curl
         self.settings = settings
+        redirects = Redirects(from: "", limit: 0, rules: settings.hosts)
         errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     }
 
@@ -40,6 +44,7 @@ final class EasyHandle {
     /// Makes the handle ready for an attempt of `transfer`; libcurl keeps a pointer to it, so it must live until `clear`.
     func prepare(_ transfer: Transfer, url: String) {
         self.transfer = transfer
+        redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
         started = .now
         lastActivity = started
         errorText.pointee = 0
@@ -56,15 +61,13 @@ final class EasyHandle {
             EasyHandle.at(context).receiveHeader(size * count) ? size * count : 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
-        // Connections are checked when they are made; one that is used again was made by this engine, under the same policy.
+        // Addresses are checked when connections are made, and before each request on one, which may be used again.
         darkroom_curl_easy_setopt_opensocket_callback(curl, CURLOPT_OPENSOCKETFUNCTION) { context, _, address in
             EasyHandle.at(context).openSocket(address!)
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_OPENSOCKETDATA, context)
-        darkroom_curl_easy_setopt_prereq_callback(curl, CURLOPT_PREREQFUNCTION) { context, _, _, _, _ in
-            EasyHandle.at(context).isConnected = true
-            EasyHandle.at(context).isActive = true
-            return CURL_PREREQFUNC_OK
+        darkroom_curl_easy_setopt_prereq_callback(curl, CURLOPT_PREREQFUNCTION) { context, address, _, _, _ in
+            EasyHandle.at(context).beginRequest(address) ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_PREREQDATA, context)
     }
@@ -77,6 +80,7 @@ final class EasyHandle {
         headerBytes = 0
         status = 0
         refusal = nil
+        redirectRefusal = nil
         isConnected = false
         isActive = false
     }
@@ -87,6 +91,24 @@ final class EasyHandle {
     }
 
     // MARK: While libcurl works
+
+    /// Notes that the connection to `address` stands and the request is about to be sent; `false` ends the attempt.
+    private func beginRequest(_ address: UnsafePointer<CChar>?) -> Bool {
+        isConnected = true
+        isActive = true
+        let text = address.map { String(cString: $0) } ?? ""
+        guard let found = IPAddress(text.prefix { $0 != "%" }), settings.allows(found) else {
+            refusal = Self.denied(text)
+            return false
+        }
+        return true
+    }
+
+    private static func denied(_ address: String) -> Refusal {
+        Refusal(
+            code: .addressDenied,
+            detail: "\(address) is not an address of the public internet (--allow-networks allows more)")
+    }
 
     /// Counts a line of the header, or of one before a redirect; `false` ends the attempt.
     private func receiveHeader(_ count: Int) -> Bool {
@@ -101,7 +123,12 @@ final class EasyHandle {
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if received == 0 { beginBody() }
         received += bytes.count
-        guard isSuccess else { return received <= Self.maxDiscardedBytes }
+        guard isSuccess else {
+            if received <= Self.maxDiscardedBytes { return true }
+            refusal = Refusal(
+                code: .tooLarge, detail: "more than \(Self.maxDiscardedBytes) bytes with HTTP status \(status)")
+            return false
+        }
         guard received <= settings.configuration.maxBytes else {
             refusal = tooLarge
             return false
@@ -129,15 +156,11 @@ final class EasyHandle {
     private func openSocket(_ address: UnsafeMutablePointer<curl_sockaddr>) -> curl_socket_t {
         isConnected = false
         let (family, kind, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
-        let length = address.pointee.addrlen
-        let allowed = withUnsafePointer(to: &address.pointee.addr) { target in
-            if settings.policy.allows(target) { return true }
-            refusal = Refusal(
-                code: .addressDenied,
-                detail: "\(AddressPolicy.text(target, length: length)) is not an address of the public internet")
-            return false
+        let target = withUnsafePointer(to: &address.pointee.addr) { IPAddress($0) }
+        guard let target, settings.allows(target) else {
+            refusal = Self.denied(target?.description ?? "an address that is neither IPv4 nor IPv6")
+            return CURL_SOCKET_BAD
         }
-        guard allowed else { return CURL_SOCKET_BAD }
         let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
         if descriptor < 0 {
             refusal = Refusal(code: .connectFailed, detail: "no socket: \(String(cString: strerror(errno)))")
@@ -161,12 +184,40 @@ final class EasyHandle {
 
     // MARK: At the end
 
+    /// Turns to where the answer of the request that ended with `code` redirects to, if it does: then the handle is to be run again.
+    func followsRedirect(after code: CURLcode) -> Bool {
+        darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
+        var location: UnsafePointer<CChar>?
+        darkroom_curl_easy_getinfo_string(curl, CURLINFO_REDIRECT_URL, &location)
+        guard code == CURLE_OK, (300..<400).contains(status), let location, redirectRefusal == nil else { return false }
+        let remaining = settings.configuration.timeout.map { $0 - (.now - started) }
+        do throws(Refusal) {
+            if let remaining, remaining <= .zero {
+                throw Refusal(code: .timeout, detail: "redirects took longer than \(started.duration(to: .now))")
+            }
+            settings.apply(try redirects.follow(String(cString: location)), to: curl)
+        } catch {
+            redirectRefusal = error
+            return false
+        }
+        if let remaining {
+            darkroom_curl_easy_setopt_long(curl, CURLOPT_TIMEOUT_MS, max(1, remaining.wholeMilliseconds))
+        }
+        received = 0
+        status = 0
+        refusal = nil
+        errorText.pointee = 0
+        isConnected = false
+        return true
+    }
+
     /// What became of the attempt that libcurl ended with `code`.
     func outcome(_ code: CURLcode) -> Result<Download, Refusal> {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         // However the page of an error ended: the status was clear before.
         if status >= 500 { return .failure(Refusal(code: .httpServerError(status), detail: "HTTP status \(status)")) }
         if status >= 400 { return .failure(Refusal(code: .httpClientError(status), detail: "HTTP status \(status)")) }
+        if let redirectRefusal { return .failure(redirectRefusal) }
         guard code == CURLE_OK else { return .failure(failure(code)) }
         guard isSuccess, let transfer else {
             return .failure(Refusal(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
@@ -196,7 +247,8 @@ final class EasyHandle {
 
     private func failure(_ code: CURLcode) -> Refusal {
         // A denied address among several of a host matters only when no other could be connected.
-        if let refusal, refusal.code != .addressDenied || code == CURLE_COULDNT_CONNECT { return refusal }
+        let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
+        if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
         return Refusal(code: Self.meaning(of: code, found, status: status), detail: found)
     }
@@ -205,7 +257,6 @@ final class EasyHandle {
     static func meaning(of code: CURLcode, _ found: String, status: Int) -> TransferError.Code {
         switch code {
         case CURLE_URL_MALFORMAT: .notAURL
-        case CURLE_UNSUPPORTED_PROTOCOL: (300..<400).contains(status) ? .schemeDenied : .other  // else it is no HTTP
         case CURLE_COULDNT_RESOLVE_HOST: .nameNotFound
         case CURLE_COULDNT_CONNECT, CURLE_GOT_NOTHING: .connectFailed
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
@@ -216,7 +267,6 @@ final class EasyHandle {
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:
             .tlsFailed
-        case CURLE_TOO_MANY_REDIRECTS: .tooManyRedirects
         case CURLE_FILESIZE_EXCEEDED: .tooLarge
         case CURLE_OUT_OF_MEMORY: .outOfMemory
         default: .other

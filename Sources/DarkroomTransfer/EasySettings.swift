@@ -3,19 +3,29 @@ internal import CCurl
 /// What is the same for all attempts of an engine, in libcurl's form.
 final class EasySettings {
     let configuration: TransferConfiguration
-    let policy: AddressPolicy
+    let hosts: HostRules
+    /// Whether an address may be dialled, or a connection to it used again.
+    let allows: @Sendable (IPAddress) -> Bool
     private let headers: UnsafeMutablePointer<curl_slist>?
+    /// Those of the headers that may go to a host that the user did not name.
+    private let headersForEverybody: UnsafeMutablePointer<curl_slist>?
     private let connectTo: UnsafeMutablePointer<curl_slist>?
 
-    init(_ configuration: TransferConfiguration, policy: AddressPolicy) {
+    init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
+        func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+            lines.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
+        }
         self.configuration = configuration
-        self.policy = policy
-        headers = configuration.headers.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
-        connectTo = configuration.connectTo.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
+        self.allows = allows
+        hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
+        headers = list(configuration.headers)
+        headersForEverybody = list(configuration.headers.filter(Redirects.isForEverybody))
+        connectTo = list(configuration.connectTo)
     }
 
     deinit {
         curl_slist_free_all(headers)
+        curl_slist_free_all(headersForEverybody)
         curl_slist_free_all(connectTo)
     }
 
@@ -27,11 +37,9 @@ final class EasySettings {
         set(CURLOPT_NOSIGNAL, 1)
         set(CURLOPT_PROXY, "")  // not one from the environment: the address dialled would be the proxy's
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        set(CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
         // Transfers are independent files: with HTTP/2 a lost packet would stop all that share a connection.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        set(CURLOPT_FOLLOWLOCATION, 1)
-        set(CURLOPT_MAXREDIRS, configuration.maxRedirects)
+        set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` does
         set(CURLOPT_USERAGENT, configuration.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))
         set(CURLOPT_TIMEOUT_MS, configuration.timeout.map { max(1, $0.wholeMilliseconds) } ?? 0)
@@ -41,5 +49,11 @@ final class EasySettings {
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
         darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers)
         darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
+    }
+
+    /// Sets what is different for a request that a redirect asked for.
+    func apply(_ hop: Redirects.Hop, to curl: UnsafeMutableRawPointer) {
+        darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, hop.isAtHome ? headers : headersForEverybody)
     }
 }

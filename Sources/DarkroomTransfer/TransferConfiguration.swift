@@ -15,12 +15,19 @@ public struct TransferConfiguration: Sendable {
     /// Further attempts after a fault that may pass.
     public var retries = 3
     /// Lines such as `Accept: image/*`, sent with every request.
-    /// After a redirect to another host libcurl leaves out `Authorization:` and `Cookie:`.
+    /// After a redirect to another scheme, host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are, as
+    /// the others may be secrets.
     public var headers: [String] = []
     /// Sent as `User-Agent`.
     public var userAgent = "darkroom"
     /// Whether loopback, private, link-local and other addresses that are not of the public internet may be dialled.
     public var allowPrivate = false
+    /// Networks that may be dialled although they are not of the public internet.
+    public var allowedNetworks: [NetworkRange] = []
+    /// The hosts that may be asked, redirects included; none is all.
+    public var allowedHosts: [HostPattern] = []
+    /// Hosts that must not be asked, whatever `allowedHosts` says.
+    public var deniedHosts: [HostPattern] = []
     /// Folders below which `file:` URLs are read, links resolved; none by default.
     public var fileFolders: [String] = []
     /// `HOST:PORT:HOST:PORT`: requests to the first pair go to the second instead; an empty part stands for any, or for "as it is".

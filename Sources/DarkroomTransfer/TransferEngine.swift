@@ -13,10 +13,13 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
 
     /// Starts an engine that keeps to `configuration`.
     public convenience init(_ configuration: TransferConfiguration) {
-        self.init(configuration, policy: configuration.allowPrivate ? .everything : .publicInternet)
+        let policy =
+            configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)
+        self.init(configuration, allows: policy.allows)
     }
 
-    init(_ configuration: TransferConfiguration, policy: AddressPolicy) {
+    /// Starts an engine that asks `allows`, on its thread, before each connection and each request.
+    init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
         let mailbox = Mailbox(multi: multi)
@@ -24,7 +27,7 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
         // The loop is made on its thread and never leaves it; the pointer goes there once.
         nonisolated(unsafe) let handle = multi
         thread = Thread { [running] in
-            TransferLoop(configuration, policy: policy, multi: handle, mailbox: mailbox).run()
+            TransferLoop(configuration, allows: allows, multi: handle, mailbox: mailbox).run()
             running.leave()
         }
         thread.name = "darkroom-transfer"

@@ -26,12 +26,13 @@ final class TransferLoop {
     private var isShutDown = false
 
     init(
-        _ configuration: TransferConfiguration, policy: AddressPolicy, multi: UnsafeMutableRawPointer, mailbox: Mailbox
+        _ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool,
+        multi: UnsafeMutableRawPointer, mailbox: Mailbox
     ) {
         self.configuration = configuration
         self.multi = multi
         self.mailbox = mailbox
-        settings = EasySettings(configuration, policy: policy)
+        settings = EasySettings(configuration, allows: allows)
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
         hosts = HostQueues(limit: configuration.perHost)
     }
@@ -83,6 +84,7 @@ final class TransferLoop {
     private func start(_ transfer: Transfer) {
         do throws(Refusal) {
             transfer.target = try TransferURL(parsing: transfer.url)
+            if case .web(_, let host) = transfer.target { try settings.hosts.check(host) }
         } catch {
             transfer.fail(error.code, error.detail)
             return
@@ -143,6 +145,10 @@ final class TransferLoop {
     /// Ends the attempt of `handle` and, unless it is tried again, its transfer.
     private func end(_ handle: EasyHandle, with code: CURLcode) {
         guard let transfer = handle.transfer else { return }
+        if handle.followsRedirect(after: code) {
+            curl_multi_remove_handle(multi, handle.curl)
+            if curl_multi_add_handle(multi, handle.curl) == CURLM_OK { return }
+        }
         let outcome = handle.outcome(code)
         let retryAfter = handle.retryAfter
         giveUp(handle)

@@ -2,41 +2,101 @@ internal import CCurl
 
 /// A URL taken apart by libcurl itself, so that what is checked is what is fetched.
 enum TransferURL: Equatable {
-    /// An `http:` or `https:` URL, blanks and non-ASCII bytes percent-encoded, and its host in small letters.
+    /// An `http:` or `https:` URL, blanks and non-ASCII bytes percent-encoded, and its host in the canonical form.
     case web(url: String, host: String)
     /// The decoded path of a `file:` URL.
     case file(path: String)
 
     init(parsing text: String) throws(Refusal) {
-        guard let parsed = curl_url() else { throw Refusal(code: .outOfMemory, detail: "no memory to read the URL") }
-        defer { curl_url_cleanup(parsed) }
-        let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE
-        let status = curl_url_set(parsed, CURLUPART_URL, text, UInt32(flags))
-        guard status == CURLUE_OK, let scheme = Self.part(CURLUPART_SCHEME, of: parsed) else {
-            let reason = status == CURLUE_OK ? "no scheme" : String(cString: curl_url_strerror(status))
-            throw Refusal(code: .notAURL, detail: "not a URL: \(reason)")
-        }
-        switch scheme {
+        let parsed = try ParsedURL(text)
+        switch parsed[CURLUPART_SCHEME] {
         case "http", "https":
-            guard let url = Self.part(CURLUPART_URL, of: parsed), let host = Self.part(CURLUPART_HOST, of: parsed),
-                !host.isEmpty
-            else { throw Refusal(code: .notAURL, detail: "not a URL: no host") }
-            self = .web(url: url, host: host.lowercased())
+            guard let url = parsed[CURLUPART_URL], let host = parsed.host else {
+                throw Refusal(code: .notAURL, detail: "not a URL: no host")
+            }
+            self = .web(url: url, host: host)
         case "file":
-            guard let path = Self.part(CURLUPART_PATH, of: parsed, flags: CURLU_URLDECODE) else {
+            guard let path = parsed[CURLUPART_PATH, CURLU_URLDECODE] else {
                 throw Refusal(code: .notAURL, detail: "not a URL: the path of a file: URL cannot be decoded")
             }
             self = .file(path: path)
-        default:
-            throw Refusal(code: .schemeDenied, detail: "\(scheme): URLs are not fetched, only http: and https:")
+        case let scheme:
+            throw Refusal(code: .schemeDenied, detail: "\(scheme ?? ""): URLs are not fetched, only http: and https:")
+        }
+    }
+}
+
+/// libcurl's own view of a URL. https://curl.se/libcurl/c/libcurl-url.html
+final class ParsedURL {
+    private let handle: OpaquePointer
+
+    init(_ text: String) throws(Refusal) {
+        guard let handle = curl_url() else { throw Refusal(code: .outOfMemory, detail: "no memory to read the URL") }
+        self.handle = handle
+        let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE
+        let status = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))
+        guard status == CURLUE_OK, self[CURLUPART_SCHEME] != nil else {
+            let reason = status == CURLUE_OK ? "no scheme" : String(cString: curl_url_strerror(status))
+            throw Refusal(code: .notAURL, detail: "not a URL: \(reason)")
         }
     }
 
-    private static func part(_ part: CURLUPart, of url: OpaquePointer, flags: Int32 = 0) -> String? {
+    deinit { curl_url_cleanup(handle) }
+
+    /// A part of the URL; nil where there is none.
+    subscript(part: CURLUPart, flags: Int32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
-        guard curl_url_get(url, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
+        guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
         defer { curl_free(text) }
         return String(cString: text)
+    }
+
+    /// Puts `value`, encoded as `self[part]` gives it, in place of a part.
+    func set(_ part: CURLUPart, _ value: String?) { curl_url_set(handle, part, value, 0) }
+
+    /// The host in its canonical form; nil where there is none.
+    var host: String? { self[CURLUPART_HOST].flatMap(HostName.canonical) }
+
+    /// Whose the URL is; nil where it has no host or a scheme without a port.
+    var origin: Origin? {
+        guard let scheme = self[CURLUPART_SCHEME], let host, let port = self[CURLUPART_PORT, CURLU_DEFAULT_PORT] else {
+            return nil
+        }
+        return Origin(scheme: scheme, host: host, port: port)
+    }
+}
+
+/// Scheme, host and port (RFC 6454): what is meant for one origin is no other's to know.
+struct Origin: Equatable {
+    let scheme: String
+    let host: String
+    let port: String
+}
+
+/// The names of hosts in one form, so that they can be compared.
+enum HostName {
+    /// In small letters, without a dot at the end; an IPv4 address written out, whatever its spelling (`0x7f.1`), an IPv6 one in
+    /// brackets and as short as it can be. Nil for what is no host.
+    static func canonical(_ host: String) -> String? {
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            return IPAddress(host.dropFirst().dropLast()).map { $0.bitCount == 32 ? "[::ffff:\($0)]" : "[\($0)]" }
+        }
+        let bare = host.hasSuffix(".") ? String(host.dropLast()) : host
+        guard !bare.isEmpty, !bare.utf8.contains(where: { ":/?#@[]\\".utf8.contains($0) || $0 <= 32 || $0 == 127 })
+        else {
+            return nil
+        }
+        if isPlain(bare) { return bare }
+        guard let parsed = try? ParsedURL("http://\(bare)/") else { return nil }
+        // Names beyond ASCII in the form that is looked up, where libcurl can; else it cannot look them up either.
+        return (parsed[CURLUPART_HOST, Int32(CURLU_PUNYCODE)] ?? parsed[CURLUPART_HOST])?.lowercased()
+    }
+
+    /// Whether it is a name in the usual letters; the last label of an address begins with a digit.
+    private static func isPlain(_ host: String) -> Bool {
+        let last = host.utf8.split(separator: UInt8(ascii: ".")).last?.first ?? 0
+        return (97...122).contains(last)
+            && host.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 || $0 == 46 }
     }
 }
 

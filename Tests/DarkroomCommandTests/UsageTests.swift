@@ -21,6 +21,17 @@ import Testing
         ("worker --connect-to a:1:b:x", "--connect-to \"a:1:b:x\": write HOST:PORT:HOST:PORT"),
         ("worker --header Accept", "--header \"Accept\": write a name, a colon and a value"),
         ("worker --header :x", "--header \":x\": write a name, a colon and a value"),
+        (
+            "worker --allow-networks 10.0.0.0/33",
+            "--allow-networks \"10.0.0.0/33\": \"33\" is no number of bits from 0 to 32"
+        ),
+        (
+            "worker --allow-networks 10.0.0.1/8",
+            "--allow-networks \"10.0.0.1/8\": bits behind the first 8 are set; write"
+        ),
+        ("worker --allow-networks 10.0/8", "--allow-networks \"10.0/8\": no address, write it in full"),
+        ("worker --deny-hosts http://a/", "--deny-hosts \"http://a/\": write a host without scheme"),
+        ("worker --allow-hosts a*.org", "--allow-hosts \"a*.org\": write a host without scheme"),
         ("worker --thread-priority 1.5", "--thread-priority 1.5: from 0.0 to 1.0"),
         ("worker --thread-priority low", "--thread-priority \"low\": not a number"),
         ("run l -o d --thread-priority -1", "--thread-priority -1.0: from 0.0 to 1.0"),

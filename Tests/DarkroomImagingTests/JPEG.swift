@@ -8,7 +8,11 @@ enum JPEG {
     }
 
     /// `pixels` has the bands of the kind: 1, 3 or 4.
-    static func file(_ pixels: Pixels, _ kind: Kind, quality: Int32 = 95) -> [UInt8] {
+    /// `sampling` has the factors of each component where they are not the usual ones, `scans` the number of scans of a grey
+    /// picture, each of one bit of one coefficient.
+    static func file(
+        _ pixels: Pixels, _ kind: Kind, quality: Int32 = 95, sampling: [(Int32, Int32)] = [], scans: Int = 0
+    ) -> [UInt8] {
         var codec = jpeg_compress_struct()
         var errors = jpeg_error_mgr()
         codec.err = jpeg_std_error(&errors)
@@ -30,6 +34,12 @@ enum JPEG {
         case .fullColour: (codec.comp_info[0].h_samp_factor, codec.comp_info[0].v_samp_factor) = (1, 1)
         case .baseline, .grey, .cmyk: break
         }
+        for (component, factors) in sampling.enumerated() {
+            (codec.comp_info[component].h_samp_factor, codec.comp_info[component].v_samp_factor) = factors
+        }
+        let script = scanScript(scans)
+        defer { script.deallocate() }
+        if scans > 0 { (codec.scan_info, codec.num_scans) = (UnsafePointer(script.baseAddress), Int32(scans)) }
         jpeg_start_compress(&codec, boolean(1))
         var row = [UInt8](repeating: 0, count: pixels.width * pixels.bands)
         for y in 0..<pixels.height {
@@ -43,6 +53,22 @@ enum JPEG {
         jpeg_destroy_compress(&codec)
         defer { free(bytes) }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
+    }
+
+    /// The first scans of 1 + 63 * 11: the mean of each block, then each coefficient bit by bit (ISO 10918-1, G.1.2).
+    private static func scanScript(_ count: Int) -> UnsafeMutableBufferPointer<jpeg_scan_info> {
+        let script = UnsafeMutableBufferPointer<jpeg_scan_info>.allocate(capacity: count)
+        for number in 0..<count {
+            var scan = jpeg_scan_info()
+            scan.comps_in_scan = 1
+            if number > 0 {
+                let (coefficient, bit) = ((number - 1) / 11 + 1, (number - 1) % 11)
+                (scan.Ss, scan.Se) = (Int32(coefficient), Int32(coefficient))
+                (scan.Ah, scan.Al) = (bit == 0 ? 0 : Int32(11 - bit), Int32(10 - bit))
+            }
+            script.initializeElement(at: number, to: scan)
+        }
+        return script
     }
 
     /// The file with more markers right after its start.

@@ -27,6 +27,20 @@ enum TIFF {
             samples: samples, width: width, height: height, bands: bands, bits: 32, photometric, sampleFormat: 3)
     }
 
+    /// A file of many pages of one pixel, all the same.
+    static func pages(_ count: Int) -> [UInt8] {
+        let page = file(Pixels(width: 1, height: 1, bands: 1, values: [7]), .grey)
+        let start = page[4..<8].reversed().reduce(0) { $0 << 8 | Int($1) }
+        let directory = page[start..<page.count - 4]
+        let size = directory.count + 4
+        var bytes = Array(page[..<start])
+        for number in 1...count {
+            bytes += directory
+            bytes += little(number < count ? start + number * size : 0, 4)
+        }
+        return bytes
+    }
+
     private static func file(
         samples: [UInt8], width: Int, height: Int, bands: Int, bits: Int, _ photometric: Photometric,
         orientation: Int = 1, profile: [UInt8] = [], sampleFormat: Int = 1

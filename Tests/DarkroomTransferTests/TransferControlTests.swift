@@ -132,7 +132,7 @@ import Testing
             })
         engine.start(server.url("/500"), completion: results.add)
         for _ in 0..<50 { engine.start(server.url("/stall"), completion: results.add) }
-        #expect(await server.wait { $0.running == 20 && $0.requests["/500"] == 1 })
+        #expect(await server.wait { $0.requests == ["/500": 1, "/stall": 20] })
         engine.shutdown()
         #expect(results.values.count == 51)
         #expect(results.values.allSatisfy { $0.error?.code == .cancelled })

@@ -15,6 +15,12 @@ struct FetchOptions: ParsableArguments {
     @Option(help: "What servers are told the client is.", valueName: "text")
     var userAgent: String = "darkroom/\(darkroomVersion)"
     @Flag(help: "Fetch also from loopback, private and link-local addresses.") var allowPrivate: Bool
+    @Option(help: "Fetch also from this network, as 10.1.0.0/16 or fd00::/8.", valueName: "network")
+    var allowNetworks: [NetworkRange]
+    @Option(help: "Fetch from this host only, or with *.example.org from all below.", valueName: "host")
+    var allowHosts: [HostPattern]
+    @Option(help: "Never fetch from this host, also when redirected to it; wins.", valueName: "host")
+    var denyHosts: [HostPattern]
     @Option(help: "Read file: URLs below this folder.", valueName: "folder") var filesUnder: [String]
     @Option(
         help: "Connect to the second host and port where a URL has the first; an empty part stands for any.",
@@ -55,6 +61,9 @@ struct FetchOptions: ParsableArguments {
         transfer.headers = header
         transfer.userAgent = userAgent
         transfer.allowPrivate = allowPrivate
+        transfer.allowedNetworks = allowNetworks
+        transfer.allowedHosts = allowHosts
+        transfer.deniedHosts = denyHosts
         transfer.fileFolders = filesUnder.map(absolutePath) + fileFolders
         transfer.connectTo = connectTo
         return transfer
@@ -76,5 +85,27 @@ struct FetchOptions: ParsableArguments {
         }
         guard parts.count == 4 else { return false }
         return [parts[1], parts[3]].allSatisfy { $0.isEmpty || (UInt16($0) ?? 0) > 0 }
+    }
+}
+
+extension NetworkRange: ExpressibleByArgument {
+    /// Reads a network.
+    public init(argument: String) throws {
+        do throws(InvalidNetworkRange) {
+            try self.init(parsing: argument)
+        } catch {
+            throw InvalidValue(error.problem)
+        }
+    }
+}
+
+extension HostPattern: ExpressibleByArgument {
+    /// Reads a host or `*.` and a domain.
+    public init(argument: String) throws {
+        do throws(InvalidHostPattern) {
+            try self.init(parsing: argument)
+        } catch {
+            throw InvalidValue(error.problem)
+        }
     }
 }

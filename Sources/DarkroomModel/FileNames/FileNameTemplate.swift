@@ -71,8 +71,8 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             case .name: stem += SafeName.encode(shown, maxBytes: room)
             }
         }
-        // No safe name is a tilde alone, so a photo without a name gets a file of its own, too.
-        if stem.isEmpty { stem = [SafeName.cutMark] }
+        // No safe name is a tilde alone, so a photo without a name gets a file of its own, too, and none that is hidden.
+        if stem.isEmpty || stem.first == UInt8(ascii: ".") { stem.insert(SafeName.cutMark, at: 0) }
         let file = String(decoding: stem, as: UTF8.self) + "." + ending
         let folder = index / Self.photosInFolder
         return folder == 0 ? file : Self.padded(folder, digits: 5) + "/" + file
@@ -116,7 +116,8 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         if literal.contains(where: { $0 < 32 || $0 == 127 }) {
             throw problem(text, "has a control character; leave it out")
         }
-        if text.hasPrefix(".") {
+        // By its byte: a dot and an accent on it are one Character, which is not ".".
+        if text.utf8.first == UInt8(ascii: ".") {
             throw problem(text, "begins with a dot, so every file would be hidden; begin otherwise")
         }
         guard literal.count <= maxLiteralBytes else {

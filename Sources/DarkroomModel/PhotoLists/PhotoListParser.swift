@@ -39,8 +39,9 @@ public struct PhotoListParser {
     public mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
-            guard isLast || held.count >= ListDetector.windowBytes else { return false }
-            if held.starts(with: [0xef, 0xbb, 0xbf]) { held.removeFirst(3) }  // the byte order mark
+            let mark: [UInt8] = [0xef, 0xbb, 0xbf]  // the byte order mark
+            guard isLast || held.count >= ListDetector.windowBytes + mark.count else { return false }
+            if held.starts(with: mark) { held.removeFirst(mark.count) }
             try begin(find(isWhole: isLast))
         }
         guard format == .propertyList else { return true }
@@ -84,9 +85,12 @@ public struct PhotoListParser {
     }
 
     private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
-        let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { window in
+        // The same bytes whatever the chunks they come in, so that a list is always found to be the same.
+        let window = min(held.count, ListDetector.windowBytes)
+        let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
-                try ListDetector(window, isWhole: isWhole, ending: ending).find()
+                try ListDetector(bytes.part(0..<window), isWhole: isWhole && window == bytes.count, ending: ending)
+                    .find()
             }
         }
         return try result.get()

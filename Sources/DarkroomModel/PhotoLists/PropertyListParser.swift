@@ -8,6 +8,7 @@ struct PropertyListParser {
 
     /// The entries of a property list; a dictionary's by the UTF-8 bytes of their names, since it has no order.
     init(_ bytes: [UInt8]) throws(PhotoListError) {
+        if let problem = BinaryPropertyList(bytes)?.problem() { throw Self.damaged(problem) }
         let root: Any
         var format = PropertyListSerialization.PropertyListFormat.xml
         do {
@@ -58,7 +59,9 @@ struct PropertyListParser {
         case is [Any]: "an array"
         case is Data: "data"
         case is Date: "a date"
-        default: "the number \(value)"
+        case let number as NSNumber: "the number \(number)"
+        // Its description may be another each time.
+        default: "a value of another kind"
         }
     }
 

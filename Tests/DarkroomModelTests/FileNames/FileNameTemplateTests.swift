@@ -59,7 +59,8 @@ import Testing
     @Test(arguments: [
         ("photo", "neither"), ("{name}", "{index}-{name}"), ("a/{index}", "separator"), ("a\\{index}", "separator"),
         ("{index}{nme}", "{nme}"),
-        ("{index}}", "}"), (".{index}", "dot"), ("{index}\n", "control"), ("{index}{index}", "twice"),
+        ("{index}}", "}"), (".{index}", "dot"), (".\u{301}{index}", "dot"), ("{index}\n", "control"),
+        ("{index}{index}", "twice"),
         ("{index}" + String(repeating: "x", count: 101), "101 bytes"), ("", "neither"),
     ]) func refusesTemplates(text: String, found: String) {
         let problem = #expect(throws: FileNameTemplate.Problem.self) {
@@ -71,6 +72,13 @@ import Testing
     @Test func takesLiteralText() throws {
         let template = try FileNameTemplate("sepia {name} (no {index})", namesAreUnique: false)
         #expect(template.path(index: 7, name: "Cat.png", ending: "webp") == "sepia Cat (no 000007).webp")
+    }
+
+    /// Found by fuzzing, seed 972315: a name that is empty left a dot at the beginning.
+    @Test func hidesNoFileOfAnEmptyName() throws {
+        let template = try FileNameTemplate("{name}.large", namesAreUnique: true)
+        #expect(template.path(index: 0, name: "", ending: "jpg") == "~.large.jpg")
+        #expect(template.path(index: 0, name: "~", ending: "jpg") == "%7E.large.jpg")
     }
 
     /// Both would end in a1000001; their folders tell them apart.

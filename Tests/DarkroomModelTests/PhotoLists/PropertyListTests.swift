@@ -72,4 +72,30 @@ import Testing
         let names = found.map { Array($0.name.utf8) }
         #expect(zip(names, names.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) })
     }
+
+    /// Found by fuzzing, seed 20272608: Foundation ends the process when a set is in the list.
+    @Test func aSetInABinaryListIsRefused() throws {
+        var list = try bytes(["a": "http://h/a"], .binary)
+        list[8] = 0xC1
+        #expect(failure(of: list)?.description.contains("an object of another kind") == true)
+    }
+
+    /// Found by fuzzing, seed 20263136: the text for such an object was another each time the list was read.
+    @Test func aUIDInABinaryListIsTheSameEveryTime() throws {
+        var list = try bytes([7], .binary)
+        let number = try #require(list.firstIndex(of: 0x10))
+        list[number] = 0x80
+        #expect(try entries(of: list).map(\.url) == ["a value of another kind in place of a URL"])
+    }
+
+    @Test func deepNestingIsRefused() {
+        // An array that holds itself.
+        let cycle =
+            Array("bplist00".utf8) + [0xA1, 0, 8] + [0, 0, 0, 0, 0, 0, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1]
+            + [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 10]
+        #expect(failure(of: cycle)?.description.contains("512 levels of nesting") == true)
+        let xml = "<?xml version='1.0'?><plist>" + String(repeating: "<array>", count: 1_000_000)
+        let closed = xml + String(repeating: "</array>", count: 1_000_000) + "</plist>"
+        for text in [xml, closed] { #expect(failure(of: Array(text.utf8)) != nil) }
+    }
 }

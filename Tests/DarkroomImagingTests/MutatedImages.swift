@@ -1,0 +1,102 @@
+import CZlib
+import DarkroomConcurrency
+import FuzzSupport
+
+@testable import DarkroomImaging
+
+/// Small pictures of every format and of many kinds, damaged.
+struct MutatedImages {
+    /// A case: bytes and what is to be made of them.
+    struct Case {
+        let format: ImageFormat
+        let bytes: [UInt8]
+        let options: DevelopOptions
+        let route: Route
+    }
+
+    /// Pictures larger than this are refused, so that a case takes milliseconds.
+    private static let maxPixels = 1_000_000
+    private let files: [(format: ImageFormat, bytes: [UInt8])]
+
+    init() throws {
+        let pixels = Pixels(width: 61, height: 43, bands: 3) { x, y, band in (x * 7 + y * 13 * (band + 1) + x * y) & 255
+        }
+        let grey = Pixels.gradient(width: 40, height: 33, bands: 1)
+        let alpha = Pixels.gradient(width: 40, height: 33, bands: 4)
+        let exif = JPEG.exif(orientation: 6, thumbnail: true)
+        let profile = Array("ICC_PROFILE\0\u{1}\u{1}".utf8) + GreyProfile.linear
+        var files: [(ImageFormat, [UInt8])] = JPEG.Kind.allCases.map { kind in
+            (.jpeg, JPEG.file(kind == .grey ? grey : kind == .cmyk ? alpha : pixels, kind))
+        }
+        files.append((.jpeg, JPEG.inserting([(0xE1, exif), (0xE2, profile)], into: JPEG.file(grey, .grey))))
+        files.append((.jpeg, JPEG.inserting([(0xE1, exif)], into: JPEG.file(pixels, .progressive))))
+        files += [
+            (.png, PNG.file(pixels)), (.png, PNG.file(grey)), (.png, PNG.file(alpha)),
+            (.png, PNG.file(.gradient(width: 30, height: 20, bits: 16), chunks: [("eXIf", Array(exif.dropFirst(6)))])),
+            (.tiff, TIFF.file(pixels, .rgb, orientation: 5)), (.tiff, TIFF.file(alpha, .cmyk)),
+            (.tiff, TIFF.file(.gradient(width: 30, height: 20), .lab)),
+            (
+                .tiff,
+                TIFF.file(.gradient(width: 30, height: 20, bands: 1, bits: 16), .grey, profile: GreyProfile.linear)
+            ),
+        ]
+        let whole = JPEG.inserting([(0xE1, exif)], into: JPEG.file(pixels, .baseline))
+        for format in [ImageFormat.webp, .gif, .heic, .tiff, .png, .avif, .jxl] {
+            let made = try develop(whole, DevelopOptions(format: format)).bytes
+            // Once more for formats of which there is one file only.
+            files += Array(repeating: (format, made), count: [.webp, .gif, .heic].contains(format) ? 4 : 1)
+        }
+        let transparent = PNG.file(alpha)
+        files += [(.webp, try develop(transparent, DevelopOptions(format: .webp)).bytes)]
+        files += [(.gif, try develop(transparent, DevelopOptions(format: .gif)).bytes)]
+        self.files = files
+    }
+
+    /// The case of a seed, always the same.
+    func makeCase(_ seed: UInt64) -> Case {
+        var mutator = ByteMutator(SeededGenerator(seed: seed))
+        let (format, whole) = mutator.generator.pick(files)
+        let other = mutator.generator.chance(50) ? whole : mutator.generator.pick(files).bytes
+        var bytes = mutator.mutate(whole, with: other)
+        if format == .png, mutator.generator.chance(80) { bytes = Self.withChecksums(bytes) }
+        let filters = mutator.generator.pick([[Filter.standard], [], [.tiltShift(radius: 1)], [.standard, .standard]])
+        let options = DevelopOptions(
+            filters: filters, format: mutator.generator.pick([.jpeg, .jpeg, .png]), strip: mutator.generator.chance(30),
+            maxPixels: Self.maxPixels)
+        let route: Route = format == .jpeg && mutator.generator.chance(40) ? .vips : .usual
+        return Case(format: format, bytes: bytes, options: options, route: route)
+    }
+
+    /// Develops the cases of these seeds; crashes with one that crashes a decoder.
+    func run(_ seeds: Range<UInt64>, note: FuzzNote) {
+        for seed in seeds {
+            note.begin(seed, seconds: 20)
+            let image = makeCase(seed)
+            do throws(ImagingError) {
+                let result = try develop(image.bytes, image.options, by: image.route)
+                let found = result.withUnsafeBytes { ContentType(of: $0) }
+                guard found == .image(result.format), result.width * result.height <= Self.maxPixels else {
+                    throw ImagingError(code: .cancelled, detail: "made \(found) of \(result.width) x \(result.height)")
+                }
+            } catch {
+                precondition(error.code != .cancelled, "seed \(seed): \(error)")
+            }
+        }
+        note.end(seeds.upperBound)
+    }
+
+    /// A PNG whose chunks have the checksums of what is in them, so that readers go on to that.
+    private static func withChecksums(_ file: [UInt8]) -> [UInt8] {
+        var file = file
+        var offset = 8
+        while offset + 12 <= file.count {
+            let count = file[offset..<offset + 4].reduce(0) { $0 << 8 | Int($1) }
+            guard offset + 12 + count <= file.count else { break }
+            let checked = Array(file[offset + 4..<offset + 8 + count])
+            let sum = PNG.bigEndian(Int(crc32(0, checked, UInt32(checked.count))))
+            file.replaceSubrange(offset + 8 + count..<offset + 12 + count, with: sum)
+            offset += 12 + count
+        }
+        return file
+    }
+}

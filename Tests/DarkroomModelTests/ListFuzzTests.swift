@@ -1,0 +1,20 @@
+import Foundation
+import FuzzSupport
+import Testing
+
+/// Lists, names and URLs, damaged, each the work of a seed: no crash, no file outside of the output folder. The long run:
+/// `DARKROOM_FUZZ_COUNT=1000000 swift test --filter ListFuzzTests`.
+@Suite struct ListFuzzTests {
+    @Test func fuzzedListsCrashNothingAndLeaveNoFolder() async throws {
+        let run = FuzzRun("fuzzed lists", count: 20_000)
+        print(run)
+        let culprits = await run.inPieces(of: 10_000) { seeds, path in
+            let (first, last) = (seeds.lowerBound, seeds.upperBound)
+            await #expect(processExitsWith: .success) {
+                [first = first as UInt64, last = last as UInt64, path = path as String] in
+                try FuzzedLists().run(first..<last, note: FuzzNote(path: path))
+            }
+        }
+        for seed in culprits { Issue.record("DARKROOM_FUZZ_SEED=\(seed) DARKROOM_FUZZ_COUNT=1 ends its process") }
+    }
+}

@@ -1,0 +1,57 @@
+import DarkroomConcurrency
+import Foundation
+
+/// A network of a test's own, in which every address is this machine's: whatever is dialled, a listener can see it.
+///
+/// It belongs to one thread, and to the threads and processes that are started from it (network_namespaces(7)), so the rest of the
+/// test process keeps its network. So does what is mounted there.
+public enum NetworkNamespace {
+    /// Whether one can be made: that takes root's rights and the `ip` program.
+    public static let isAvailable: Bool = {
+        let isMade = Locked(false)
+        let isThrough = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let status = enter()
+            isMade.withLock { $0 = status == 0 }
+            isThrough.signal()
+        }
+        isThrough.wait()
+        return isMade.withLock { $0 }
+    }()
+
+    /// Runs `body` on a thread that has a network of its own, and waits for it without blocking the caller's thread.
+    public static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            Thread.detachNewThread {
+                let status = enter()
+                continuation.resume(
+                    with: Result {
+                        guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: status) ?? .EPERM) }
+                        return try body()
+                    })
+            }
+        }
+    }
+
+    /// Shows `content` where `path` is, on this thread and what it starts; `content` may change later.
+    public static func replace(_ path: String, by content: URL) -> Bool {
+        shell("mount --bind '\(content.path)' '\(path)'") == 0
+    }
+
+    /// Gives the calling thread a network and mounts of its own; 0 when done.
+    private static func enter() -> Int32 {
+        // Not imported: the C library declares it for _GNU_SOURCE only.
+        typealias Unshare = @convention(c) (Int32) -> Int32
+        guard let symbol = dlsym(nil, "unshare") else { return ENOSYS }
+        let (newMounts, newNetwork): (Int32, Int32) = (0x0002_0000, 0x4000_0000)
+        guard unsafeBitCast(symbol, to: Unshare.self)(newMounts | newNetwork) == 0 else { return errno }
+        let commands = [
+            "mount --make-rprivate /", "ip link set lo up", "ip route add local 0.0.0.0/0 dev lo",
+            "ip -6 route add local ::/0 dev lo",
+        ]
+        return shell(commands.joined(separator: " && ")) == 0 ? 0 : ENOSYS
+    }
+
+    /// `system` starts the shell from the calling thread, so in its namespaces.
+    private static func shell(_ commands: String) -> Int32 { system("(\(commands)) >/dev/null 2>&1") }
+}

@@ -1,0 +1,133 @@
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomTransfer
+
+@Suite(.timeLimit(.minutes(1))) struct RedirectsTests {
+    private func hop(_ start: String, _ location: String) throws -> Redirects.Hop {
+        var redirects = Redirects(from: start, limit: 5, rules: HostRules(allowed: [], denied: []))
+        return try redirects.follow(location)
+    }
+
+    @Test(arguments: [
+        ("http://ann:pw@a.org/1", "http://a.org/2", "http://ann:pw@a.org/2"),
+        ("http://ann:pw@a.org/1", "http://A.org.:80/2", "http://ann:pw@A.org.:80/2"),
+        ("http://ann:pw@a.org/1", "http://bob@a.org/2", "http://bob@a.org/2"),
+        ("http://a.org/1", "http://a.org/2", "http://a.org/2"),
+    ])
+    func staysAtHome(start: String, location: String, url: String) throws {
+        #expect(try hop(start, location) == Redirects.Hop(url: url, isAtHome: true))
+    }
+
+    @Test(arguments: [
+        "http://b.org/2", "https://a.org/2", "http://a.org:8080/2", "http://sub.a.org/2", "http://a.org.evil.net/",
+        "http://a.org@evil.net/",
+    ])
+    func takesNothingElsewhere(location: String) throws {
+        #expect(try hop("http://ann:pw@a.org/1", location) == Redirects.Hop(url: location, isAtHome: false))
+        #expect(try !hop("https://ann:pw@a.org/1", "http://a.org/1").isAtHome, "without encryption, neither")
+    }
+
+    @Test(arguments: [
+        ("file:///etc/passwd", TransferError.Code.schemeDenied), ("file://a.org/etc/passwd", .notAURL),
+        ("ftp://a.org/", .schemeDenied), ("gopher://a.org/", .schemeDenied), ("javascript:1", .notAURL),
+        ("http://", .notAURL), ("data:image/png;base64,AA", .notAURL), ("dict://127.0.0.1:6379/", .schemeDenied),
+    ])
+    func goesNowhereElse(location: String, code: TransferError.Code) {
+        let refusal = #expect(throws: Refusal.self) { try hop("http://a.org/1", location) }
+        #expect(refusal?.code == code, "\(refusal?.detail ?? "")")
+    }
+
+    @Test func endsAtItsLimitAndAsksTheRulesForEachHop() throws {
+        let rules = HostRules(allowed: [], denied: [try HostPattern(parsing: "*.evil.net")])
+        var redirects = Redirects(from: "http://a.org/", limit: 2, rules: rules)
+        _ = try redirects.follow("http://b.org/")
+        #expect(throws: Refusal.self) { try redirects.follow("http://x.EVIL.net./") }
+        let refusal = #expect(throws: Refusal.self) { try redirects.follow("http://b.org/") }
+        #expect(refusal?.code == .tooManyRedirects)
+    }
+
+    // MARK: On the wire
+
+    private static let secrets = [
+        "Authorization: Bearer secret", "Cookie: id=secret", "X-Api-Key: secret", "Proxy-Authorization: secret",
+    ]
+    private static let harmless = ["Accept: image/*", "Accept-Language: de", "User-Agent: me"]
+
+    @Test func sendsSecretsToTheFirstOriginOnly() async throws {
+        let other = try HostileServer(["/there": .answer(body: [2])])
+        let target = other.url("/there")
+        let home = try HostileServer(["/a": .redirect(to: "/b"), "/b": .redirect(to: target)])
+        let configuration = TransferConfiguration.local { $0.headers = Self.secrets + Self.harmless }
+        let url = home.url("/a").replacingOccurrences(of: "://", with: "://ann:pw@")
+        #expect(await TransferEngine(configuration).fetch(url).body == [2])
+        #expect(home.log.heads.count == 2)
+        for head in home.log.heads {
+            #expect(
+                Self.secrets.dropFirst().allSatisfy { head.contains($0) } && head.contains("uthorization: "), "\(head)")
+        }
+        let head = try #require(other.log.heads.first)
+        #expect(!head.contains("secret") && !head.lowercased().contains("authorization"), "\(head)")
+        #expect(Self.harmless.allSatisfy { head.contains($0) }, "\(head)")
+    }
+
+    @Test func sendsSecretsAgainWhenTheWayComesBack() async throws {
+        // What home sends to itself by way of another is still its own.
+        let away = try HostileServer(["/x": .inTurn([.redirect(to: "/y")]), "/y": .answer(body: [3])])
+        let home = try HostileServer(["/a": .redirect(to: away.url("/x"))])
+        let engine = TransferEngine(.local { $0.headers = ["X-Api-Key: secret"] })
+        #expect(await engine.fetch(home.url("/a")).body == [3])
+        #expect(away.log.heads.count == 2 && !away.log.heads.contains { $0.contains("secret") })
+        #expect(await engine.fetch(away.url("/y")).body == [3])
+        #expect(away.log.heads.last?.contains("X-Api-Key: secret") == true, "a transfer of its own has its own home")
+    }
+
+    @Test func sendsTheHeadersOfTheNextAttemptFromTheBeginning() async throws {
+        let away = try HostileServer(["/x": .inTurn([.hangUp, .answer(body: [4])])])
+        let home = try HostileServer(["/a": .redirect(to: away.url("/x"))])
+        let engine = TransferEngine(
+            .local {
+                $0.headers = ["X-Api-Key: secret"]
+                $0.retries = 1
+            })
+        #expect(await engine.fetch(home.url("/a")).body == [4])
+        #expect(home.log.heads.allSatisfy { $0.contains("secret") } && home.log.requests == ["/a": 2])
+        #expect(!away.log.heads.contains { $0.contains("secret") })
+    }
+
+    @Test func asksNoDeniedHost() async throws {
+        let server = try HostileServer(["/a": .redirect(to: "http://localhost:1/x")])
+        let configuration = TransferConfiguration.local {
+            $0.deniedHosts = [.localhost]
+            $0.connectTo = ["localhost:1:127.0.0.1:\(server.port)"]
+        }
+        let engine = TransferEngine(configuration)
+        let first = await engine.fetch("http://LOCALHOST:1/a").error
+        #expect(first?.code == .addressDenied && first?.attempts == 0, "\(first?.detail ?? "no error")")
+        #expect(server.log.requests.isEmpty)
+        let redirected = await engine.fetch(server.url("/a")).error
+        #expect(redirected?.code == .addressDenied && redirected?.attempts == 1, "\(redirected?.detail ?? "no error")")
+        #expect(server.log.requests == ["/a": 1])
+    }
+
+    @Test func countsTheTimeOfAllRedirectsTogether() async throws {
+        let server = try HostileServer(["/a": .inTurn([.redirect(to: "/b")]), "/b": .stall])
+        let engine = TransferEngine(.local { $0.timeout = .milliseconds(300) })
+        let began = ContinuousClock.now
+        #expect(await engine.fetch(server.url("/a")).error?.code == .timeout)
+        #expect(.now - began < .seconds(10))
+    }
+
+    @Test func endsARedirectWhosePageNeverEnds() async throws {
+        let endless = "HTTP/1.1 302 Found\r\nLocation: /b\r\n\r\n" + String(repeating: "page ", count: 200_000)
+        let server = try HostileServer(["/a": .raw(Array(endless.utf8)), "/b": .answer(body: [5])])
+        #expect(await TransferEngine(.local()).fetch(server.url("/a")).error?.code == .tooLarge)
+        #expect(server.log.requests == ["/a": 1])
+    }
+}
+
+extension HostPattern {
+    fileprivate static var localhost: HostPattern {
+        do { return try HostPattern(parsing: "localhost") } catch { fatalError("\(error)") }
+    }
+}
