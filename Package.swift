@@ -35,6 +35,7 @@ let package = Package(
 
         // Darkroom itself.
         .target(name: "DarkroomModel"),
+        .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency"]),
         .target(
             name: "DarkroomStore",
             dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding"],
@@ -52,7 +53,9 @@ let package = Package(
         .target(name: "ArgumentParsing"),
         .executableTarget(
             name: "DarkroomCommand",
-            dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem"]),
+            dependencies: [
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem",
+            ]),
 
         // Tests.
         .target(
@@ -69,6 +72,7 @@ let package = Package(
             name: "DarkroomImagingTests",
             dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib"]),
         .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel"]),
+        .testTarget(name: "DarkroomLoggingTests", dependencies: ["DarkroomLogging", "DarkroomConcurrency"]),
         .testTarget(name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "DarkroomTestSupport"]),
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
         .testTarget(
