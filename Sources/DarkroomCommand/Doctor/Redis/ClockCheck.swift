@@ -1,0 +1,20 @@
+import Darkroom
+
+/// Do this machine and Redis agree on the time?
+struct ClockCheck: Check {
+    /// By how much the clock of Redis is ahead.
+    let difference: Duration
+
+    var findings: [Finding] {
+        let check = "clock"
+        let seconds = abs(difference / .seconds(1))
+        let side = difference < .zero ? "behind" : "ahead of"
+        let found = "Redis is \(HumanText.duration(seconds)) \(side) this machine"
+        guard seconds >= 1 else { return [.ok(check, found)] }
+        return [
+            .warning(
+                check, found,
+                "leases do not depend on it, but times that are shown, logs and certificates do: let NTP keep both")
+        ]
+    }
+}
