@@ -79,7 +79,8 @@ let package = Package(
             name: "DarkroomWorkerTests",
             dependencies: ["DarkroomWorker", "DarkroomPhotoServer", "DarkroomTestSupport"]),
         .testTarget(
-            name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
+            name: "DarkroomCommandTests",
+            dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,7 +8,7 @@ struct DoctorCommand: ParsableCommand {
         name: "doctor", abstract: "Check Redis, disk, limits, clock, DNS and libraries, and say what to mend.",
         discussion: """
             Run it where workers run, as the user they run as. It writes and removes some small files in the output \
-            folders, and changes nothing in Redis.
+            folders, changes nothing in Redis, and looks up example.com where --resolve names nothing.
 
             Exit status: 0 when nothing is a problem (there may be warnings), 1 otherwise.
             """,

@@ -8,9 +8,11 @@ struct ClockCheck: Check {
     var findings: [Finding] {
         let check = "clock"
         let seconds = abs(difference / .seconds(1))
+        guard seconds >= 1 else {
+            return [.ok(check, "Redis and this machine differ by \(HumanText.duration(seconds))")]
+        }
         let side = difference < .zero ? "behind" : "ahead of"
         let found = "Redis is \(HumanText.duration(seconds)) \(side) this machine"
-        guard seconds >= 1 else { return [.ok(check, found)] }
         return [
             .warning(
                 check, found,
