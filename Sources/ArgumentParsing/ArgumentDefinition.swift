@@ -24,6 +24,8 @@ struct ArgumentDefinition {
     let isRepeating: Bool
     /// Reads a value and keeps it.
     let store: (String) throws -> Void
+    /// True once a value was kept.
+    let isGiven: () -> Bool
 
     /// How messages and the help name it: `--quality`, `<list>`.
     var displayName: String {
@@ -79,6 +81,8 @@ extension ParsableArguments {
 /// Unchecked: written by the parser alone, before the command is handed to anybody, and only read from then on.
 final class ParsedValue<Value: Sendable>: @unchecked Sendable {
     private var value: Value?
+    /// True once another value than the first was kept.
+    private(set) var isGiven = false
 
     init(_ value: Value?) {
         self.value = value
@@ -89,7 +93,10 @@ final class ParsedValue<Value: Sendable>: @unchecked Sendable {
             guard let value else { preconditionFailure("an argument was read before its command was parsed") }
             return value
         }
-        set { value = newValue }
+        set {
+            value = newValue
+            isGiven = true
+        }
     }
 }
 

@@ -12,7 +12,8 @@ struct Declaration<Value: Sendable>: Sendable {
     func definition(_ kind: ArgumentDefinition.Kind, longName: String) -> ArgumentDefinition {
         ArgumentDefinition(
             kind: kind, longName: longName, valueName: valueName, help: help, defaultText: defaultText,
-            allowedTexts: allowedTexts, isRequired: isRequired, isRepeating: isRepeating, store: store)
+            allowedTexts: allowedTexts, isRequired: isRequired, isRepeating: isRepeating, store: store,
+            isGiven: { [parsed] in parsed.isGiven })
     }
 }
 

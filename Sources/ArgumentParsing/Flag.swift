@@ -22,6 +22,7 @@ public struct Flag: DeclaredArgument, Sendable {
         let (long, short) = name.names(ofProperty: property)
         return ArgumentDefinition(
             kind: .flag, longName: long, shortName: short, valueName: "", help: help, isRequired: false,
-            isRepeating: false, store: { [parsed] _ in parsed.current = true })
+            isRepeating: false, store: { [parsed] _ in parsed.current = true },
+            isGiven: { [parsed] in parsed.isGiven })
     }
 }

@@ -16,6 +16,12 @@ public protocol ParsableArguments: Sendable {
 extension ParsableArguments {
     /// Finds nothing wrong.
     public func validate() throws {}
+
+    /// The options and flags that were given, those of groups too, by their long names: `--quality`. Also what was given
+    /// by an environment variable, and what was given with the value that it has anyway.
+    public func givenOptions() -> [String] {
+        sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
+    }
 }
 
 /// A command, or a group of subcommands, of a command-line program.

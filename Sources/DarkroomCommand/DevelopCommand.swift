@@ -25,6 +25,10 @@ struct DevelopCommand: ParsableCommand {
         if json, destination == "-" {
             throw ValidationError("--json: standard output has the photo already; write it to a file")
         }
+        if let operation = image.ownOperation {
+            throw ValidationError(
+                "--filter \(operation): only a worker that has this operation can run it; submit the photo in a list")
+        }
     }
 
     func run() throws {
@@ -59,7 +63,7 @@ struct DevelopCommand: ParsableCommand {
 
     private var options: DevelopOptions {
         DevelopOptions(
-            filters: image.filters, format: image.format.imageFormat ?? formatOfEnding, quality: image.quality,
+            filters: image.imageFilters, format: image.format.imageFormat ?? formatOfEnding, quality: image.quality,
             strip: image.strip, maxPixels: maxPixels.value)
     }
 

@@ -17,13 +17,13 @@ struct OperationsCommand: ParsableCommand {
         let output = StandardOutput()
         if json {
             var array = JSONArrayWriter(output)
-            try forEach(store, found) { try array.add(Self.json($0, $1)) }
+            try forEach(store, found) { try array.add(Self.json($0, $1, of: found)) }
             return try array.finish()
         }
         var table = Table(
             ["operation", "state", "first", "photos", "done", "failed", "deaths", "worker"], to: output)
         try forEach(store, found) { operation, first in
-            let counts = PhotoCounts(letters: operation.letters)
+            let counts = PhotoCounts(letters: operation.letters, of: found)
             try table.add([
                 .number(operation.number), .text(operation.state.rawValue), .number(first),
                 .count(operation.letters.count), .count(counts.final), .count(counts.failed), .count(operation.deaths),
@@ -44,21 +44,22 @@ struct OperationsCommand: ParsableCommand {
         }
     }
 
-    private static func json(_ operation: OperationFacts, _ first: Int) -> JSON {
+    private static func json(_ operation: OperationFacts, _ first: Int, of batch: BatchFacts) -> JSON {
         [
             "operation": .int(operation.number), "state": .string(operation.state.rawValue), "first": .int(first),
-            "photos": .int(operation.letters.count), "counts": JSON(PhotoCounts(letters: operation.letters)),
+            "photos": .int(operation.letters.count),
+            "counts": JSON(PhotoCounts(letters: operation.letters, of: batch)),
             "deaths": .int(operation.deaths), "worker": JSON(operation.worker),
         ]
     }
 }
 
 extension PhotoCounts {
-    /// The counts of photos by their letters.
-    init(letters: [UInt8]) {
+    /// The counts of photos of a batch by their letters.
+    init(letters: [UInt8], of batch: BatchFacts) {
         self.init()
         for letter in letters {
-            switch PhotoRecordState(letter: letter) {
+            switch PhotoRecordState(letter: letter, of: batch) {
             case .new, nil: new += 1
             case .downloaded: downloaded += 1
             case .filtered: filtered += 1
@@ -66,5 +67,14 @@ extension PhotoCounts {
             case .cancelled: cancelled += 1
             }
         }
+    }
+}
+
+extension PhotoRecordState {
+    /// The state that a letter stands for: in a cancelled batch, what was not final is cancelled, and its letters are never
+    /// rewritten.
+    init?(letter: UInt8, of batch: BatchFacts) {
+        self.init(letter: letter)
+        if batch.cancelled, !isFinal { self = .cancelled }
     }
 }

@@ -89,19 +89,14 @@ struct PhotoListing {
         return operations.compactMap { operation in
             let first = (operation - 1) * size
             let photos = (first..<first + size).compactMap { index -> Photo? in
-                guard index - start < letters.count, let state = state(ofLetter: letters[index - start]),
+                guard index - start < letters.count,
+                    let state = PhotoRecordState(letter: letters[index - start], of: batch),
                     isWanted(state)
                 else { return nil }
                 return Photo(index: index, state: state)
             }
             return photos.isEmpty ? nil : Group(operation: operation, photos: photos)
         }
-    }
-
-    /// In a cancelled batch, what was not final is cancelled; its letters are never rewritten.
-    private func state(ofLetter letter: UInt8) -> PhotoRecordState? {
-        guard let state = PhotoRecordState(letter: letter) else { return nil }
-        return batch.cancelled && !state.isFinal ? .cancelled : state
     }
 
     private mutating func manifestPart(_ number: Int, of groups: [Group]) -> ManifestPart? {
@@ -121,7 +116,9 @@ struct PhotoListing {
             let lines = lines(ofOperation: group.operation, in: &manifest)
             group.fill { photo in
                 lines[photo.index].flatMap { line in
-                    line.state == photo.state.word ? (line.name, line.url, line.file, line.detail) : nil
+                    // A photo may have been in place, its letter not yet written, when its batch was cancelled.
+                    line.state == photo.state.word || photo.state == .cancelled
+                        ? (line.name, line.url, line.file, line.detail) : nil
                 }
             }
         }
@@ -166,12 +163,15 @@ struct PhotoListing {
                 }
             }
             // One that was new a moment ago may have ended since; it is just not known yet.
-            let isMissing = groups[position].photos.contains { $0.name == nil && $0.state.isFinal }
-            if isMissing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingNames }
+            let missing = groups[position].photos.first { $0.name == nil && $0.state.isFinal }
+            if let missing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingName(of: missing) }
         }
     }
 
-    private var reasonForMissingNames: String {
+    private func reasonForMissingName(of photo: Photo) -> String {
+        if batch.cancelled, photo.state == .cancelled {
+            return "the batch was cancelled before they began, and keeps nothing of them"
+        }
         if let manifestError { return "\(manifestError)" }
         let output = batch.options.output
         if output.isEmpty { return "the batch writes no files, so it has no manifest" }

@@ -9,20 +9,28 @@ struct RetryCommand: ParsableCommand {
             Only photos that failed run again, with --reason only those that failed for one of these reasons. A batch that has \
             finished executes again; batches that waited for it and have gone on are not touched. A cancelled batch is not \
             retried.
+
+            Redis keeps the names and URLs of failed photos of up to 10,000 operations a batch. How many were more is said; \
+            they run again with --list, which reads the photo list once more.
             """,
         group: "Coordinator",
-        examples: ["darkroom retry holidays", "darkroom retry holidays --reason timeout,http-5xx"])
+        examples: [
+            "darkroom retry holidays", "darkroom retry holidays --reason timeout,http-5xx",
+            "darkroom retry holidays --list photos.csv",
+        ])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Option(help: "Only photos that failed for these reasons, as timeout,http-5xx.", valueName: "reasons")
     var reason: [FailureReasons]
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
+    @OptionGroup(title: "List options") var list: RetryListOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
         let store = try redis.connect()
         let found = try store.batch(named: batch)
         let reasons = reason.flatMap(\.reasons)
+        try list.restore(found, in: store)
         let retried = try BatchControl(store: store).retry(found.id, reasons: reasons)
         try tell(retried, of: try found.refreshed(store), reasons, SteeringAnswer(store, redis, json: json))
     }

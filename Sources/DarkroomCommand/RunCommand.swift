@@ -13,11 +13,15 @@ struct RunCommand: ParsableCommand {
             It brings its own Redis, whose data lie in the folder .darkroom of the output folder. Interrupted (Ctrl-C, a \
             crash, a power cut), the same command goes on where it was. A second Ctrl-C leaves without waiting for photos \
             that run.
+
+            While it runs it can be steered from another terminal (darkroom cancel, suspend, focus, ...) by the address of \
+            its Redis, which it prints. Cancelled, it ends with status 4.
             """,
         group: "Coordinator",
         examples: [
             "darkroom run photos.csv -o developed",
             "darkroom run holidays/ -o developed --filter tilt-shift=radius:3 --format webp",
+            "darkroom run photos.csv -o developed --retry",
         ])
 
     @Argument(help: "The photo list: a file, a URL, a folder of photos, or - for standard input.") var list: String
@@ -26,7 +30,9 @@ struct RunCommand: ParsableCommand {
         valueName: "folder")
     var output: String
     @Flag(help: "Forget what was done in the output folder and do all again, over the same files.") var again: Bool
+    @Flag(help: "When all is done, run the photos that failed once more.") var retry: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
+    @OptionGroup(title: "When it has finished") var finish: FinishOptions
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Worker options") var slots: SlotOptions
@@ -37,6 +43,11 @@ struct RunCommand: ParsableCommand {
     func validate() throws {
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
         if let redis { _ = try RedisConfiguration(url: redis) }
+        if let operation = image.ownOperation, redis == nil {
+            throw ValidationError(
+                "--filter \(operation): the worker of a run has only the image filters; give the Redis of workers that have "
+                    + "this operation, with --redis <url>")
+        }
         do { _ = try Keys(namespace: namespace) } catch { throw ValidationError("--\(error)") }
     }
 
@@ -57,27 +68,41 @@ struct RunCommand: ParsableCommand {
             shared: redis.map { try RedisConfiguration(url: $0) }, keys: Keys(namespace: namespace), progress: progress)
         defer { session.close() }
         defer { progress.end() }
-        try report(session.develop(reader, worker: workerConfiguration(), interruption: interruption), progress)
+        let outcome = try session.develop(
+            reader, worker: workerConfiguration(), retry: retry, interruption: interruption)
+        progress.end()
+        try report(outcome)
+        interruption.onFirst(nil)
+        try finish.finish(
+            outcome.batch, now: outcome.now, redis: redis ?? session.redisURL, namespace: namespace)
+        throw ExitCode(of: outcome.batch)
     }
 
-    private func report(_ outcome: RunSession.Outcome, _ progress: LiveProgress) throws {
-        progress.end()
+    /// Says what became of the batch.
+    /// - Throws: an ``ExitCode`` when it was interrupted.
+    private func report(_ outcome: RunSession.Outcome) throws {
         let batch = outcome.batch
+        let howToDoAllAgain = "--again does all again over the same files"
         guard !outcome.isInterrupted else {
+            let progress =
+                "\(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) "
+                + (batch.sealed ? "" : "fed so far ") + "are done; the same command goes on from there"
             printToStandardError(
-                "interrupted: \(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) "
-                    + (batch.sealed ? "" : "fed so far ") + "are done; the same command goes on from there")
+                "interrupted: " + (batch.cancelled ? "\(batch.cancellation); \(howToDoAllAgain)" : progress))
             throw ExitCode.interrupted
         }
         let output = StandardOutput()
         if json {
             try output.line(JSON(batch, now: outcome.now).text)
         } else {
-            if outcome.wasFinished { try output.line("nothing to do, this was done before (--again does it again):") }
+            if outcome.wasFinished {
+                let advice = batch.counts.failed > 0 ? "--retry runs the failed photos again, " : ""
+                try output.line("nothing to do, this was done before (\(advice)--again does all again):")
+            }
             for line in BatchSummary(batch, now: outcome.now).lines { try output.line(line) }
         }
         try output.flush()
-        throw ExitCode(of: batch)
+        if batch.cancelled { printToStandardError("\(batch.cancellation); \(howToDoAllAgain)") }
     }
 
     /// What makes another run the same job.

@@ -10,11 +10,13 @@ struct SubmitCommand: ParsableCommand {
             for standard input; or a folder of photos.
 
             Prints the batch's id at once and returns when all is fed: for a list larger than the window that is near the \
-            end of the work. What is fed is developed without this program; an interrupted feed goes on with --resume.
+            end of the work. What is fed is developed without this program; an interrupted feed goes on with --resume. \
+            When the batch is cancelled meanwhile, feeding stops and the status is 4.
             """,
         group: "Coordinator",
         examples: [
             "darkroom submit photos.csv -o /mnt/photos --name holidays",
+            "darkroom submit more.csv -o /mnt/more --priority high --after holidays",
             "darkroom submit photos.csv --resume holidays",
         ])
 
@@ -31,27 +33,35 @@ struct SubmitCommand: ParsableCommand {
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Queue options") var queue: QueueOptions
+    @OptionGroup(title: "Options with --wait") var finish: FinishOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+
+    /// What can be said of a batch that was begun before, too.
+    private static let optionsOfAnyBatch: Set = [
+        "--resume", "--wait", "--json", "--on-finish", "--redis", "--namespace",
+    ]
 
     func validate() throws {
         guard (output == nil) != (resume == nil) else {
             throw ValidationError(
                 "name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
         }
-        if resume != nil, hasOptionsOfANewBatch {
+        let ofANewBatch = givenOptions().filter { !Self.optionsOfAnyBatch.contains($0) }
+        if resume != nil, !ofANewBatch.isEmpty {
             throw ValidationError(
-                "--resume goes on with what the batch was submitted with: leave out the options of a new batch")
+                "--resume goes on with what the batch was submitted with: leave out the options of a new batch "
+                    + "(\(ofANewBatch.joined(separator: ", ")))")
+        }
+        for (folder, option) in [(output, "--output"), (files.originals, "--originals")] {
+            guard let folder, remoteOutput, !folder.hasPrefix("/") else { continue }
+            throw ValidationError("\(option) \"\(folder)\": with --remote-output the path must be absolute")
         }
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
-        if remoteOutput, let output, !output.hasPrefix("/") {
-            throw ValidationError("--output \"\(output)\": with --remote-output the path must be absolute")
+        if finish.onFinish != nil, !wait {
+            throw ValidationError(
+                "--on-finish: only with --wait, since this program must be there when the batch finishes; to be told "
+                    + "without it there is --webhook <url>")
         }
-    }
-
-    private var hasOptionsOfANewBatch: Bool {
-        !image.filter.isEmpty || image.format != .same || image.quality != 85 || image.strip || remoteOutput
-            || files.fileName != nil || files.overwrite || queue.name != nil || queue.operationSize != 50
-            || queue.lease != .seconds(15) || queue.window != 10_000
     }
 
     func run() throws {
@@ -66,30 +76,42 @@ struct SubmitCommand: ParsableCommand {
         let id = try feed.waitUntilBegun()
         interruption.stage = .feeding(id)
         if !json { try print(id.description) }
+        let batch: BatchFacts
         do {
-            let fed = try feed.waitUntilEnded(for: .milliseconds(300))
-            if fed == nil || wait { try watch(feed, id, store, progress) { interruption.stage = .fed(id) } }
-            _ = try feed.waitUntilEnded()
+            let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
+            if wait || !isFed { try watch(feed, id, store, progress) { interruption.stage = .fed(id) } }
+            let stands = try store.batch(named: id.description)
+            // A feeder that waits for its list, from a pipe perhaps, learns of a cancel only when it goes on.
+            if !stands.cancelled { _ = try feed.waitUntilEnded() }
+            batch = stands.cancelled ? stands : try store.batch(named: id.description)
         } catch {
             progress.end()
             throw CommandError("\(error)" + advice(after: error, id, store))
         }
-        let batch = try store.batch(named: id.description)
+        interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
-        let now = try store.time()
-        if json { try print(JSON(batch, now: now).text) }
-        guard wait else { return }
-        for line in BatchSummary(batch, now: now).lines where !json { printToStandardError(line) }
-        throw ExitCode(of: batch)
+        try report(batch, now: store.time())
     }
 
-    /// Shows how a batch goes on until it has finished, or is only fed when nobody waits for more.
+    /// Says what became of a batch that is fed, has finished or was cancelled.
+    private func report(_ batch: BatchFacts, now: Int) throws {
+        if json { try print(JSON(batch, now: now).text) }
+        if batch.cancelled { printToStandardError(batch.cancellation) }
+        if wait {
+            for line in BatchSummary(batch, now: now).lines where !json { printToStandardError(line) }
+            try finish.finish(batch, now: now, redis: redis.redis, namespace: redis.namespace)
+        }
+        if wait || batch.cancelled { throw ExitCode(of: batch) }
+    }
+
+    /// Shows how a batch goes on until it has finished; when nobody waits for that, until it is fed or cancelled.
     private func watch(
         _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, onFed: () -> Void
     ) throws {
         var waiter = BatchWaiter(store, redis: try redis.configuration().displayName, warn: progress.note)
         _ = try waiter.wait(for: store.batch(named: id.description)) { batch in
             progress.show(batch)
+            if batch.cancelled { return !wait }
             let isFed = try feed.waitUntilEnded(for: .zero) != nil
             if isFed { onFed() }
             return isFed && !wait
@@ -102,24 +124,23 @@ struct SubmitCommand: ParsableCommand {
         nonisolated(unsafe) let reader = reader
         if let resume {
             let id = try store.batch(named: resume).id
-            return BatchFeed { onBegun in
-                onBegun(id)
-                return try coordinator.resume(id, reader)
-            }
+            return BatchFeed { onBegun in try coordinator.resume(id, reader, onResumed: onBegun) }
         }
         var options = BatchOptions()
         image.apply(to: &options)
         queue.apply(to: &options)
         try files.apply(to: &options, output: output ?? "", list: reader)
         options.remoteOutput = remoteOutput
+        let before = try queue.batchesBefore(in: store)
         return BatchFeed { [options, files] onBegun in
-            try coordinator.submit(reader, options: options, overwrite: files.overwrite, onSubmitted: onBegun)
+            try coordinator.submit(
+                reader, options: options, after: before, overwrite: files.overwrite, onSubmitted: onBegun)
         }
     }
 
     /// What can be done about a batch whose list was not fed to its end.
     private func advice(after error: any Error, _ id: BatchID, _ store: BatchStore) -> String {
-        let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchSealed]
+        let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchSealed, .batchCancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
         do { if try store.facts(of: id) == nil { return "" } } catch {}

@@ -5,9 +5,10 @@ import DarkroomStore
 ///
 /// Only feeding needs a coordinator: what is fed is finished without it. A feed that was interrupted is resumed by any
 /// coordinator that has the same list. The functions block; one thread at a time may call them, any thread `stop()`.
+/// A batch that is cancelled while it is fed ends the feed with ``BatchCancelled``.
 public final class Coordinator: Sendable {
-    private let store: BatchStore
-    private let control: FeedControl
+    let store: BatchStore
+    let control: FeedControl
     private let onNotice: @Sendable (FeedNotice) -> Void
 
     /// A coordinator that feeds through a store.
@@ -36,16 +37,18 @@ public final class Coordinator: Sendable {
     /// - Parameters:
     ///   - list: the photos.
     ///   - id: what the batch is to be named by; nil makes an id.
-    ///   - options: what is asked of the batch; `output` is an absolute path.
+    ///   - options: what is asked of the batch; `output` and `originals` are absolute paths.
+    ///   - before: batches that must have finished before it begins; it is fed meanwhile.
     ///   - overwrite: take the output folder also when another batch has it.
     ///   - onSubmitted: is told the batch's id as soon as it is submitted.
     public func submit(
-        _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, overwrite: Bool = false,
+        _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
+        overwrite: Bool = false,
         onSubmitted: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         try feedAndSeal(list) {
             let id = try id ?? BatchID(submittedAt: store.time())
-            try begin(id, options, overwrite: overwrite)
+            try begin(id, options, after: before, overwrite: overwrite)
             try onSubmitted(id)
             return id
         }
@@ -54,20 +57,40 @@ public final class Coordinator: Sendable {
     /// Goes on feeding a batch where Redis expects the next operation, seals it, and blocks until Redis has it safely.
     ///
     /// What was fed before is compared by its digest; a list that differs is an error, and nothing is changed. A batch that
-    /// is sealed already is compared as a whole.
-    public func resume(_ id: BatchID, _ list: some PhotoListSource) throws -> BatchFacts {
-        try feedAndSeal(list) { id }
+    /// is sealed already is compared as a whole. One that was cancelled is an error.
+    /// - Parameter onResumed: is told the batch's id once it is known to be there and not cancelled.
+    public func resume(
+        _ id: BatchID, _ list: some PhotoListSource, onResumed: (BatchID) throws -> Void = { _ in }
+    ) throws -> BatchFacts {
+        guard try !facts(of: id).cancelled else {
+            throw CoordinatorError(
+                .batchCancelled,
+                "batch \(id) was cancelled: it takes no more photos, and those it has do not run; submit the list again as a new "
+                    + "batch, with --overwrite into the same folder")
+        }
+        try onResumed(id)
+        return try feedAndSeal(list) { id }
     }
 
     // MARK: - Steps
 
-    /// Prepares the output folder and submits a batch without photos.
-    private func begin(_ id: BatchID, _ options: BatchOptions, overwrite: Bool) throws {
+    /// Prepares the folders and submits a batch without photos.
+    private func begin(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
+        if !options.originals.isEmpty, !options.remoteOutput { try OriginalsFolder(path: options.originals).prepare() }
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
         try folder?.prepare(for: id, overwrite: overwrite)
         do {
-            let reply = try control.retrying { try store.perform(store.submit(id, options, overwrite: overwrite)) }
-            if case .outputTaken(let other) = reply {
+            let reply = try control.retrying {
+                try store.perform(store.submit(id, options, overwrite: overwrite, after: before))
+            }
+            switch reply {
+            case .submitted, .exists: break
+            case .gone(let other):
+                throw CoordinatorError(
+                    .batchGone,
+                    "batch \(other), which was to finish first, is not in Redis: it was forgotten, or never there; nothing "
+                        + "was submitted")
+            case .outputTaken(let other):
                 throw CoordinatorError(
                     .outputTaken,
                     "output folder \(options.output): batch \(other) writes there; choose another folder, forget that batch, "
@@ -106,6 +129,9 @@ public final class Coordinator: Sendable {
             return try seal(id, totals) ? try facts(of: id) : nil
         } catch is FeedPipeline.RolledBack {
             return nil
+        } catch is FeedPipeline.Cancelled {
+            guard let id = begun else { preconditionFailure("a batch was fed before it was begun") }
+            throw BatchCancelled(batch: try facts(of: id))
         }
     }
 
@@ -136,13 +162,12 @@ public final class Coordinator: Sendable {
             if try !control.retrying({ try Durability(store: store).wait() }) { onNotice(.notPersistent) }
             return true
         case .gone: throw Self.gone(id)
-        case .cancelled:
-            throw CoordinatorError(.batchCancelled, "batch \(id) was cancelled; what was fed of it is not developed")
+        case .cancelled: throw FeedPipeline.Cancelled()
         case .differs: return false
         }
     }
 
-    private func facts(of id: BatchID) throws -> BatchFacts {
+    func facts(of id: BatchID) throws -> BatchFacts {
         guard let facts = try control.retrying({ try store.facts(of: id) }) else { throw Self.gone(id) }
         return facts
     }

@@ -143,9 +143,11 @@ extension BatchStore {
         else { throw .unexpectedReply(.array(values), of: "operations") }
         return numbers.enumerated().map { position, number in
             let holder = holders[position].string
+            // What of a cancelled batch was queued never runs, also while it still stands in the queue.
+            let isQueued = queued[position] != .null && !batch.cancelled
             let start = min(position * size, letters.count)
             return OperationFacts(
-                number: number, state: holder != nil ? .executing : queued[position] != .null ? .queued : .ended,
+                number: number, state: holder != nil ? .executing : isQueued ? .queued : .ended,
                 worker: holder?.split(separator: " ").first.map(String.init), deaths: deaths[position].int ?? 0,
                 letters: Array(letters[start..<min(start + size, letters.count)]))
         }

@@ -75,4 +75,15 @@ import Testing
         #expect(first.list == "one" && first.after == ["a"])
         #expect(second.list == "two" && second.after == ["b"])
     }
+
+    @Test func tellsWhatWasGiven() throws {
+        let command = try Submit.parse(
+            ["list", "-o", "x", "--wait", "--operation-size", "50", "--after=a", "--namespace=n"],
+            environment: ["DARKROOM_REDIS": "unix:///a"])
+        #expect(
+            command.givenOptions() == [
+                "--output", "--after", "--operation-size", "--wait", "--redis", "--namespace",
+            ])
+        #expect(try Submit.parse(["list", "-o", "x"]).givenOptions() == ["--output"])
+    }
 }

@@ -3,6 +3,8 @@ import DarkroomConcurrency
 import Foundation
 
 /// Feeds a list on a thread of its own, so that the command can show meanwhile how it goes on and can be interrupted.
+///
+/// A feed ends with all of the list fed and safe, with an error, or when its batch is cancelled, which its facts tell.
 final class BatchFeed: Sendable {
     private struct State {
         var batch: BatchID?
@@ -18,9 +20,13 @@ final class BatchFeed: Sendable {
     init(_ feed: @escaping @Sendable (_ onBegun: (BatchID) -> Void) throws -> BatchFacts) {
         let thread = Thread { [self] in
             let outcome = Result {
-                try feed { id in
-                    state.withLock { $0.batch = id }
-                    begun.signal()
+                do {
+                    return try feed { id in
+                        state.withLock { $0.batch = id }
+                        begun.signal()
+                    }
+                } catch let cancelled as BatchCancelled {
+                    return cancelled.batch
                 }
             }
             state.withLock { $0.outcome = outcome }
@@ -42,14 +48,14 @@ final class BatchFeed: Sendable {
         return batch
     }
 
-    /// Blocks until all is fed and safe.
+    /// Blocks until the feed has ended.
     func waitUntilEnded() throws -> BatchFacts {
         while true {
             if let facts = try waitUntilEnded(for: .seconds(3600)) { return facts }
         }
     }
 
-    /// Blocks until all is fed and safe, or the time is over, then nil.
+    /// Blocks until the feed has ended, or the time is over, then nil.
     func waitUntilEnded(for duration: Duration) throws -> BatchFacts? {
         guard ended.wait(timeout: .now() + duration / .seconds(1)) == .success else { return nil }
         ended.signal()

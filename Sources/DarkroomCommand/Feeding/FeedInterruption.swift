@@ -12,6 +12,7 @@ final class FeedInterruption: Sendable {
         case reading
         case feeding(BatchID)
         case fed(BatchID)
+        case finished(BatchID)
     }
 
     private let list: String
@@ -37,6 +38,8 @@ final class FeedInterruption: Sendable {
         case .fed(let id):
             printToStandardError(
                 "interrupted: batch \(id) goes on without this program; wait for it: darkroom wait \(id)")
+        case .finished(let id):
+            printToStandardError("interrupted: batch \(id) has finished, the command of --on-finish perhaps not")
         }
         _exit(ExitCode.interrupted.rawValue)
     }

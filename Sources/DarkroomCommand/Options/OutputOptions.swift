@@ -1,7 +1,7 @@
 import ArgumentParsing
 import Darkroom
 
-/// How the files of a batch are called, and whether they may come to lie among others.
+/// How the files of a batch are called, whether they may come to lie among others, and where downloads are kept.
 struct OutputOptions: ParsableArguments {
     @Option(
         help: """
@@ -11,6 +11,17 @@ struct OutputOptions: ParsableArguments {
         valueName: "template")
     var fileName: String?
     @Flag(help: "Write to the folder although another batch has it.") var overwrite: Bool
+    @Option(
+        help: """
+            Keep what is downloaded below this folder for good, whole or not at all, and read from there what another batch \
+            has downloaded instead of fetching it again.
+            """,
+        valueName: "folder")
+    var originals: String?
+
+    func validate() throws {
+        if originals == "" { throw ValidationError("--originals \"\": the folder's path is empty") }
+    }
 
     /// Puts these into what a batch asks for.
     /// - Parameter output: the folder's path as the user gave it.
@@ -23,5 +34,6 @@ struct OutputOptions: ParsableArguments {
             throw ValidationError("--file-name: \(error)")
         }
         options.output = absolutePath(output)
+        options.originals = originals.map(absolutePath) ?? ""
     }
 }

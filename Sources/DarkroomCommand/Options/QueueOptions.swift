@@ -33,7 +33,28 @@ enum Retention: ExpressibleByArgument {
 
 /// How a batch stands in the queue.
 struct QueueOptions: ParsableArguments {
+    /// As many as one call of the script takes.
+    private static let mostBatchesBefore = 100
+
     @Option(help: "What the batch is called.", valueName: "name") var name: String?
+    @Option(
+        help: "How urgent it is: batches that can begin are begun by priority, in turn within one.",
+        valueName: "priority")
+    var priority: Priority = .normal
+    @Option(
+        help:
+            "Begin when this batch has finished, also when it was cancelled or photos of it failed; again for several.",
+        valueName: "batch")
+    var after: [String]
+    @Flag(help: "With --after: cancel this batch when one of those was cancelled or photos of it failed.")
+    var afterSuccess: Bool
+    @Option(
+        help: """
+            Tell this URL when it has finished, by a POST with its facts. Workers do so that were started with the URL's \
+            host in their --webhook-hosts; they sign it when they have a secret.
+            """,
+        valueName: "url")
+    var webhook: String?
     @Option(help: "Photos an operation, 1 to 1000.", valueName: "count") var operationSize: Int = 50
     @Option(help: "How long a worker may be silent before others take its work.", valueName: "duration")
     var lease: Duration = .seconds(15)
@@ -49,6 +70,47 @@ struct QueueOptions: ParsableArguments {
             throw ValidationError("--lease \(lease.argumentText): at least 6s, so that two heartbeats may get lost")
         }
         try requireAtLeast(1, window.value, "--window")
+        guard after.count <= Self.mostBatchesBefore else {
+            throw ValidationError(
+                "--after: \(after.count) batches, at most \(Self.mostBatchesBefore) can be waited for at once; let one of "
+                    + "them wait for others")
+        }
+        if afterSuccess, after.isEmpty {
+            throw ValidationError("--after-success: name the batches that must succeed, with --after <batch>")
+        }
+        if let webhook { try Self.checkWebhook(webhook) }
+    }
+
+    /// The batches that must finish first, each once.
+    func batchesBefore(in store: BatchStore) throws -> [BatchID] {
+        var batches: [BatchID] = []
+        for name in after {
+            do throws(StoreError) {
+                let id = try store.batch(named: name).id
+                if !batches.contains(id) { batches.append(id) }
+            } catch {
+                guard [.noSuchBatch, .ambiguousBatch].contains(error.code) else { throw error }
+                throw CommandError("--after: \(error)")
+            }
+        }
+        return batches
+    }
+
+    /// Refuses what is no address of the web. The messages show neither user and password nor the query.
+    private static func checkWebhook(_ url: String) throws(ValidationError) {
+        if let problem = PhotoURL.check(url) {
+            throw ValidationError("--webhook: \(problem.detail); write it like https://photos.example/finished")
+        }
+        guard url.lowercased().hasPrefix("http") else {
+            throw ValidationError(
+                "--webhook: a file cannot be told anything; write it like https://photos.example/finished")
+        }
+        let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#\\".contains($0) }
+        guard !authority.contains("@") else {
+            throw ValidationError(
+                "--webhook: the URL has a user or password, which everybody who sees the batch could read; leave it out: "
+                    + "what is told is signed with the workers' --webhook-secret-file instead")
+        }
     }
 
     /// Puts these into what a batch asks for.
@@ -58,5 +120,8 @@ struct QueueOptions: ParsableArguments {
         options.lease = lease
         options.window = window.value
         options.retain = retain.duration
+        options.priority = priority
+        options.afterSuccess = afterSuccess
+        options.webhook = webhook ?? ""
     }
 }

@@ -12,6 +12,8 @@ struct RunIdentity: Codable, Equatable {
     let quality: Int
     let strip: Bool
     let fileName: String
+    /// Nil where nothing is kept, as in notes of versions that kept nothing.
+    let originals: String?
 
     init(list: String, redis: String, options: BatchOptions) {
         self.list = list
@@ -22,6 +24,7 @@ struct RunIdentity: Codable, Equatable {
         quality = options.quality
         strip = options.strip
         fileName = options.fileName
+        originals = options.originals.isEmpty ? nil : options.originals
     }
 
     /// What is asked for now in other words than before, a phrase each.
@@ -33,6 +36,7 @@ struct RunIdentity: Codable, Equatable {
             ("the filters", before.filters.joined(separator: " "), filters.joined(separator: " ")),
             ("the format", before.format, format), ("the quality", "\(before.quality)", "\(quality)"),
             ("metadata", text(before.strip), text(strip)), ("the file names", before.fileName, fileName),
+            ("the originals", before.originals ?? "not kept", originals ?? "not kept"),
         ]
         return pairs.filter { $0.1 != $0.2 }.map { "\($0.0) then \($0.1), now \($0.2)" }
     }

@@ -15,8 +15,9 @@ final class RunInterruption: Sendable {
     /// True after the first interrupt.
     var isRequested: Bool { state.withLock { $0.isRequested } }
 
-    /// Takes what stops the run in order; before that an interrupt ends the process at once, as nothing is begun.
-    func onFirst(_ stop: @escaping @Sendable () -> Void) { state.withLock { $0.stop = stop } }
+    /// Takes what stops the run in order. Before that, and with nil, an interrupt ends the process at once: nothing is
+    /// begun, or all is done.
+    func onFirst(_ stop: (@Sendable () -> Void)?) { state.withLock { $0.stop = stop } }
 
     /// Takes the `count`th signal.
     func signal(_ count: Int) {

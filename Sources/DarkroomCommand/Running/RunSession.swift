@@ -55,9 +55,13 @@ final class RunSession {
         privateRedis?.close()
     }
 
-    /// Develops the list, or goes on with it, until all is done or it is interrupted.
+    /// The URL of the Redis, without a password.
+    var redisURL: String { redis.displayName }
+
+    /// Develops the list, or goes on with it, until all is done, or it is interrupted or cancelled.
+    /// - Parameter retry: when all is done, run the photos that failed once more.
     func develop(
-        _ list: PhotoListReader, worker configuration: WorkerConfiguration, interruption: RunInterruption
+        _ list: PhotoListReader, worker configuration: WorkerConfiguration, retry: Bool, interruption: RunInterruption
     ) throws -> Outcome {
         let begun = try begunBatch()
         if privateRedis != nil {
@@ -72,17 +76,22 @@ final class RunSession {
             coordinator.stop()
             worker.stop()
         }
-        if begun?.state != .finished { try worker.start() }
+        let wasFinished = begun?.state == .finished
+        let isWorkLeft = !wasFinished || (retry && (begun?.counts.failed ?? 0) > 0)
+        if isWorkLeft { try worker.start() }
         defer {
             // Without its Redis nothing of what it holds can be handed back.
             if privateRedis?.isRunning == false { worker.leave() } else { worker.stop() }
-            if begun?.state != .finished { worker.wait() }
+            if isWorkLeft { worker.wait() }
         }
-        let feed = try feed(list, coordinator, begun)
-        let batch = try watch(feed, interruption)
+        var batch = try watch(feed(list, coordinator, begun), interruption)
+        // Of a cancelled batch nothing more is fed, also where the feeder still waits for its list.
+        coordinator.stop()
+        if retry, batch.state == .finished, !batch.cancelled {
+            batch = try retryFailed(batch, list, interruption)
+        }
         return Outcome(
-            batch: batch, now: try store.time(), wasFinished: begun?.state == .finished,
-            isInterrupted: batch.state != .finished)
+            batch: batch, now: try store.time(), wasFinished: !isWorkLeft, isInterrupted: batch.state != .finished)
     }
 
     /// Forgets the batch that was begun here, with its manifest; a state that cannot be read has none that is known.
@@ -157,26 +166,61 @@ final class RunSession {
             if begun.state != .finished {
                 progress.note("batch \(id); from another terminal: darkroom status \(address)")
             }
-            var waiter = BatchWaiter(
-                store, redis: redis.displayName, warnAfter: .seconds(5),
-                warn: { [progress] in if !interruption.isRequested { progress.note($0) } },
-                onAway: { [privateRedis] in
-                    try privateRedis?.checkRunning()
-                    // A Redis that cannot be used (its disk is full, say) holds up nobody who wants to leave.
-                    if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
-                })
-            let batch = try waiter.wait(for: begun) { batch in
-                progress.show(batch)
-                if interruption.isRequested { return true }
-                _ = try feed.waitUntilEnded(for: .zero)
-                return false
-            }
-            if !interruption.isRequested { _ = try feed.waitUntilEnded() }
+            let batch = try waitUntilFinished(begun, interruption) { _ = try feed.waitUntilEnded(for: .zero) }
+            if !interruption.isRequested, !batch.cancelled { _ = try feed.waitUntilEnded() }
             return batch
         } catch let error as CoordinatorError where error.code == .stopped {
             return try store.batch(named: id.description)
         } catch let error as CoordinatorError where [.listDiffers, .batchSealed].contains(error.code) {
             throw CoordinatorError(error.code, "\(error); or say --again to do all again over the same files")
+        }
+    }
+
+    /// Shows how the batch goes on until it has finished or is interrupted; what `check` throws ends the waiting.
+    private func waitUntilFinished(
+        _ batch: BatchFacts, _ interruption: RunInterruption, check: () throws -> Void = {}
+    ) throws -> BatchFacts {
+        var waiter = BatchWaiter(
+            store, redis: redis.displayName, warnAfter: .seconds(5),
+            warn: { [progress, address] text in
+                let how = text.contains(": darkroom ") ? " (with \(address))" : ""
+                if !interruption.isRequested { progress.note(text + how) }
+            },
+            onAway: { [privateRedis] in
+                try privateRedis?.checkRunning()
+                // A Redis that cannot be used (its disk is full, say) holds up nobody who wants to leave.
+                if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
+            })
+        return try waiter.wait(for: batch) { batch in
+            progress.show(batch)
+            if interruption.isRequested { return true }
+            try check()
+            return false
+        }
+    }
+
+    /// Runs the failed photos of a finished batch once more, and shows how that goes on.
+    private func retryFailed(
+        _ batch: BatchFacts, _ list: PhotoListReader, _ interruption: RunInterruption
+    ) throws -> BatchFacts {
+        guard batch.counts.failed > 0 else {
+            progress.note("no photo has failed: there is nothing to run again")
+            return batch
+        }
+        let control = BatchControl(store: store)
+        var photos = try control.retry(batch.id)
+        if photos.notKept > 0 {
+            // Redis keeps the photos of a bounded number of operations; the list has them all.
+            try list.rewind()
+            _ = try Coordinator(store: store).restoreEntries(of: batch.id, from: list)
+            photos.photos += try control.retry(batch.id).photos
+        }
+        progress.note("\(HumanText.count(photos.photos, of: "photo")) run again that had failed")
+        progress.end()
+        do {
+            return try waitUntilFinished(store.batch(named: batch.id.description), interruption)
+        } catch let error as CoordinatorError where error.code == .stopped {
+            return try store.batch(named: batch.id.description)
         }
     }
 

@@ -9,6 +9,8 @@ import Foundation
 final class FeedPipeline {
     /// Thrown when Redis has lost operations that it had confirmed (a failover): the list is to be read again.
     struct RolledBack: Error {}
+    /// Thrown when the batch was cancelled: it takes nothing more.
+    struct Cancelled: Error {}
 
     /// Replies to a run of operations, as they came.
     private struct Arrival: Sendable {
@@ -75,6 +77,7 @@ final class FeedPipeline {
                 window.resume()
             case .ask: try ask()
             case .restart: throw RolledBack()
+            case .give(up: .cancelled): throw Cancelled()
             case .give(up: let reply): throw refusal(reply)
             }
         }
@@ -128,6 +131,7 @@ final class FeedPipeline {
     /// Asks Redis where it stands.
     private func ask() throws {
         guard let facts = try control.retrying({ try store.facts(of: batch) }) else { throw refusal(.gone) }
+        guard !facts.cancelled else { throw Cancelled() }
         guard !facts.sealed else { throw refusal(.sealed) }
         window.redisExpects(facts.operations + 1)
         dropConfirmed()
@@ -139,11 +143,6 @@ final class FeedPipeline {
             CoordinatorError(
                 .batchGone,
                 "batch \(batch) is not in Redis any more: it was forgotten while it was fed; submit the list again")
-        case .cancelled:
-            CoordinatorError(
-                .batchCancelled,
-                "batch \(batch) was cancelled after \(window.confirmed) operations were fed; what is left of the list was not fed"
-            )
         case .short:
             CoordinatorError(
                 .listDiffers,

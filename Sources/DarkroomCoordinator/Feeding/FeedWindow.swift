@@ -19,7 +19,7 @@ struct FeedWindow {
         case ask
         /// Redis has lost operations that it had confirmed: read the list again from its beginning.
         case restart
-        /// Redis refused an operation for good: the batch is gone, sealed, or ended with a short operation.
+        /// Redis refused an operation for good: the batch is gone, cancelled, sealed, or ended with a short operation.
         case give(up: FeedReply)
     }
 
@@ -82,7 +82,7 @@ struct FeedWindow {
         case .full:
             limit = 1
             setback = .full
-        case .gone, .sealed, .short, .cancelled:
+        case .gone, .cancelled, .sealed, .short:
             setback = .refused(reply)
         }
     }

@@ -15,7 +15,7 @@ local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local value
 if first == '' then
     redis.call('HDEL', key, 'focus.first', 'focus.last', 'focus.only')
-    value = '"first":null,"last":null,"only":false'
+    value = '"first":null,"last":null,"only":null'
 else
     redis.call('HSET', key, 'focus.first', first, 'focus.last', last, 'focus.only', only)
     value = '"first":' .. first .. ',"last":' .. last .. ',"only":' .. tostring(only == '1')

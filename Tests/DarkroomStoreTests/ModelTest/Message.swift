@@ -200,7 +200,8 @@ extension Message: CustomStringConvertible {
         case .retry(let id, let operations, let reasons):
             return "retry \(operations) of \(id), reasons \(reasons.map(\.word))"
         case .restore(let id, let number, let photos): return "restore \(id)/\(number), \(photos) photos"
-        case .takeWebhook(let due, let duration): return "take the webhook \(due.member) at \(due.score) for \(duration)"
+        case .takeWebhook(let due, let duration):
+            return "take the webhook \(due.member) at \(due.score) for \(duration)"
         case .settleWebhook(let member, let score, let delay):
             return "settle the webhook \(member) at \(score), again after \(delay as Duration?)"
         }

@@ -12,15 +12,19 @@ final class ModelBench {
     /// How often each answer was met, see `Answer.kind`.
     private(set) var met: [String: Int] = [:]
     private let reader: StoreReader
+    private let listener: Listener
     private var log: [String] = []
     /// The highest fence that was ever given, also before a rollback.
     private var newestFence = 0
     private var saved: (model: StoreModel, keys: [RedisValue])?
 
-    init(_ store: BatchStore) {
+    init(_ store: BatchStore) throws {
         self.store = store
         reader = StoreReader(store)
+        listener = try Listener(store)
     }
+
+    func close() { listener.close() }
 
     var state: StoreState { model.state }
 
@@ -39,6 +43,9 @@ final class ModelBench {
         try compare(redis)
         let violations = redis.violations(since: before)
         if !violations.isEmpty { throw failure(violations) }
+        let (hints, events) = try listener.upToNow()
+        let complaints = ChangeAudit(before: before, after: redis, hints: hints, events: events).complaints()
+        if !complaints.isEmpty { throw failure(complaints + ["Said was: \(hints) \(events)"]) }
         if redis.claims != before.claims {
             if redis.claims <= newestFence { throw failure(["the fence \(redis.claims) was given before"]) }
             newestFence = redis.claims

@@ -33,7 +33,9 @@ extension ModelRun {
     private func isOpen(_ batch: BatchContent) -> Bool { batch.state != .finished && !batch.isCancelled }
 
     private func cancel() throws {
-        guard let id = random.chance(30) ? anyBatch({ $0.isCancelled && $0.state != .finished }) : anyBatch() else { return }
+        guard let id = random.chance(30) ? anyBatch({ $0.isCancelled && $0.state != .finished }) : anyBatch() else {
+            return
+        }
         _ = try deliver(.cancel(id, reason: random.chance(50) ? "" : "no longer needed"))
     }
 
@@ -104,10 +106,11 @@ extension ModelRun {
     /// What a new batch waits for: with `id` one that was submitted before, which nobody may wait for any more.
     func othersToWaitFor(_ id: BatchID?) -> [BatchID] {
         guard random.chance(40) else { return [] }
-        var others = bench.state.batches.filter { $0.key != id && ($0.value.state != .finished || random.chance(20)) }.keys.sorted()
+        var others = bench.state.batches.filter { $0.key != id && ($0.value.state != .finished || random.chance(20)) }
+            .keys.sorted()
         others.shuffle(using: &random)
         others = Array(others.prefix(Int.random(in: 1...3, using: &random)))
-        if random.chance(3) { others.append(BatchID("nobody's")) }
+        if random.chance(8) { others.append(BatchID("nobody's")) }
         return others
     }
 
@@ -115,8 +118,11 @@ extension ModelRun {
     private func depend() throws {
         let startable = { (batch: BatchContent) in batch.state == .ready || batch.state == .waiting }
         // Also on one that has ended badly.
-        let other = random.chance(20) ? anyBatch { $0.state == .finished && !$0.succeeded } : anyBatch(isOpen)
-        guard let id = anyBatch(startable), let other = random.chance(3) ? id : other else { return }
+        let isLate = random.chance(25)
+        let other = isLate ? anyBatch { $0.state == .finished && !$0.succeeded } : anyBatch(isOpen)
+        guard let id = anyBatch({ startable($0) && (!isLate || $0.afterSuccess) }),
+            let other = random.chance(3) ? id : other
+        else { return }
         var reached: Set = [other]
         var open = [other]
         while let next = open.popLast() {
@@ -126,23 +132,23 @@ extension ModelRun {
         }
         guard !reached.contains(id) || id == other else { return }
         var version = bench.state.dependencies
-        if random.chance(10) { version += random.pick([-1, 1])! }
+        if random.chance(20) { version += random.pick([-1, 1])! }
         _ = try deliver(.depend(id, on: other, version: version))
     }
 
     private func undepend() throws {
         let waiting = { (batch: BatchContent) in batch.state == .waiting }
         guard let id = anyBatch(waiting) else { return }
-        let awaited = bench.state.batches[id]?.dependencies.sorted() ?? []
+        let awaited = bench.state.batches[id]?.dependencies.sorted() ?? [id]
         guard let other = random.pick(random.chance(85) ? awaited : bench.state.batches.keys.sorted()) else { return }
         _ = try deliver(.undepend(id, from: other))
     }
 
     // MARK: After the end
 
-    private func retry() throws {
+    func retry() throws {
         let failed = { (batch: BatchContent) in !batch.reasonsOfLetters.isEmpty }
-        let releasing = random.chance(30) ? bench.state.releases.keys.sorted() : []
+        let releasing = random.chance(50) ? bench.state.releases.keys.sorted() : []
         guard let id = random.pick(releasing) ?? anyBatch(failed) else { return }
         let operations = max(1, bench.state.batches[id]?.operations ?? 1)
         let first = random.chance(60) ? 1 : Int.random(in: 1...operations, using: &random)
@@ -153,16 +159,23 @@ extension ModelRun {
 
     /// An operation with failures whose entry was not kept, as if 10,000 had been before it.
     private func loseEntry() throws {
-        for (id, batch) in bench.state.batches.sorted(by: { $0.key < $1.key }) where batch.state != nil && !batch.isCancelled {
+        for (id, batch) in living() {
             guard let number = random.pick(batch.entries.keys.filter(batch.hasEnded).sorted()) else { continue }
-            try bench.tamper(["HDEL", "batch:\(id):operations", "\(number)"], compares: false) { $0.batches[id]!.entries[number] = nil }
+            try bench.tamper(["HDEL", "batch:\(id):operations", "\(number)"], compares: false) {
+                $0.batches[id]!.entries[number] = nil
+            }
             return try bench.tamper(["HINCRBY", "batch:\(id)", "operations.kept", "-1"]) { _ in }
         }
     }
 
+    private func living() -> [(BatchID, BatchContent)] {
+        bench.state.batches.sorted { $0.key < $1.key }.filter { $0.value.state != nil && !$0.value.isCancelled }
+            .map { ($0.key, $0.value) }
+    }
+
     private func restore() throws {
         // What lacks its entry, or anything.
-        for (id, batch) in bench.state.batches.sorted(by: { $0.key < $1.key }) where batch.state != nil && !batch.isCancelled {
+        for (id, batch) in living() {
             for number in 1..<batch.operations + 1 where batch.entries[number] == nil && batch.hasEnded(number) {
                 let photos = batch.photos(of: number)
                 guard batch.letters[photos].contains(where: { (97...122).contains($0) }) else { continue }
@@ -177,7 +190,9 @@ extension ModelRun {
     private func callWebhook() throws {
         if random.chance(50), let at = due.indices.randomElement(using: &random) {
             let webhook = random.chance(70) ? due.remove(at: at) : due[at]
-            if case .takeWebhook(.taken(_, let score)) = try deliver(.takeWebhook(webhook, .seconds(60))) {
+            if case .takeWebhook(.taken(_, let score)) = try deliver(
+                .takeWebhook(webhook, random.chance(50) ? .zero : .seconds(60)))
+            {
                 taken.append((webhook.member, score))
                 if taken.count > 20 { taken.removeFirst(10) }
             }

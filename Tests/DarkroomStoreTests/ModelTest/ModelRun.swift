@@ -18,8 +18,8 @@ final class ModelRun {
     var due: [DueWebhook] = []
     var taken: [(member: String, score: Int)] = []
 
-    init(_ store: BatchStore, seed: UInt64) {
-        bench = ModelBench(store)
+    init(_ store: BatchStore, seed: UInt64) throws {
+        bench = try ModelBench(store)
         random = SeededGenerator(seed: seed)
     }
 
@@ -31,6 +31,8 @@ final class ModelRun {
 
     /// What happens, and how often in 230 cases.
     private func step() throws {
+        // The moment between the end of a batch and the release of what waits for it is short.
+        if !bench.state.releases.isEmpty, random.chance(10) { try retry() }
         switch Int.random(in: 0..<230, using: &random) {
         case 0..<8: try submit()
         case 8..<38: try feed()
@@ -222,7 +224,9 @@ final class ModelRun {
         guard let at = awake() else { return }
         // What was cancelled goes back as soon as nothing of it runs.
         let cancelled = workers[at].work.indices.filter { workers[at].work[$0].isCancelled }
-        guard let position = random.pick(cancelled.isEmpty ? Array(workers[at].work.indices) : cancelled) else { return }
+        guard let position = random.pick(cancelled.isEmpty ? Array(workers[at].work.indices) : cancelled) else {
+            return
+        }
         let message = Message.handback(workers[at].work[position].held, worker: workers[at].id)
         if try deliver(message) != nil { workers[at].work.remove(at: position) }
     }

@@ -19,7 +19,8 @@ extension StoreModel {
         } else {
             fence = max(state.claims + 1, now)
             state.claims = fence
-            if !state.cluster.isSuspended, !state.cluster.areDownloadsSuspended { (handed, next) = handOut(claim, fence) }
+            let isSuspended = state.cluster.isSuspended || state.cluster.areDownloadsSuspended
+            if !isSuspended { (handed, next) = handOut(claim, fence) }
             state.workerHashes[claim.worker, default: .init()].claim = claim.number
             state.workerHashes[claim.worker]!.fence = fence
             state.workerHashes[claim.worker]!.handed = handed
@@ -92,14 +93,14 @@ extension StoreModel {
         if let worker { for fact in facts { state.workerHashes[worker, default: .init()].facts[fact] = fact } }
         let lost = renew(worker ?? "", held)
         let hasMore = keepHouse(worker)
-        let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(10)
+        let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
+            10)
         return HeartbeatReply(
             lost: lost, version: state.version, cluster: state.cluster, steering: steering(of: held.map(\.batch)),
             letters: Message.sorted(letters(held.filter { !lost.contains($0) })),
             webhooks: due.map { member, score in
-                var webhook = DueWebhook(member: member, score: score, url: "")
-                webhook = DueWebhook(member: member, score: score, url: state.batches[webhook.batch]?.webhook ?? "")
-                return webhook
+                let batch = DueWebhook(member: member, score: score, url: "").batch
+                return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)
             }, hasMore: hasMore)
     }
 

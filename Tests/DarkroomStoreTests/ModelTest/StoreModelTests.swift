@@ -20,7 +20,8 @@ import Testing
             let store = BatchStore(server.configuration, keys: try Keys(namespace: server.namespace()))
             defer { store.connection.close() }
             do {
-                let run = ModelRun(store, seed: seed + UInt64(round))
+                let run = try ModelRun(store, seed: seed + UInt64(round))
+                defer { run.bench.close() }
                 try run.run(steps: min(20_000, steps - start))
                 met.merge(run.bench.met, uniquingKeysWith: +)
             } catch let failure as TestFailure {

@@ -56,7 +56,8 @@ struct WorkerModel {
     mutating func hear(_ reply: HeartbeatReply) {
         for at in work.indices {
             if reply.steering[work[at].held.batch]?.isCancelled == true { work[at].isCancelled = true }
-            for letters in reply.letters where letters.batch == work[at].held.batch && letters.number == work[at].held.number {
+            for letters in reply.letters
+            where letters.batch == work[at].held.batch && letters.number == work[at].held.number {
                 for (index, letter) in letters.letters.enumerated() where letter == UInt8(ascii: "C") {
                     work[at].letters[index] = letter
                 }

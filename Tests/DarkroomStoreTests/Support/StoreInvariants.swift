@@ -105,7 +105,10 @@ extension StoreState {
                 }
             }
             if before.isCancelled || !before.suspended.isDisjoint(with: [.everything, .downloads]),
-                let number = batch.executing.keys.first(where: { before.executing[$0] != batch.executing[$0] && before.queue.contains($0) }) {
+                let number = batch.executing.keys.first(where: {
+                    before.executing[$0] != batch.executing[$0] && before.queue.contains($0)
+                })
+            {
                 broken.append("batch \(id): operation \(number) was handed out in spite of the flags")
             }
             if batch.operations > before.operations, batch.queue.count + batch.executing.count > batch.window {
@@ -181,7 +184,8 @@ extension BatchContent {
         demand(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) letters")
         demand(counters.filtered == wanted.filtered, "\(counters.filtered) filtered, letters say \(wanted.filtered)")
         demand(counters.failed == wanted.failed, "\(counters.failed) failed, letters say \(wanted.failed)")
-        demand(counters.cancelled == wanted.cancelled, "one by one \(counters.cancelled), letters say \(wanted.cancelled)")
+        demand(
+            counters.cancelled == wanted.cancelled, "one by one \(counters.cancelled), letters say \(wanted.cancelled)")
         demand(counters.executing == executing.count, "\(counters.executing) execute, not \(executing.count)")
         demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
         demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")

@@ -80,7 +80,9 @@ final class StoreReader {
     }
 
     /// The members of a set of batches.
-    private func members(_ key: String) -> [BatchID] { (raw[key] ?? "").split(separator: "\n").map { BatchID(String($0)) } }
+    private func members(_ key: String) -> [BatchID] {
+        (raw[key] ?? "").split(separator: "\n").map { BatchID(String($0)) }
+    }
 
     /// A hash or a sorted set with integers as values.
     private func integers(_ key: String, _ problems: inout [String]) -> [String: Int] {

@@ -124,7 +124,8 @@ struct BatchContent: Equatable {
 
     /// The operations that can be handed out, in the order in which they are.
     var handable: [Int] {
-        guard state == .ready || state == .executing, !isCancelled, suspended.isDisjoint(with: [.everything, .downloads])
+        guard state == .ready || state == .executing, !isCancelled,
+            suspended.isDisjoint(with: [.everything, .downloads])
         else { return [] }
         guard let focused else { return queue.sorted() }
         let first = queue.filter(focused.contains).sorted()
@@ -133,7 +134,9 @@ struct BatchContent: Equatable {
 
     /// The letters as everybody reads them: in a cancelled batch what is not final is cancelled.
     func read(_ letters: some Sequence<UInt8>) -> [UInt8] {
-        isCancelled ? letters.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 } : Array(letters)
+        isCancelled
+            ? letters.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
+            : Array(letters)
     }
 
     /// What workers are told of it.

@@ -34,14 +34,14 @@ final class TestStore {
     /// Submits a batch with `operations` full operations of `size` photos, sealed unless told.
     @discardableResult
     func submit(
-        _ name: String = "batch", size: Int = 3, operations: Int = 0, sealed: Bool = true,
+        _ name: String = "batch", size: Int = 3, operations: Int = 0, sealed: Bool = true, after: [BatchID] = [],
         _ change: (inout BatchOptions) -> Void = { _ in }
     ) throws -> BatchID {
         var options = BatchOptions()
         options.operationSize = size
         change(&options)
         let id = BatchID(name)
-        let reply = try store.perform(store.submit(id, options))
+        let reply = try store.perform(store.submit(id, options, after: after))
         guard case .submitted = reply else { throw TestFailure(description: "submit of \(id): \(reply)") }
         let feeds = (1..<operations + 1).map { feeding(id, $0, photos: size) }
         #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
@@ -88,6 +88,17 @@ final class TestStore {
 
     /// Attended time goes on by `seconds`, as if claims and heartbeats had come all the while.
     func pass(seconds: Int) throws { _ = try command("HINCRBY", store.keys.control, "attended", "\(seconds * 1000)") }
+
+    /// Claims what there is and reports every photo of it as `letter`, until nothing more is handed out.
+    func develop(_ letter: Character = "F", worker: String = "worker") throws {
+        while true {
+            let operations = try claim(worker)
+            if operations.isEmpty { return }
+            for operation in operations {
+                try report(operation.held, String(repeating: letter, count: operation.letters.count), worker: worker)
+            }
+        }
+    }
 
     /// Sends a plain command.
     @discardableResult

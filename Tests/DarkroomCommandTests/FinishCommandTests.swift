@@ -1,0 +1,109 @@
+import ArgumentParsing
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// `--on-finish`: a command of the user's when the batch has finished.
+@Suite(.redisServer, .timeLimit(.minutes(5))) struct FinishCommandTests {
+    let queue: Queue
+    let scratch: ScratchFolder
+
+    init() throws {
+        queue = try Queue()
+        scratch = try ScratchFolder()
+    }
+
+    func text(_ name: String) throws -> String {
+        try String(contentsOfFile: scratch.path(name), encoding: .utf8)
+    }
+
+    /// Submits a list whose two photos fail, waits with this command to be run, and lets a worker work on it.
+    func submit(_ command: String, _ more: String...) throws -> Program.Outcome {
+        let worker = try queue.start("worker")
+        defer { worker.send(SIGTERM) }
+        let list = try scratch.write("list.txt", "NO URL\nftp://photos.example/1\n")
+        let arguments = ["submit", list, "-o", scratch.path("out"), "--wait", "--on-finish", command] + more
+        return try Program(
+            arguments + ["--namespace", queue.namespace], environment: queue.environment
+        ).outcome()
+    }
+
+    @Test func getsTheFactsWhenTheBatchHasFinished() throws {
+        let names = "BATCH NAME STATE STATUS PHOTOS FILTERED FAILED CANCELLED OUTPUT REDIS NAMESPACE"
+        let variables = names.split(separator: " ").map { "$DARKROOM_\($0)" }.joined(separator: "|")
+        let outcome = try submit(
+            "cat > \(scratch.path("facts")); echo \"\(variables)\" > \(scratch.path("variables")); echo said", "--name",
+            "summer '26", "--json")
+        #expect(outcome.status == 3, "the command does not change the status")
+        let printed = try #require(try outcome.json() as? [String: Any], "what it prints goes to standard error")
+        #expect(outcome.standardError.contains("said\n"))
+        let facts = try #require(
+            try JSONSerialization.jsonObject(with: Data(text("facts").utf8)) as? [String: Any])
+        #expect(facts["state"] as? String == "finished")
+        #expect(facts["id"] as? String == printed["id"] as? String)
+        let batch = try queue.store.batch(named: "summer '26")
+        let expected =
+            "\(batch.id)|summer '26|finished|3|2|0|2|0|\(scratch.path("out"))|"
+            + "\(queue.redis.configuration.displayName)|\(queue.namespace)\n"
+        #expect(try text("variables") == expected)
+    }
+
+    @Test(arguments: [
+        ("exit 7", "the command ended with status 7: exit 7"),
+        ("kill -TERM $$", "the command was ended by signal 15: kill -TERM $$"),
+        ("/no/such/command", "the command ended with status 127: /no/such/command"),
+    ])
+    func itsFailureIsAFailure(_ command: String, _ message: String) throws {
+        let outcome = try submit(command)
+        #expect(outcome.status == 1)
+        #expect(outcome.standardError.contains("error: --on-finish: \(message)"), "\(outcome.standardError)")
+        #expect(
+            outcome.standardError.contains("2 photos: 0 filtered, 2 failed"),
+            "the end of the batch is said all the same")
+    }
+
+    @Test func isRunForACancelledBatch() throws {
+        let list = try scratch.write("list.txt", "http://photos.example/1\n")
+        let waiting = try queue.start(
+            "submit", list, "-o", scratch.path("out"), "--wait", "--on-finish",
+            "echo $DARKROOM_STATE $DARKROOM_STATUS $DARKROOM_CANCELLED > \(scratch.path("said"))")
+        try waiting.waitFor("no living worker")
+        let id = try #require(try queue.store.batchIDs().first)
+        _ = try queue.store.perform(queue.store.cancel(id))
+        let outcome = try waiting.outcome()
+        #expect(outcome.status == 4, "\(outcome)")
+        #expect(try text("said") == "cancelled 4 1\n")
+    }
+
+    @Test func isEndedByWhatEndsTheProgram() throws {
+        // The program blocks these signals for itself.
+        let command = ShellCommand("kill -INT $$; kill -TERM $$; exit 5", environment: [:], input: "")
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_BLOCK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        #expect(try command.run() == .signal(SIGINT))
+    }
+
+    @Test func inputMayBeLargeAndUnread() throws {
+        let large = String(repeating: "x", count: 1 << 20)
+        #expect(try ShellCommand("exit 3", environment: [:], input: large).run() == .status(3))
+        let counting = ShellCommand("test $(wc -c) = $WANTED", environment: ["WANTED": "1048576"], input: large)
+        #expect(try counting.run() == .status(0))
+    }
+
+    @Test func runHasItsRedisAtHand() throws {
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
+        let darkroom = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+            .appendingPathComponent("darkroom").path
+        let outcome = try Program.run(
+            "run", list, "-o", scratch.path("out"), "--on-finish",
+            "\(darkroom) photos $DARKROOM_BATCH > \(scratch.path("photos"))")
+        #expect(outcome.status == 3, "\(outcome)")
+        #expect(try text("photos").contains("scheme-denied"))
+    }
+}

@@ -1,0 +1,129 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// A run that is steered from another terminal, and its failed photos run again.
+@Suite(.timeLimit(.minutes(5))) struct RunSteeringTests {
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    func start(_ list: String, _ more: String...) throws -> Program {
+        try FileManager.default.createDirectory(atPath: scratch.path("run"), withIntermediateDirectories: true)
+        return try Program(
+            ["run", list, "-o", scratch.path("out"), "--allow-private"] + more,
+            environment: ["XDG_RUNTIME_DIR": scratch.path("run")])
+    }
+
+    func run(_ list: String, _ more: String...) throws -> Program.Outcome {
+        try Program(
+            ["run", list, "-o", scratch.path("out"), "--allow-private"] + more,
+            environment: ["XDG_RUNTIME_DIR": scratch.path("run")]
+        ).outcome()
+    }
+
+    /// Runs a command on the private Redis of the run.
+    func steer(_ arguments: String...) throws -> Program.Outcome {
+        let url = try String(contentsOfFile: scratch.path("out/.darkroom/redis.url"), encoding: .utf8)
+        return try Program(arguments + ["--redis", url.trimmingCharacters(in: .newlines)]).outcome()
+    }
+
+    var batch: String { get throws { try scratch.contents("out/manifest")[0] } }
+
+    /// A server whose photos wait until they are released, and the list of them.
+    func serve(_ count: Int, _ change: (inout [String: HostileServer.Route]) -> Void = { _ in }) throws -> (
+        server: HostileServer, list: String
+    ) {
+        var routes: [String: HostileServer.Route] = [:]
+        for index in 0..<count { routes["/\(index).jpg"] = .answer(body: RunCommandTests.photo) }
+        change(&routes)
+        let server = try HostileServer(routes)
+        let list = try scratch.write("list.txt", (0..<count).map { server.url("/\($0).jpg\n") }.joined())
+        return (server, list)
+    }
+
+    @Test func cancelledRunEndsWithStatus4() async throws {
+        let (server, list) = try serve(5) { routes in
+            for index in 1..<5 { routes["/\(index).jpg"] = .held(.answer(body: RunCommandTests.photo)) }
+        }
+        defer { server.stop() }
+        let run = try start(list)
+        #expect(await server.wait { log in log.requests.count == 5 })
+        #expect(try steer("cancel", batch).status == 0)
+        let outcome = try run.outcome()
+        #expect(outcome.status == 4, "\(outcome)")
+        #expect(
+            outcome.standardError.contains("batch \(try batch) was cancelled; --again does all again over the same"))
+        #expect(outcome.standardOutput.contains("cancelled"))
+        #expect(try scratch.contents("run") == [])
+
+        let second = try self.run(list)
+        #expect(second.status == 1)
+        #expect(second.standardError.contains("was cancelled; say --again"), "\(second.standardError)")
+        server.release()
+        #expect(try self.run(list, "--again").status == 0)
+    }
+
+    @Test func suspendedRunWaitsAndSaysSo() async throws {
+        let (server, list) = try serve(120) { routes in
+            routes["/0.jpg"] = .held(.answer(body: RunCommandTests.photo))
+        }
+        defer { server.stop() }
+        let run = try start(list, "--downloads", "1")
+        #expect(await server.wait { log in log.requests.count == 1 })
+        #expect(try steer("suspend", batch).status == 0)
+        server.release()
+        try run.waitFor("it is suspended; go on with: darkroom resume \(try batch) (with --redis unix://")
+        #expect(try steer("resume", batch).status == 0)
+        let outcome = try run.outcome()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.standardOutput.contains("120 photos: 120 filtered"))
+    }
+
+    @Test func retryRunsTheFailedPhotosOnceMore() throws {
+        let (server, list) = try serve(60)
+        defer { server.stop() }
+        // Some lie on a server that is not there.
+        let urls = (0..<60).map { $0 % 20 == 7 ? "http://127.0.0.1:1/\($0).jpg\n" : server.url("/\($0).jpg\n") }
+        _ = try scratch.write("list.txt", urls.joined())
+        let first = try run(list, "--retries", "0")
+        #expect(first.status == 3, "\(first)")
+        let again = try run(list, "--retries", "0")
+        #expect(again.standardOutput.contains("(--retry runs the failed photos again, --again does all again)"))
+
+        let port = server.url("").split(separator: ":").last ?? ""
+        let second = try run(list, "--retry", "--connect-to", "127.0.0.1:1:127.0.0.1:\(port)")
+        #expect(second.status == 0, "\(second)")
+        #expect(second.standardError.contains("3 photos run again that had failed"))
+        #expect(second.standardOutput.contains("60 photos: 60 filtered"))
+        #expect(!second.standardOutput.contains("nothing to do"))
+        let requests = server.log.requests
+        for index in 0..<60 { #expect(requests["/\(index).jpg"] == 1, "photo \(index)") }
+
+        let third = try run(list, "--retry")
+        #expect(third.status == 0)
+        #expect(third.standardError.contains("no photo has failed: there is nothing to run again"))
+        #expect(third.standardOutput.contains("nothing to do, this was done before (--again does all again)"))
+    }
+
+    @Test func retryAtTheEndOfAFreshRun() throws {
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\nNO URL\n")
+        let outcome = try run(list, "--retry")
+        #expect(outcome.status == 3, "\(outcome)")
+        #expect(outcome.standardError.contains("2 photos run again that had failed"))
+        #expect(outcome.standardOutput.contains("2 photos: 0 filtered, 2 failed"))
+    }
+
+    @Test func originalsAreOfTheRunsIdentity() throws {
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
+        #expect(try run(list).status == 3)
+        let originals = scratch.path("originals")
+        let other = try run(list, "--originals", originals)
+        #expect(other.status == 1)
+        #expect(other.standardError.contains("the originals then not kept, now \(originals)"), "\(other.standardError)")
+        #expect(try run(list, "--originals", originals, "--again").status == 3)
+        #expect(scratch.exists("originals"))
+        #expect(try run(list, "--originals", originals + "/.").standardOutput.contains("nothing to do"))
+    }
+}

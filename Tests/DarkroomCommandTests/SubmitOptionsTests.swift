@@ -1,0 +1,113 @@
+import ArgumentParsing
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// The options of `submit` and `run` that say how a batch stands among others, and what they refuse.
+@Suite(.redisServer, .timeLimit(.minutes(5))) struct SubmitOptionsTests {
+    let queue: Queue
+    let scratch: ScratchFolder
+
+    init() throws {
+        queue = try Queue()
+        scratch = try ScratchFolder()
+    }
+
+    func list(_ count: Int) throws -> String {
+        try scratch.write("list.txt", (0..<count).map { "http://photos.example/\($0).jpg\n" }.joined())
+    }
+
+    func batch(_ outcome: Program.Outcome) throws -> BatchFacts {
+        try queue.store.batch(named: #require(outcome.lines.first, "\(outcome)"))
+    }
+
+    @Test(arguments: [
+        ("--priority urgent", "--priority \"urgent\": it can be veryLow, low, normal, high, veryHigh"),
+        ("--after-success", "--after-success: name the batches that must succeed, with --after <batch>"),
+        ("--webhook photos.example", "--webhook: photos.example; write it like https://"),
+        ("--webhook ftp://photos.example", "--webhook: scheme ftp is none of http, https and file; write it like"),
+        ("--webhook file:///etc/passwd", "--webhook: a file cannot be told anything"),
+        ("--webhook http://a:b", "--webhook: the URL has \"b\" in place of a port"),
+        ("--webhook=", "--webhook: the entry is empty"),
+        ("--on-finish true", "--on-finish: only with --wait"),
+        ("--on-finish= --wait", "--on-finish \"\": the command is empty"),
+        ("--originals=", "--originals \"\": the folder's path is empty"),
+        ("--originals here --remote-output", "--originals \"here\": with --remote-output the path must be absolute"),
+        ("--filter x:", "--filter \"x:\": write the name of an operation of your own"),
+        ("--filter x:a.b", "--filter \"x:a.b\": write the name of an operation of your own"),
+        ("--filter sepia --filter x:mine", "--filter x:mine: an operation of your own is the batch's only filter"),
+    ])
+    func badValueIsAUsageError(_ options: String, _ message: String) throws {
+        let arguments = ["submit", "list", "-o", "/out"] + options.split(separator: " ").map(String.init)
+        let end = try #require(throws: CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
+        #expect(end.code == .usage && end.standardOutput.isEmpty)
+        #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
+    }
+
+    @Test(arguments: ["https://ann:secret@photos.example/", "http://secret@photos.example", "ftp://ann:secret@h"])
+    func secretsOfAWebhookAreNeitherTakenNorShown(_ url: String) throws {
+        let end = try #require(throws: CommandExit.self) {
+            try DarkroomProgram.parseAsRoot(["submit", "list", "-o", "/out", "--webhook", url])
+        }
+        #expect(end.code == .usage && !end.standardError.contains("secret@"), "\(end.standardError)")
+        #expect(end.standardError.contains("--webhook: "))
+    }
+
+    @Test func resumeNamesTheOptionsOfANewBatch() throws {
+        let line =
+            "submit l --resume b --quality 85 --priority high --after a --originals /o --remote-output --wait --json"
+        let end = try #require(throws: CommandExit.self) {
+            try DarkroomProgram.parseAsRoot(
+                line.split(separator: " ").map(String.init), environment: ["DARKROOM_REDIS": "unix:///here"])
+        }
+        // In the order of the help.
+        let named = "(--remote-output, --quality, --originals, --priority, --after)"
+        #expect(end.standardError.contains("leave out the options of a new batch \(named)"), "\(end.standardError)")
+        let good = ["submit", "l", "--resume", "b", "--wait", "--json", "--on-finish", "true", "--namespace", "n"]
+        #expect(throws: Never.self) { try DarkroomProgram.parseAsRoot(good) }
+    }
+
+    @Test func ownOperationsAreForWorkersThatHaveThem() throws {
+        for (line, message) in [
+            ("develop a b --filter x:mine", "only a worker that has this operation can run it"),
+            ("run a -o b --filter x:mine", "the worker of a run has only the image filters"),
+        ] {
+            let end = try #require(throws: CommandExit.self) {
+                try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init))
+            }
+            #expect(end.standardError.contains("error: --filter x:mine: \(message)"), "\(end.standardError)")
+        }
+        let submitted = try batch(queue.run("submit", list(1), "-o", scratch.path("out"), "--filter", "x:my-own_1"))
+        #expect(submitted.options.filters == ["x:my-own_1"])
+    }
+
+    @Test func batchStandsAmongOthersAsAsked() throws {
+        let first = try batch(queue.run("submit", list(1), "-o", scratch.path("1"), "--name", "first"))
+        let second = try batch(queue.run("submit", list(1), "-o", scratch.path("2"), "--name", "second"))
+        let third = try batch(
+            queue.run(
+                "submit", list(120), "-o", scratch.path("3"), "--after", "first", "--after", "\(second.id)", "--after",
+                "\(first.id)", "--after-success", "--priority", "veryHigh", "--webhook", "https://h.example/x?y=1",
+                "--originals", scratch.path("./a/../originals")))
+        #expect(third.state == .waiting && third.sealed)
+        #expect(third.options.priority == .veryHigh && third.options.afterSuccess)
+        #expect(third.options.webhook == "https://h.example/x?y=1")
+        #expect(third.options.originals == scratch.path("originals") && scratch.exists("originals"))
+        #expect(try Set(queue.store.dependencies(of: third.id)) == [first.id, second.id])
+    }
+
+    @Test func batchToWaitForMustBeOne() throws {
+        try queue.submit(["http://h/1"]) { $0.name = "twin" }
+        try queue.submit(["http://h/1"]) { $0.name = "twin" }
+        for (name, found) in [("none", "--after: no batch \"none\""), ("twin", "--after: \"twin\" names 2 batches")] {
+            let outcome = try queue.run("submit", list(1), "-o", scratch.path("out"), "--after", name)
+            #expect(outcome.status == 1 && outcome.standardOutput.isEmpty)
+            #expect(outcome.standardError.contains(found), "\(outcome.standardError)")
+        }
+        #expect(try queue.store.batchIDs().count == 2)
+        #expect(!scratch.exists("out"))
+    }
+}

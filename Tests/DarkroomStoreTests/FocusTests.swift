@@ -1,0 +1,66 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+@Suite(.redisServer) struct FocusTests {
+    @Test func whatIsInFocusIsHandedOutFirst() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 10, operations: 9)
+        let focus = Steering.Focus(45...60)
+        #expect(try test.store.perform(test.store.focus(id, focus)) == .done(isNew: true, photos: 90))
+        #expect(try test.store.perform(test.store.focus(id, focus)) == .done(isNew: false, photos: 90))
+        guard
+            case .claimed(let claimed) = try test.store.perform(test.store.claim(worker: "w", number: 1, operations: 4))
+        else { throw TestFailure(description: "the claim was old") }
+        #expect(claimed.operations.map(\.held.number) == [5, 6, 7, 1])
+        #expect(claimed.steering[id]?.focus == focus && claimed.version == 1)
+        // The newest wins.
+        _ = try test.store.perform(test.store.focus(id, Steering.Focus(85...85)))
+        #expect(try test.claim(operations: 2).map(\.held.number) == [9, 2])
+        #expect(try test.store.perform(test.store.focus(id, nil)) == .done(isNew: true, photos: 90))
+        #expect(try test.claim(operations: 1).map(\.held.number) == [3])
+    }
+
+    @Test func withOnlyNothingElseIsHandedOut() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 10, operations: 3, sealed: false)
+        _ = try test.store.perform(test.store.focus(id, Steering.Focus(35...44, only: true)))
+        #expect(try test.claim().isEmpty)
+        #expect(try test.state().rings.isEmpty)
+        // Those that are fed later count, too.
+        _ = try test.store.perform([4, 5, 6].map { test.feeding(id, $0, photos: 10) })
+        let held = try test.claim().map(\.held)
+        #expect(held.map(\.number) == [4, 5])
+        #expect(try test.state().rings.isEmpty)
+        // What is handed back stands in focus again.
+        _ = try test.store.perform(test.store.handback(held[1], worker: "worker"))
+        #expect(try test.claim().map(\.held.number) == [5])
+        _ = try test.store.perform(test.store.focus(id, nil))
+        #expect(try test.claim().map(\.held.number) == [1, 2, 3, 6])
+    }
+
+    @Test func aWorkerMayAskForWhatIsInFocusAlone() throws {
+        let test = try TestStore()
+        try test.submit("plain", operations: 2) { $0.priority = .veryHigh }
+        let focused = try test.submit("focused", operations: 3)
+        let low = try test.submit("low", operations: 3) { $0.priority = .low }
+        for id in [focused, low] { _ = try test.store.perform(test.store.focus(id, Steering.Focus(3...5))) }
+        let call = test.store.claim(worker: "w", number: 1, lowest: .normal, focused: true)
+        #expect(try test.claimed(call).operations.map { "\($0.held.batch)/\($0.held.number)" } == ["focused/2"])
+        let rest = test.store.claim(worker: "w", number: 2, focused: true)
+        #expect(try test.claimed(rest).operations.map { "\($0.held.batch)/\($0.held.number)" } == ["low/2"])
+    }
+
+    @Test func theEndClearsIt() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        _ = try test.store.perform(test.store.focus(id, Steering.Focus(0...100, only: true)))
+        try test.develop("a")
+        #expect(try test.batch(id).focus == nil)
+        #expect(try test.store.perform(test.store.focus(id, nil)) == .finished)
+        _ = try test.store.perform(test.store.retry(id, from: 1, through: 1))
+        #expect(try test.claim().count == 1)
+    }
+}

@@ -1,0 +1,201 @@
+import DarkroomModel
+
+@testable import DarkroomStore
+
+/// Checks what was published in one step against what changed in it: every change has its event and its hint, and nothing
+/// else has one.
+struct ChangeAudit {
+    let before: StoreState
+    let after: StoreState
+    let hints: [Listener.Message]
+    let events: [Listener.Message]
+
+    /// What does not agree, in words.
+    func complaints() -> [String] {
+        var found: [String] = []
+        let named = Dictionary(grouping: events) { "\($0.name) \($0.batch?.description ?? "")" }
+        var wanted: [String: [String]] = [:]
+        for id in Set(before.batches.keys).union(after.batches.keys) {
+            for (name, values) in expected(of: id) { wanted["\(name) \(id)"] = values }
+        }
+        let parts = Set(QueuePart.allCases)
+        let (was, now) = (Self.parts(before.cluster), Self.parts(after.cluster))
+        let flipped = parts.filter { was.contains($0) != now.contains($0) }
+        if !flipped.isEmpty { wanted["isSuspended "] = flipped.map { "\($0) \(now.contains($0))" } }
+        if before.cluster.downloads != after.cluster.downloads
+            || before.cluster.filtrations != after.cluster.filtrations
+        {
+            wanted["limits "] = ["\(Self.text(after.cluster.downloads)) \(Self.text(after.cluster.filtrations))"]
+        }
+        for key in Set(named.keys).union(wanted.keys).sorted() {
+            let said = (named[key] ?? []).map(Self.value).sorted()
+            let ought = (wanted[key] ?? []).sorted()
+            if said != ought { found.append("events \(key): said \(said), expected \(ought)") }
+        }
+        for event in events where (event.int("time") ?? 0) < 1_600_000_000_000 { found.append("no time: \(event)") }
+        return found + hintComplaints()
+    }
+
+    // MARK: Events
+
+    /// What an event says beside its name, batch and time, comparable.
+    private static func value(_ event: Listener.Message) -> String {
+        switch event.name {
+        case "isSuspended": "\(event.string("part") ?? "") \(event.value.map(String.init) ?? "")"
+        case "isReady", "isExecuting", "isFinished", "isCancelled": event.value.map(String.init) ?? "none"
+        case "dependencies": event.int("value").map(String.init) ?? "none"
+        case "priority": event.string("value") ?? "none"
+        case "focus": "\(text(event.int("first"))) \(text(event.int("last"))) \(event.fields["only"] as? Bool == true)"
+        case "limits": "\(text(event.int("downloads"))) \(text(event.int("filtrations")))"
+        case "completion":
+            ["round", "photos", "filtered", "failed", "cancelledPhotos"].map { text(event.int($0)) }
+                .joined(separator: " ") + " \(event.fields["cancelled"] as? Bool ?? false)"
+        case "claimed": "\((event.fields["operations"] as? [Int] ?? []).sorted()) \(event.string("worker") ?? "")"
+        case "handedBack", "ended": text(event.int("operation"))
+        case "recovered": "\(text(event.int("operation"))) \(text(event.int("deaths")))"
+        case "photos":
+            (event.fields["photos"] as? [String: String] ?? [:]).map { "\($0.key)\($0.value)" }.sorted()
+                .joined(separator: " ")
+        default: ""
+        }
+    }
+
+    private static func text(_ number: Int?) -> String { number.map(String.init) ?? "null" }
+
+    private static func parts(_ cluster: ClusterSteering) -> Set<QueuePart> {
+        var parts: Set<QueuePart> = []
+        if cluster.isSuspended { parts.insert(.everything) }
+        if cluster.areDownloadsSuspended { parts.insert(.downloads) }
+        if cluster.areFiltrationsSuspended { parts.insert(.filtrations) }
+        return parts
+    }
+
+    /// By name the values of the events that tell what became of a batch.
+    private func expected(of id: BatchID) -> [String: [String]] {
+        guard let new = after.batches[id] else { return ["forgotten": [""]] }
+        guard let old = before.batches[id] else { return submitted(new) }
+        guard old != new else { return [:] }
+        var wanted: [String: [String]] = [:]
+        if new.isCancelled, !old.isCancelled { wanted["isCancelled"] = ["true"] }
+        if new.state == .finished, old.state != .finished {
+            wanted["isFinished"] = ["true"]
+            wanted["completion"] = [Self.completion(new)]
+        }
+        if old.state == .finished, new.state != .finished {
+            wanted["isFinished"] = ["false"]
+            wanted["isReady"] = ["true"]
+        }
+        if new.started != nil, new.started != old.started { wanted["isExecuting"] = ["true"] }
+        if old.state == .waiting, new.state != .waiting, !new.isCancelled { wanted["isReady"] = ["true"] }
+        if old.state == .ready, new.state == .waiting { wanted["isReady"] = ["false"] }
+        let flipped = QueuePart.allCases.filter { old.suspended.contains($0) != new.suspended.contains($0) }
+        if !flipped.isEmpty { wanted["isSuspended"] = flipped.map { "\($0) \(new.suspended.contains($0))" } }
+        if old.priority != new.priority { wanted["priority"] = [new.priority.rawValue] }
+        if old.focus != new.focus, new.state != .finished {
+            let focus = new.focus
+            wanted["focus"] = [
+                "\(Self.text(focus?.photos.lowerBound)) \(Self.text(focus?.photos.upperBound)) \(focus?.only ?? false)"
+            ]
+        }
+        if old.dependencies.count != new.dependencies.count { wanted["dependencies"] = dependencies(old, new) }
+        operations(old, new).forEach { wanted[$0] = $1 }
+        return wanted
+    }
+
+    private func submitted(_ batch: BatchContent) -> [String: [String]] {
+        var wanted = ["submitted": [""]]
+        if batch.dependencies.isEmpty { wanted["isReady"] = ["true"] }
+        if !batch.dependencies.isEmpty { wanted["dependencies"] = ["\(batch.dependencies.count)"] }
+        if batch.isCancelled {
+            wanted["isCancelled"] = ["true"]
+            wanted["isFinished"] = ["true"]
+            wanted["completion"] = [Self.completion(batch)]
+        }
+        return wanted
+    }
+
+    /// How many it waits for, told while it waits; one that was cancelled does not any more.
+    private func dependencies(_ old: BatchContent, _ new: BatchContent) -> [String] {
+        if new.dependencies.count > old.dependencies.count { return ["\(new.dependencies.count)"] }
+        // In a step one that has finished lets go of it, and another that is forgotten; a cancel ends it in between.
+        let counts = Array((new.dependencies.count..<old.dependencies.count).map(String.init))
+        guard new.isCancelled else { return counts }
+        let id = after.batches.first { $0.value == new }?.key
+        let said = events.filter { $0.name == "dependencies" && $0.batch == id }.map(Self.value)
+        return counts.filter(said.contains)
+    }
+
+    private static func completion(_ batch: BatchContent) -> String {
+        let letters = batch.read(batch.letters)
+        let counts = ["F", "C"].map { letter in letters.filter { $0 == UInt8(ascii: letter) }.count }
+        let failed = letters.filter { (97...122).contains($0) }.count
+        return "\(batch.round) \(letters.count) \(counts[0]) \(failed) \(counts[1]) \(batch.isCancelled)"
+    }
+
+    private func operations(_ old: BatchContent, _ new: BatchContent) -> [String: [String]] {
+        var wanted: [String: [String]] = [:]
+        func add(_ name: String, _ value: String) { wanted[name, default: []].append(value) }
+        let claimed = new.executing.filter { old.executing[$0.key]?.fence != $0.value.fence }
+        for (worker, numbers) in Dictionary(grouping: claimed, by: \.value.worker) {
+            add("claimed", "\(numbers.map(\.key).sorted()) \(worker)")
+        }
+        for number in old.executing.keys {
+            let deaths = new.deaths[number] ?? 0
+            if deaths > old.deaths[number] ?? 0 {
+                add("recovered", "\(number) \(deaths)")
+            } else if new.queue.contains(number) {
+                add("handedBack", "\(number)")
+            } else if new.hasEnded(number) {
+                add("ended", "\(number)")
+            }
+        }
+        for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
+        // Photos that were cancelled one by one by a user; what a worker reports, it tells itself.
+        if hints.contains(where: { $0.name == "photos" }) {
+            let indexes = new.letters.indices.filter { new.letters[$0] == 67 && old.letters[$0] != 67 }
+            if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }
+        }
+        return wanted
+    }
+
+    // MARK: Hints
+
+    private func hintComplaints() -> [String] {
+        var found: [String] = []
+        let changes = hints.filter { $0.name != "work" }
+        let versions = changes.compactMap { $0.int("version") }
+        if versions != Array(before.version..<after.version).map({ $0 + 1 }) {
+            found.append("hints of the versions \(versions), went from \(before.version) to \(after.version)")
+        }
+        for hint in changes {
+            switch hint.name {
+            case "batch":
+                guard let id = hint.batch, let batch = after.batches[id] else { continue }
+                var steering = hint.string("steering").flatMap(Steering.init)
+                if batch.state == .finished { steering?.focus = nil }  // which its end has cleared
+                if steering != batch.steering { found.append("\(hint), but it is \(batch.steering)") }
+                if before.batches[id]?.steering == batch.steering { found.append("\(hint), but nothing changed") }
+            case "cluster":
+                if hint.string("cluster").flatMap(ClusterSteering.init) != after.cluster {
+                    found.append("\(hint), but it is \(after.cluster)")
+                }
+            case "photos": if hint.batch == nil { found.append("\(hint) names no batch") }
+            default: found.append("a hint of nothing: \(hint)")
+            }
+        }
+        for hint in hints where hint.name == "work" {
+            guard let priority = hint.string("priority").flatMap(Priority.init(rawValue:)) else {
+                found.append("\(hint) names no priority")
+                continue
+            }
+            if hint.int("workers") != after.workers.count {
+                found.append("\(hint), but there are \(after.workers.count)")
+            }
+            let entered = after.batches.contains { id, batch in
+                batch.priority == priority && (before.rings[priority]?.turns[id] == nil)
+            }
+            if !entered { found.append("\(hint), but nothing entered that ring") }
+        }
+        return found
+    }
+}

@@ -1,0 +1,125 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+@Suite(.redisServer) struct RetryTests {
+    /// Small operations are bounded by their number, large ones by their letters.
+    @Test(arguments: [(size: 2, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
+    func aHundredOperationsOrAThousandLettersACall(_ batch: (size: Int, operations: Int, step: Int)) throws {
+        let test = try TestStore()
+        let id = try test.submit(size: batch.size, operations: batch.operations)
+        try test.develop("g")
+        #expect(try test.batch(id).state == .finished)
+        func retry(_ from: Int) throws -> RetryReply {
+            try test.store.perform(test.store.retry(id, from: from, through: batch.operations))
+        }
+        for from in stride(from: 1, to: batch.operations, by: batch.step) {
+            let next = from + batch.step > batch.operations ? nil : from + batch.step
+            #expect(try retry(from) == .retried(photos: batch.step * batch.size, notKept: 0, next: next))
+            let content = try test.batch(id)
+            #expect(content.state == .ready && content.round == 2 && content.queue.count == from + batch.step - 1)
+        }
+        #expect(try test.state().expiring.isEmpty)
+        try test.develop()
+        let content = try test.batch(id)
+        #expect(content.state == .finished && content.counters.failed == 0)
+        #expect(content.counters.filtered == batch.size * batch.operations)
+        #expect(try retry(1) == .retried(photos: 0, notKept: 0, next: nil))
+        #expect(try test.batch(id).round == 2)
+    }
+
+    @Test func photosThatDidNotFailAreLookedAtByTheTenThousand() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 1000, operations: 400)
+        try test.develop()
+        #expect(
+            try test.store.perform(test.store.retry(id, from: 1, through: 400))
+                == .retried(photos: 0, notKept: 0, next: nil))
+    }
+
+    @Test func onlyThoseThatFailedForTheReasonsThatAreNamed() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 4, operations: 2)
+        let held = try test.claim().map(\.held)
+        try test.report(held[0], "gjFg")
+        let retry = test.store.retry(id, from: 1, through: 2, reasons: [.timeout])
+        #expect(try test.store.perform(retry) == .retried(photos: 2, notKept: 0, next: nil))
+        #expect(try test.batch(id).letters(1) == "NjFN")
+        // What executes is left alone.
+        try test.report(held[1], "gDNN")
+        #expect(try test.store.perform(retry) == .retried(photos: 0, notKept: 0, next: nil))
+        #expect(try test.batch(id).letters(2) == "gDNN")
+    }
+
+    @Test func whatWasNotKeptIsCountedAndCanBeRestored() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 3, operations: 3)
+        try test.command("HSET", test.store.keys.batch(id), "operations.kept", "9999")
+        for operation in try test.claim() { try test.report(operation.held, "aFb") }
+        #expect(try test.command("HLEN", test.store.keys.operations(id)) == .integer(1))
+        try test.command("HSET", test.store.keys.batch(id), "operations.kept", "1")
+        let retry = test.store.retry(id, from: 1, through: 3)
+        #expect(try test.store.perform(retry) == .retried(photos: 2, notKept: 4, next: nil))
+        for (operation, reply) in [(1, RestoreReply.notNeeded), (2, .restored), (3, .restored), (4, .notNeeded)] {
+            let restore = test.store.restore(id, operation: operation, entry: [7])
+            #expect(try test.store.perform(restore) == reply, "operation \(operation)")
+        }
+        #expect(try test.store.perform(retry) == .retried(photos: 4, notKept: 0, next: nil))
+        let claimed = try test.claim()
+        #expect(claimed.map(\.entry) == [[1, 2, 3], [7], [7]])
+        #expect(claimed.allSatisfy { $0.letters == Array("NFN".utf8) })
+        #expect(try test.batch(id).failures.isEmpty)
+    }
+
+    @Test func aCancelledBatchIsNotRetried() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 3, operations: 2)
+        try test.report(try test.claim(operations: 1)[0].held, "aaa")
+        _ = try test.store.perform(test.store.cancel(id))
+        #expect(try test.store.perform(test.store.retry(id, from: 1, through: 2)) == .cancelled)
+        #expect(try test.store.perform(test.store.retry(BatchID("none"), from: 1, through: 2)) == .gone)
+    }
+
+    @Test func eachRoundHasItsWebhook() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1) { $0.webhook = "https://example.org/done" }
+        func due() throws -> [DueWebhook] { try test.store.perform(test.store.heartbeat(worker: "w")).webhooks }
+        #expect(try due().isEmpty)
+        try test.develop("a")
+        let first = try #require(try due().first)
+        #expect(
+            first.member == "batch 1" && first.batch == id && first.round == 1
+                && first.url == "https://example.org/done")
+        guard
+            case .taken(attempts: 1, let score) = try test.store.perform(
+                test.store.takeWebhook(first, for: .seconds(60)))
+        else { throw TestFailure(description: "the webhook was not taken") }
+        #expect(try due().isEmpty)
+        #expect(try test.store.perform(test.store.takeWebhook(first, for: .seconds(60))) == .moved)
+        #expect(try !test.store.perform(test.store.settleWebhook(first.member, score: first.score, retryAfter: nil)))
+        #expect(try test.store.perform(test.store.settleWebhook(first.member, score: score, retryAfter: .zero)))
+        let again = try #require(try due().first)
+        guard
+            case .taken(attempts: 2, let last) = try test.store.perform(
+                test.store.takeWebhook(again, for: .seconds(60)))
+        else { throw TestFailure(description: "the webhook was not taken again") }
+        #expect(try test.store.perform(test.store.settleWebhook(again.member, score: last, retryAfter: nil)))
+        #expect(try test.state().webhooks.isEmpty)
+        _ = try test.store.perform(test.store.retry(id, from: 1, through: 1))
+        try test.develop()
+        #expect(try due().map(\.member) == ["batch 2"])
+        #expect(try test.store.perform(test.store.forget(id)) == .forgotten)
+        #expect(try test.state().webhooks.isEmpty)
+    }
+
+    @Test func tenWebhooksAHeartbeat() throws {
+        let test = try TestStore()
+        for number in 1...12 { try test.submit("b\(number)") { $0.webhook = "https://example.org/\(number)" } }
+        let due = try test.store.perform(test.store.heartbeat(worker: "w")).webhooks
+        #expect(due.count == 10)
+        for webhook in due { _ = try test.store.perform(test.store.takeWebhook(webhook, for: .seconds(60))) }
+        #expect(try test.store.perform(test.store.heartbeat(worker: "w")).webhooks.count == 2)
+    }
+}

@@ -1,0 +1,50 @@
+import DarkroomModel
+import DarkroomRedis
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+/// Steering touches flags and a ring entry, never operations or photos: it costs the same for any size.
+@Suite(.redisServer) struct SteeringCostTests {
+    /// How often Redis ran each command so far, in scripts as well.
+    private func counts(_ test: TestStore) throws -> [String: Int] {
+        let text = try test.command("INFO", "commandstats").string ?? ""
+        var counts: [String: Int] = [:]
+        for line in text.split(whereSeparator: \.isNewline) where line.hasPrefix("cmdstat_") {
+            let parts = line.dropFirst("cmdstat_".count).split(separator: ":calls=")
+            counts[String(parts[0])] = parts.last.flatMap { $0.split(separator: ",").first }.flatMap { Int($0) }
+        }
+        return counts
+    }
+
+    private func cost<Reply>(_ test: TestStore, _ call: ScriptCall<Reply>) throws -> [String: Int] {
+        let before = try counts(test)
+        _ = try test.store.perform(call)
+        return try counts(test).merging(before) { $0 - $1 }.filter { $0.value != 0 && $0.key != "info" }
+    }
+
+    /// Commands whose cost does not grow with what a key holds, or only with its logarithm.
+    private static let cheap: Set = [
+        "evalsha", "hget", "hmget", "hset", "hdel", "hincrby", "zadd", "zrem", "zscore", "zcard", "zcount", "exists",
+        "publish", "time", "unlink",
+    ]
+
+    @Test func costsTheSameForAnySize() throws {
+        let test = try TestStore()
+        let small = try test.submit("small", operations: 2, sealed: false)
+        let large = try test.submit("large", size: 50, operations: 3000, sealed: false)
+        func compare<Reply>(_ name: String, _ call: (BatchID) -> ScriptCall<Reply>) throws {
+            let costs = try [small, large].map { try cost(test, call($0)) }
+            #expect(costs[0] == costs[1], "\(name)")
+            #expect(Set(costs[1].keys).isSubset(of: Self.cheap), "\(name): \(costs[1].keys.sorted())")
+        }
+        try compare("suspend") { test.store.suspend($0, .everything, true) }
+        try compare("resume") { test.store.suspend($0, .everything, false) }
+        try compare("prioritize") { test.store.prioritize($0, .high) }
+        try compare("focus") { test.store.focus($0, Steering.Focus(1...4, only: true)) }
+        try compare("clear the focus") { test.store.focus($0, nil) }
+        try compare("cancel") { test.store.cancel($0) }
+        #expect(try test.batch(large).state == .finished)
+    }
+}

@@ -1,0 +1,69 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+
+@testable import DarkroomStore
+
+/// What is said on the channels of a namespace, heard by a real subscription and read up to a mark of one's own.
+final class Listener: Sendable {
+    /// A message, taken apart.
+    struct Message: CustomStringConvertible {
+        var text: String
+        var fields: [String: Any]
+
+        /// What it is about: the event's name, or what a hint says has changed.
+        var name: String { fields["event"] as? String ?? fields["change"] as? String ?? "" }
+        var batch: BatchID? { (fields["batch"] as? String).map { BatchID($0) } }
+        var value: Bool? { fields["value"] as? Bool }
+        func int(_ field: String) -> Int? { fields[field] as? Int }
+        func string(_ field: String) -> String? { fields[field] as? String }
+        var description: String { text }
+    }
+
+    private let store: BatchStore
+    private let heard = Locked<[(channel: String, text: String)]>([])
+    private let signal = DispatchSemaphore(value: 0)
+    private let subscription: RedisSubscription
+
+    init(_ store: BatchStore) throws {
+        self.store = store
+        let (heard, signal) = (heard, signal)
+        let channels = [store.keys.controlChannel, store.keys.eventsChannel]
+        subscription = RedisSubscription(RedisServer.current.configuration, channels: channels) { event in
+            switch event {
+            case .subscribed: signal.signal()
+            case .message(let channel, let payload):
+                let text = String(decoding: payload, as: UTF8.self)
+                if text == "mark" { signal.signal() } else { heard.withLock { $0.append((channel, text)) } }
+            default: break
+            }
+        }
+        guard signal.wait(timeout: .now() + 10) == .success else {
+            throw TestFailure(description: "the subscription was not confirmed within 10 s")
+        }
+    }
+
+    /// The hints and the events since the last call.
+    func upToNow() throws -> (hints: [Message], events: [Message]) {
+        _ = try store.connection.call(RedisCommand("PUBLISH", store.keys.eventsChannel, "mark"))
+        guard signal.wait(timeout: .now() + 10) == .success else {
+            throw TestFailure(description: "the mark did not come within 10 s")
+        }
+        let new = heard.withLock { heard in
+            defer { heard = [] }
+            return heard
+        }
+        var (hints, events): ([Message], [Message]) = ([], [])
+        for (channel, text) in new {
+            let fields = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+            guard let fields else { throw TestFailure(description: "a message that is no object: \(text)") }
+            let message = Message(text: text, fields: fields)
+            if channel == store.keys.controlChannel { hints.append(message) } else { events.append(message) }
+        }
+        return (hints, events)
+    }
+
+    func close() { subscription.close() }
+}
