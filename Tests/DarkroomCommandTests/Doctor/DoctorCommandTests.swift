@@ -82,7 +82,9 @@ import Testing
     @Test func userWithoutRightsIsToldWhichItNeeds() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
-        let rights = "ACL SETUSER ann on >secret ~* +ping +info +time +select".split(separator: " ").map { Array($0.utf8) }
+        let rights = "ACL SETUSER ann on >secret ~* +ping +info +time +select".split(separator: " ").map {
+            Array($0.utf8)
+        }
         _ = try RedisConnection(redis.configuration).call(RedisCommand(arguments: rights))
         let address = redis.configuration.displayName.replacingOccurrences(of: "unix://", with: "unix://ann:secret@")
         let outcome = try Program.run("doctor", "--redis", address, "--json")
