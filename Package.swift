@@ -35,6 +35,7 @@ let package = Package(
 
         // Darkroom itself.
         .target(name: "DarkroomModel"),
+        .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency"]),
         .target(
             name: "DarkroomStore",
             dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding"],
@@ -52,7 +53,9 @@ let package = Package(
         .target(name: "ArgumentParsing"),
         .executableTarget(
             name: "DarkroomCommand",
-            dependencies: ["Darkroom", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem"]),
+            dependencies: [
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem",
+            ]),
 
         // Programs that use the library.
         .executableTarget(name: "SteerBatch", dependencies: ["Darkroom"], path: "Sources/Examples/SteerBatch"),
@@ -69,11 +72,12 @@ let package = Package(
         .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomTransferTests",
-            dependencies: ["DarkroomTransfer", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+            dependencies: ["DarkroomTransfer", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomImagingTests",
             dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib", "FuzzSupport"]),
         .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport"]),
+        .testTarget(name: "DarkroomLoggingTests", dependencies: ["DarkroomLogging", "DarkroomConcurrency"]),
         .testTarget(name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "DarkroomTestSupport"]),
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
         .testTarget(
@@ -85,7 +89,8 @@ let package = Package(
                 "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "SteerBatch", "OwnOperation",
             ]),
         .testTarget(
-            name: "DarkroomCommandTests", dependencies: ["Darkroom", "DarkroomCommand", "DarkroomTestSupport"]),
+            name: "DarkroomCommandTests",
+            dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport"]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -32,6 +32,8 @@ bool darkroom_imaging_start(char *detail, size_t capacity) {
 
 void darkroom_imaging_thread_shutdown(void) { vips_thread_shutdown(); }
 
+const char *darkroom_imaging_version(void) { return vips_version_string(); }
+
 bool darkroom_imaging_can_load(const char *path) {
     VipsImage *image = vips_image_new_from_file(path, NULL);
     if (!image) {

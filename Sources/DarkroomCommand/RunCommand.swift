@@ -38,11 +38,12 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @Option(help: "Use this Redis and its workers, too, instead of a private one.", valueName: "url") var redis: String?
+    @OptionGroup(title: "Redis options") var access: RedisAccessOptions
     @Option(help: "With --redis: what the keys begin with.", valueName: "name") var namespace: String = "darkroom"
 
     func validate() throws {
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
-        if let redis { _ = try RedisConfiguration(url: redis) }
+        if let redis { _ = try access.configuration(url: redis) }
         if let operation = image.ownOperation, redis == nil {
             throw ValidationError(
                 "--filter \(operation): the worker of a run has only the image filters; give the Redis of workers that have "
@@ -65,7 +66,7 @@ struct RunCommand: ParsableCommand {
         let session = try RunSession(
             folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite,
             again: again,
-            shared: redis.map { try RedisConfiguration(url: $0) }, keys: Keys(namespace: namespace), progress: progress)
+            shared: redis.map { try access.configuration(url: $0) }, keys: Keys(namespace: namespace), progress: progress)
         defer { session.close() }
         defer { progress.end() }
         let outcome = try session.develop(
@@ -107,7 +108,7 @@ struct RunCommand: ParsableCommand {
 
     /// What makes another run the same job.
     private func identity(_ reader: PhotoListReader, _ options: BatchOptions) throws -> RunIdentity {
-        let shared = try redis.map { "\(try RedisConfiguration(url: $0).displayName), namespace \(namespace)" }
+        let shared = try redis.map { "\(try access.configuration(url: $0).displayName), namespace \(namespace)" }
         return RunIdentity(list: listPath ?? reader.name, redis: shared ?? "private", options: options)
     }
 

@@ -154,12 +154,14 @@ public final class Coordinator: Sendable {
 
     /// Seals a batch and blocks until Redis has it safely; false when Redis has lost something since it confirmed it.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        let reply = try control.retrying {
-            try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))
+        // Both are tried again together: after a failover the new master may confirm what it has of a seal that is lost.
+        let (reply, isKept) = try control.retrying {
+            let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))
+            return (reply, reply == .sealed ? try Durability(store: store).wait() : true)
         }
         switch reply {
         case .sealed:
-            if try !control.retrying({ try Durability(store: store).wait() }) { onNotice(.notPersistent) }
+            if !isKept { onNotice(.notPersistent) }
             return true
         case .gone: throw Self.gone(id)
         case .cancelled: throw FeedPipeline.Cancelled()

@@ -48,6 +48,9 @@ public enum Imaging {
         darkroom_imaging_thread_shutdown()
     }
 
+    /// The version of the installed libvips.
+    public static var libraryVersion: String { String(cString: darkroom_imaging_version()) }
+
     /// Whether the installed libvips can write the format; the first call for one writes a small picture.
     public static func canSave(_ format: ImageFormat) -> Bool {
         startError == nil && darkroom_imaging_can_save(format.c)

@@ -23,35 +23,58 @@ public enum RedisRequirements {
     }
 
     /// Checks what INFO answered.
-    static func check(information: String, of redis: String) throws(StoreError) -> [String] {
-        var fields: [Substring: Substring] = [:]
-        for line in information.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            fields[line[..<colon]] = line[line.index(after: colon)...]
-        }
-        // Valkey gives here the version of Redis that it is compatible with.
-        let version = fields["redis_version"] ?? "none"
-        guard let major = version.split(separator: ".").first.flatMap({ Int($0) }), major >= oldestMajorVersion else {
-            throw StoreError(
-                .unsuitableRedis,
-                "\(redis): this Redis is too old: found version \(version), needed is \(oldestMajorVersion).0 or newer, "
-                    + "or Valkey; install one of them there, or name another Redis")
+    static func check(information text: String, of redis: String) throws(StoreError) -> [String] {
+        let information = ServerInformation(text)
+        if let lack = versionLack(information) {
+            throw StoreError(.unsuitableRedis, "\(redis): \(lack.meaning): found \(lack.found); \(lack.advice)")
         }
         var warnings: [String] = []
-        if fields["role"] == "slave" {
-            let master = "\(fields["master_host"] ?? "?"):\(fields["master_port"] ?? "?")"
+        if information["role"] == "slave" {
+            let master = "\(information["master_host"] ?? "?"):\(information["master_port"] ?? "?")"
             warnings.append(
                 "\(redis): this Redis is a replica of \(master), where nothing can be changed; name its master, or let "
                     + "sentinels name it: redis+sentinel://host:port/service")
         }
-        guard let policy = fields["maxmemory_policy"], policy != "noeviction" else { return warnings }
-        let found = "\(redis): found maxmemory-policy \(policy)"
-        if policy.hasPrefix("volatile-") {
-            return warnings + ["\(found): no key of Darkroom expires, so none is evicted, but noeviction is safer"]
+        guard let lack = evictionLack(information) else { return warnings }
+        let found = "\(redis): found \(lack.found): \(lack.meaning)"
+        guard lack.isHindrance else { return warnings + [found] }
+        throw StoreError(.unsuitableRedis, "\(found); \(lack.advice)")
+    }
+
+    /// Something in which a Redis is not as it must be, or should be.
+    package struct Lack: Sendable {
+        package let found: String
+        /// What is wrong with it.
+        package let meaning: String
+        /// What to do.
+        package let advice: String
+        /// Whether it must not be worked with.
+        package var isHindrance = true
+    }
+
+    /// Whether a Redis is too old.
+    package static func versionLack(_ information: ServerInformation) -> Lack? {
+        // Valkey gives here the version of Redis that it is compatible with.
+        let version = information["redis_version"] ?? "none"
+        if let major = version.split(separator: ".").first.flatMap({ Int($0) }), major >= oldestMajorVersion {
+            return nil
         }
-        throw StoreError(
-            .unsuitableRedis,
-            "\(found): a full Redis would throw away photos that are queued; set \"maxmemory-policy noeviction\" in its "
-                + "configuration, or now: redis-cli CONFIG SET maxmemory-policy noeviction")
+        return Lack(
+            found: "version \(version), needed is \(oldestMajorVersion).0 or newer, or Valkey",
+            meaning: "this Redis is too old", advice: "install one of them there, or name another Redis")
+    }
+
+    /// Whether a Redis throws away keys when it is full.
+    package static func evictionLack(_ information: ServerInformation) -> Lack? {
+        guard let policy = information["maxmemory_policy"], policy != "noeviction" else { return nil }
+        let isHindrance = !policy.hasPrefix("volatile-")
+        return Lack(
+            found: "maxmemory-policy \(policy)",
+            meaning: isHindrance
+                ? "a full Redis would throw away photos that are queued"
+                : "no key of Darkroom expires, so none is evicted, but noeviction is safer",
+            advice: "set \"maxmemory-policy noeviction\" in its configuration, or now: redis-cli CONFIG SET "
+                + "maxmemory-policy noeviction",
+            isHindrance: isHindrance)
     }
 }

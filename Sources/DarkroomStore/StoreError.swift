@@ -47,8 +47,5 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 
 extension StoreError {
     /// True when Redis is away and may come back, or cannot write to its disk until somebody makes room.
-    public var isPassing: Bool {
-        [.cannotConnect, .disconnected, .timedOut].contains(redis?.code)
-            || ["MISCONF", "LOADING"].contains(redis?.serverErrorName)
-    }
+    public var isPassing: Bool { redis?.isPassing == true }
 }

@@ -59,8 +59,8 @@ final class WorkerCore: Sendable {
     /// Redis did not do what it was asked: the heart is to find out whether it is there, before anything else is tried.
     func redisFailed(_ error: StoreError) {
         heartBeats.withLock { $0 = false }
-        // The heart says when Redis is away; an answer that is an error would be said by nobody else.
-        if error.redis?.code == .server || error.redis == nil { log("\(error)") }
+        // The heart says when Redis is away or not ready; what will not pass by itself would be said by nobody else.
+        if !error.isPassing { log("\(error)") }
         heartSignal.raise()
     }
 

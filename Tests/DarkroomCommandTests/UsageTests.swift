@@ -39,6 +39,8 @@ import Testing
         ("worker --webhook-hosts a.example,", "--webhook-hosts \"\" is no host; write HOST"),
         ("status --redis http://h", "read the address of Redis: found the scheme \"http\"; it must look like redis://"),
         ("status --namespace a/b", "--namespace \"a/b\": letters, digits"),
+        ("doctor --downloads 0", "--downloads 0: at least 1"),
+        ("doctor --max-pixels 0", "--max-pixels 0: at least 1"),
         ("develop a b --quality 101", "--quality 101: from 1 to 100"),
         ("develop a b --filter sepa", "--filter \"sepa\": no such filter"),
         ("develop a b --format bmp", "--format \"bmp\": it can be same, jpeg"),

@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -69,6 +70,17 @@ import Testing
     func saysWhatIsNoFile(path: String) async {
         let error = await fetch(path).error
         #expect(error?.code == .fileNotFound, "\(error?.detail ?? "no error")")
+    }
+
+    @Test func readsNothingThatNobodyWantsAnyMore() throws {
+        let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
+        let unwanted = Latch()
+        #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: unwanted).count == 14)
+        unwanted.set()
+        let refusal = #expect(throws: Refusal.self) {
+            try folders.contents(ofFile: photos.path + "/a b.jpg", unless: unwanted)
+        }
+        #expect(refusal?.code == .cancelled)
     }
 
     @Test func refusesFilesThatAreTooLarge() async {

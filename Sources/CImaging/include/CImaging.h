@@ -69,6 +69,9 @@ struct darkroom_result {
 // Returns false with a reason.
 bool darkroom_imaging_start(char *detail, size_t capacity);
 
+// The version of the libvips that is installed, as text that stays.
+const char *darkroom_imaging_version(void);
+
 // Frees what libvips keeps for the calling thread.
 void darkroom_imaging_thread_shutdown(void);
 

@@ -71,13 +71,7 @@ struct Durability {
         min(1000, max(1, Int(patience / .milliseconds(1))))
     }
 
-    private func information(_ section: String) throws(RedisError) -> [Substring: Substring] {
-        let text = try store.connection.call(RedisCommand("INFO", section)).string ?? ""
-        var fields: [Substring: Substring] = [:]
-        for line in text.split(whereSeparator: \.isNewline) {
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            fields[line[..<colon]] = line[line.index(after: colon)...]
-        }
-        return fields
+    private func information(_ section: String) throws(RedisError) -> ServerInformation {
+        ServerInformation(try store.connection.call(RedisCommand("INFO", section)).string ?? "")
     }
 }

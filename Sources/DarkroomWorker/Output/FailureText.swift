@@ -6,23 +6,11 @@ enum FailureText {
     static func json(_ line: ManifestLine) -> [UInt8] {
         var text: [UInt8] = [UInt8(ascii: "{")]
         JSONText.append("name", line.name, to: &text)
-        JSONText.append("url", redacted(line.url), to: &text)
+        JSONText.append("url", PhotoURL.redacted(line.url), to: &text)
         JSONText.append("reason", line.reason, to: &text)
-        JSONText.append("detail", line.detail, to: &text)
+        JSONText.append("detail", line.detail.map(PhotoURL.redacting), to: &text)
         JSONText.append("attempts", line.attempts, to: &text)
         text.append(UInt8(ascii: "}"))
         return text
-    }
-
-    /// A URL without user, password, query and fragment.
-    static func redacted(_ url: String) -> String {
-        var plain = url.prefix { $0 != "?" && $0 != "#" }
-        if let scheme = plain.range(of: "://") {
-            let authority = plain[scheme.upperBound...].prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") {
-                plain = plain[..<scheme.upperBound] + plain[plain.index(after: at)...]
-            }
-        }
-        return String(plain)
     }
 }

@@ -1,0 +1,80 @@
+import Foundation
+
+/// What `darkroom run` needs besides: a place for the socket of its private Redis, and that Redis.
+struct RunFacts {
+    /// The folders in which the socket may lie, best first, and why it cannot; nil: it can.
+    var socketFolders: [(path: String, failure: String?)] = []
+    /// Where redis-server is; nil: nowhere in PATH.
+    var server: String?
+}
+
+/// Tries it.
+struct RunProbe {
+    var environment = ProcessInfo.processInfo.environment
+    var temporary = "/tmp"
+
+    func facts() -> RunFacts {
+        var facts = RunFacts()
+        let parents = [environment["XDG_RUNTIME_DIR"] ?? "", temporary].filter { $0.hasPrefix("/") }
+        facts.socketFolders = parents.map { ($0, Self.failure(ofSocketIn: $0)) }
+        let folders = (environment["PATH"] ?? "").split(separator: ":")
+        facts.server = folders.map { "\($0)/redis-server" }.first { access($0, X_OK) == 0 }
+        return facts
+    }
+
+    /// Makes a socket in a folder of its own, and removes both.
+    private static func failure(ofSocketIn parent: String) -> String? {
+        var template = Array((parent + "/darkroom-doctor-XXXXXX").utf8CString)
+        guard mkdtemp(&template) != nil else { return String(cString: strerror(errno)) }
+        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        let path = folder + "/redis.sock"
+        defer {
+            unlink(path)
+            rmdir(folder)
+        }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let capacity = MemoryLayout.size(ofValue: address.sun_path)
+        guard path.utf8.count < capacity else { return "its path is too long for a socket" }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        defer { close(descriptor) }
+        let bound = withUnsafeBytes(of: &address) { bytes in
+            // The memory is that of a socket address, of which the kernel reads the family first.
+            bind(
+                descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress,
+                socklen_t(MemoryLayout<sockaddr_un>.size))
+        }
+        return bound == 0 ? nil : String(cString: strerror(errno))
+    }
+}
+
+/// Can `darkroom run` start its Redis?
+struct RunCheck: Check {
+    let facts: RunFacts
+
+    var findings: [Finding] { [socket, server] }
+
+    private var socket: Finding {
+        let check = "socket of run"
+        let failures = facts.socketFolders.compactMap { folder in folder.failure.map { "\(folder.path): \($0)" } }
+        guard let good = facts.socketFolders.first(where: { $0.failure == nil }) else {
+            return .problem(
+                check, failures.joined(separator: "; "),
+                "\"darkroom run\" needs a folder for a socket: let this user write to one of them")
+        }
+        guard failures.isEmpty || good.path == facts.socketFolders[0].path else {
+            return .warning(
+                check, "\(good.path), since \(failures.joined(separator: "; "))",
+                "mend XDG_RUNTIME_DIR, or unset it")
+        }
+        return .ok(check, good.path)
+    }
+
+    private var server: Finding {
+        if let server = facts.server { return .ok("redis-server", server) }
+        return .warning(
+            "redis-server", "not in PATH", "only \"darkroom run\" needs it (Debian: apt install redis-server)")
+    }
+}

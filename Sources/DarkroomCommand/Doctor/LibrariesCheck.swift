@@ -1,0 +1,61 @@
+import Darkroom
+
+/// What the libraries that are installed can do.
+struct LibraryFacts {
+    var imaging = ""
+    var readable: Set<ImageFormat> = []
+    var writable: Set<ImageFormat> = []
+    var transfer = ""
+    /// What libcurl speaks TLS with; nil when it cannot.
+    var tls: String?
+    var looksUpNamesAsynchronously = true
+
+    /// Tries the libraries of this machine.
+    static func installed() -> LibraryFacts {
+        var options = DevelopOptions(filters: [])
+        options.format = .png
+        return LibraryFacts(
+            imaging: Imaging.libraryVersion,
+            readable: Set(
+                ImageFormat.allCases.filter { (try? Imaging.develop(SamplePhoto.bytes($0), options)) != nil }),
+            writable: Set(ImageFormat.allCases.filter(Imaging.canSave)), transfer: TransferLibrary.version,
+            tls: TransferLibrary.tlsLibrary, looksUpNamesAsynchronously: TransferLibrary.looksUpNamesAsynchronously)
+    }
+}
+
+/// Can photos be fetched, read and written?
+struct LibrariesCheck: Check {
+    let facts: LibraryFacts
+
+    /// Without these hardly a list can be developed.
+    private static let needed: Set<ImageFormat> = [.jpeg, .png]
+
+    var findings: [Finding] {
+        [formats("read", facts.readable), formats("write", facts.writable), transfers]
+    }
+
+    private func formats(_ verb: String, _ able: Set<ImageFormat>) -> Finding {
+        let check = "formats to \(verb)"
+        let names = ImageFormat.allCases.filter(able.contains).map(\.rawValue).joined(separator: " ")
+        let missing = ImageFormat.allCases.filter { !able.contains($0) }
+        let found = "libvips \(facts.imaging): \(names.isEmpty ? "none" : names)"
+        guard !missing.isEmpty else { return .ok(check, found) }
+        let list = missing.map(\.rawValue).joined(separator: ", ")
+        let advice =
+            "\(list) cannot be \(verb == "read" ? "read" : "written") here: install a libvips that can, with its plug-ins"
+        return able.isSuperset(of: Self.needed) ? .warning(check, found, advice) : .problem(check, found, advice)
+    }
+
+    private var transfers: Finding {
+        let found = "libcurl \(facts.transfer), TLS by \(facts.tls ?? "nothing")"
+        if facts.tls == nil {
+            return .problem("transfers", found, "photos of https: URLs cannot be fetched: install a libcurl with TLS")
+        }
+        guard facts.looksUpNamesAsynchronously else {
+            return .warning(
+                "transfers", found + ", names looked up one at a time",
+                "a slow look-up holds up all transfers: install a libcurl with AsynchDNS")
+        }
+        return .ok("transfers", found)
+    }
+}

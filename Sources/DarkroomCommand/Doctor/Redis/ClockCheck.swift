@@ -1,0 +1,22 @@
+import Darkroom
+
+/// Do this machine and Redis agree on the time?
+struct ClockCheck: Check {
+    /// By how much the clock of Redis is ahead.
+    let difference: Duration
+
+    var findings: [Finding] {
+        let check = "clock"
+        let seconds = abs(difference / .seconds(1))
+        guard seconds >= 1 else {
+            return [.ok(check, "Redis and this machine differ by \(HumanText.duration(seconds))")]
+        }
+        let side = difference < .zero ? "behind" : "ahead of"
+        let found = "Redis is \(HumanText.duration(seconds)) \(side) this machine"
+        return [
+            .warning(
+                check, found,
+                "leases do not depend on it, but times that are shown, logs and certificates do: let NTP keep both")
+        ]
+    }
+}

@@ -1,0 +1,47 @@
+import Darkroom
+
+/// How long does an answer of Redis take?
+struct LatencyCheck: Check {
+    let pings: [Duration]
+    let scripts: Result<[Duration], RedisError>
+
+    /// A worker waits for some answers between two photos of an operation's 50; from here on it is felt.
+    private static let slow = Duration.milliseconds(50)
+    /// Three such answers in a row, and leases come into danger.
+    private static let dangerous = Duration.seconds(2)
+
+    var findings: [Finding] {
+        let script: Finding =
+            switch scripts {
+            case .success(let durations): finding("Redis scripts", durations)
+            case .failure(let error):
+                .problem(
+                    "Redis scripts", error.description,
+                    "every change is a script: let this user run EVAL, EVALSHA and SCRIPT LOAD")
+            }
+        return [finding("Redis latency", pings), script]
+    }
+
+    private func finding(_ check: String, _ durations: [Duration]) -> Finding {
+        let sorted = durations.sorted()
+        guard let slowest = Self.percentile(99, sorted), let middle = Self.percentile(50, sorted) else {
+            return .ok(check, "not measured")
+        }
+        let found = "p50 \(Self.text(middle)), p99 \(Self.text(slowest)) of \(durations.count)"
+        let advice =
+            "look for slow commands of others (redis-cli SLOWLOG GET), swapping, a slow disk under its append-only file, "
+            + "and at the network"
+        if slowest >= Self.dangerous { return .problem(check, found, advice) }
+        return slowest >= Self.slow ? .warning(check, found, advice) : .ok(check, found)
+    }
+
+    /// The value that so many percent do not exceed (nearest rank); nil of none.
+    static func percentile(_ percent: Int, _ sorted: [Duration]) -> Duration? {
+        sorted.isEmpty ? nil : sorted[max(0, (sorted.count * percent + 99) / 100 - 1)]
+    }
+
+    private static func text(_ duration: Duration) -> String {
+        duration < .milliseconds(1)
+            ? "\(Int(duration / .microseconds(1))) us" : HumanText.duration(duration / .seconds(1))
+    }
+}

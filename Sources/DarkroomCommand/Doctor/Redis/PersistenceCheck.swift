@@ -1,0 +1,54 @@
+import Darkroom
+
+/// What is left of the queue when Redis dies?
+struct PersistenceCheck: Check {
+    let information: ServerInformation
+    /// `appendfsync` and `save`, as far as it tells them.
+    let settings: [String: String]
+
+    private static let check = "Redis persistence"
+
+    var findings: [Finding] {
+        [information["aof_enabled"] == "1" ? appendOnlyFile : snapshots] + failedSnapshot
+    }
+
+    private var appendOnlyFile: Finding {
+        if let status = information["aof_last_write_status"], status != "ok" {
+            return .problem(
+                Self.check, "append-only file: the last write failed (\(status))",
+                "Redis refuses every change: look at its disk and its log")
+        }
+        if let status = information["aof_last_bgrewrite_status"], status != "ok" {
+            return .warning(
+                Self.check, "append-only file: the last rewrite failed (\(status))",
+                "the file grows without end: look at its disk, its memory and its log")
+        }
+        let appendfsync = settings["appendfsync"]
+        let found = "append-only file, appendfsync \(appendfsync ?? "unknown (CONFIG GET is not allowed)")"
+        guard appendfsync == "no" else { return .ok(Self.check, found) }
+        return .warning(
+            Self.check, found,
+            "a crash of the machine loses up to 30 s: set \"appendfsync everysec\", which loses one at most")
+    }
+
+    private var snapshots: Finding {
+        let advice = "set \"appendonly yes\" in its configuration, or now: redis-cli CONFIG SET appendonly yes"
+        guard settings["save"] != "" else {
+            return .problem(
+                Self.check, "neither append-only file nor snapshots", "a restart of Redis loses every batch: \(advice)")
+        }
+        let saved = information.int("rdb_last_save_time").map { HumanText.localTime($0 * 1000) } ?? "unknown"
+        return .warning(
+            Self.check, "snapshots only, the last \(saved)",
+            "a crash of Redis loses what happened since the last one: \(advice)")
+    }
+
+    private var failedSnapshot: [Finding] {
+        guard let status = information["rdb_last_bgsave_status"], status != "ok" else { return [] }
+        return [
+            .problem(
+                "Redis snapshots", "the last one failed (\(status))",
+                "Redis refuses changes then (stop-writes-on-bgsave-error): look at its disk, its memory and its log")
+        ]
+    }
+}

@@ -1,0 +1,25 @@
+import Darkroom
+
+/// Is it a Redis that Darkroom can work with?
+struct RedisServerCheck: Check {
+    /// Its address.
+    let name: String
+    let information: ServerInformation
+
+    var findings: [Finding] {
+        let check = "Redis version"
+        guard information["redis_mode"] != "sentinel" else {
+            return [
+                .problem(
+                    check, "\(name) is a Sentinel, which keeps no data", "name the Redis that it watches with --redis")
+            ]
+        }
+        if let lack = RedisRequirements.versionLack(information) {
+            return [.problem(check, "\(name): \(lack.found)", "\(lack.meaning): \(lack.advice)")]
+        }
+        // `redis_version` of a Valkey is the Redis that it is compatible with.
+        let version =
+            information["valkey_version"].map { "Valkey \($0)" } ?? "Redis \(information["redis_version"] ?? "")"
+        return [.ok(check, "\(version) at \(name)")]
+    }
+}

@@ -1,0 +1,46 @@
+import Foundation
+
+/// How much processor time there is.
+struct CoreFacts {
+    /// Cores that are there.
+    var online: Int
+    /// Cores that this process may use (sched_setaffinity(2)).
+    var allowed: Int
+    /// How many cores' time the control group may have; nil: no limit.
+    var quota: Double?
+
+    init(online: Int, allowed: Int, quota: Double? = nil) {
+        self.online = online
+        self.allowed = allowed
+        self.quota = quota
+    }
+
+    /// Those of this machine.
+    init(_ group: ControlGroup) {
+        online = ProcessInfo.processInfo.processorCount
+        allowed = ProcessInfo.processInfo.activeProcessorCount
+        quota = group.coreQuota
+    }
+}
+
+/// Are there as many cores as photos filtered at once?
+struct CoresCheck: Check {
+    let facts: CoreFacts
+    let load: WorkerLoad
+
+    var findings: [Finding] {
+        var found = "\(facts.allowed) of \(facts.online) may be used"
+        var usable = Double(facts.allowed)
+        if let quota = facts.quota {
+            found += String(format: ", and the control group has the time of %.1f", quota)
+            usable = min(usable, quota)
+        }
+        found += "; \(HumanText.count(load.filtrations, of: "filtration")) at once"
+        guard Double(load.filtrations) >= usable + 1 else { return [.ok("cores", found)] }
+        return [
+            .warning(
+                "cores", found,
+                "more takes memory and is not faster: --filtrations \(max(1, Int(usable.rounded())))")
+        ]
+    }
+}

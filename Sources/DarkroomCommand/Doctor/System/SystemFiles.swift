@@ -1,0 +1,62 @@
+import Foundation
+
+/// The files by which the kernel tells of itself: proc(5), cgroups(7).
+struct SystemFiles {
+    /// Where they begin; another folder for tests.
+    var root = ""
+
+    /// The text of a file; nil when there is none, or none that can be read.
+    func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
+
+    /// The text of a file without the line feed at its end.
+    func line(_ path: String) -> String? { text(path)?.trimmingCharacters(in: .whitespacesAndNewlines) }
+}
+
+/// The control group that this process is in, and those above it, version 2 or 1.
+struct ControlGroup {
+    private let files: SystemFiles
+    /// The path of the group by controller; the one of version 2 is called "".
+    private var paths: [Substring: Substring] = [:]
+
+    init(_ files: SystemFiles) {
+        self.files = files
+        for line in (files.text("/proc/self/cgroup") ?? "").split(separator: "\n") {
+            // 0::/system.slice/darkroom.service, or 4:memory:/darkroom
+            let parts = line.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+            guard parts.count == 3 else { continue }
+            for controller in parts[1].split(separator: ",", omittingEmptySubsequences: false) {
+                paths[controller] = parts[2]
+            }
+        }
+    }
+
+    /// The most memory that the group may have, in bytes; nil: no limit.
+    var memoryLimit: Int? {
+        let second = values(of: "", "memory.max", in: "").compactMap { Int($0) }
+        let first = values(of: "memory", "memory.limit_in_bytes", in: "/memory").compactMap { Int($0) }
+        return (second + first.filter { $0 < 1 << 60 }).min()  // version 1 writes "none" as nearly 2^63
+    }
+
+    /// How many cores' time the group may have; nil: no limit.
+    var coreQuota: Double? {
+        let second = values(of: "", "cpu.max", in: "").compactMap { line -> Double? in
+            let parts = line.split(separator: " ").compactMap { Double($0) }
+            return parts.count == 2 ? parts[0] / parts[1] : nil  // "max 100000" has one number
+        }
+        let quotas = values(of: "cpu", "cpu.cfs_quota_us", in: "/cpu").compactMap { Double($0) }
+        let periods = values(of: "cpu", "cpu.cfs_period_us", in: "/cpu").compactMap { Double($0) }
+        return (second + zip(quotas, periods).filter { $0.0 > 0 && $0.1 > 0 }.map { $0 / $1 }).min()
+    }
+
+    /// What a file says in the group and in those above it, which limit it as well.
+    private func values(of controller: Substring, _ name: String, in mount: String) -> [String] {
+        guard var path = paths[controller] else { return [] }
+        var values: [String] = []
+        while true {
+            while path.hasSuffix("/") { path.removeLast() }
+            if let value = files.line("/sys/fs/cgroup\(mount)\(path)/\(name)") { values.append(value) }
+            guard let slash = path.lastIndex(of: "/") else { return values }
+            path = path[..<slash]
+        }
+    }
+}

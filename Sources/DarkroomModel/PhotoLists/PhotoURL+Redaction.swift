@@ -1,0 +1,68 @@
+/// What may be shown of a URL: user, password, query and fragment may hold secrets. The one place that leaves them out.
+extension PhotoURL {
+    /// A URL without user, password, query and fragment; what is no URL is treated as if it were one.
+    public static func redacted(_ url: String) -> String {
+        String(decoding: redacted(Array(url.utf8)[...]), as: UTF8.self)
+    }
+
+    /// A text in which every URL (of any scheme, up to the next blank, quote or angle bracket) is redacted.
+    public static func redacting(_ text: String) -> String {
+        let bytes = Array(text.utf8)
+        guard let first = marker(in: bytes[...]) else { return text }
+        var safe: [UInt8] = []
+        safe.reserveCapacity(bytes.count)
+        var rest = bytes[...]
+        var next: Int? = first
+        while let colon = next {
+            let before = bytes[rest.startIndex..<colon].lastIndex { !isSchemeByte($0) }
+            let scheme = before.map { $0 + 1 } ?? rest.startIndex
+            let end = bytes[colon...].firstIndex(where: isTextEnd) ?? bytes.endIndex
+            safe += bytes[rest.startIndex..<scheme]
+            safe += redacted(bytes[scheme..<end])
+            rest = bytes[end...]
+            next = marker(in: rest)
+        }
+        return String(decoding: safe + rest, as: UTF8.self)
+    }
+
+    private static func redacted(_ url: ArraySlice<UInt8>) -> [UInt8] {
+        // By bytes: as a `Character`, a question mark with an accent over it is no question mark.
+        var plain = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != Byte.hash })
+        let start = userStart(plain)
+        let end = plain[start...].firstIndex(where: isSlash) ?? plain.endIndex
+        if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) { plain.removeSubrange(start...at) }
+        return plain
+    }
+
+    /// Where a user would stand: behind scheme, colon and slashes (in whatever number and direction), else at the start.
+    private static func userStart(_ url: [UInt8]) -> Int {
+        guard let colon = url.firstIndex(of: Byte.colon), url[..<colon].allSatisfy(isSchemeByte),
+            colon + 1 < url.count, isSlash(url[colon + 1])
+        else { return url.firstIndex { !isSlash($0) } ?? 0 }
+        return url[(colon + 1)...].firstIndex { !isSlash($0) } ?? url.endIndex
+    }
+
+    /// The colon of the first `://` behind what could be a scheme.
+    private static func marker(in text: ArraySlice<UInt8>) -> Int? {
+        var from = text.startIndex
+        while let colon = text[from...].firstIndex(of: Byte.colon) {
+            if colon > text.startIndex, isSchemeByte(text[colon - 1]), colon + 2 < text.endIndex,
+                text[colon + 1] == Byte.slash, text[colon + 2] == Byte.slash
+            {
+                return colon
+            }
+            from = colon + 1
+        }
+        return nil
+    }
+
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e  // + - .
+    }
+
+    private static func isSlash(_ byte: UInt8) -> Bool { byte == Byte.slash || byte == UInt8(ascii: "\\") }
+
+    private static func isTextEnd(_ byte: UInt8) -> Bool {
+        byte <= 32 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "<") || byte == UInt8(ascii: ">")
+    }
+}

@@ -1,0 +1,71 @@
+import Darkroom
+import Testing
+
+@testable import DarkroomCommand
+
+/// Limits of the system, read from files like the kernel's.
+@Suite struct SystemCheckTests {
+    private func load(downloads: Int = 32, filtrations: Int = 2) -> WorkerLoad {
+        var load = WorkerLoad()
+        load.downloads = downloads
+        load.filtrations = filtrations
+        return load
+    }
+
+    @Test func limitsOfAControlGroupAndOfThoseAboveItAreFound() throws {
+        let second = try SystemRoot([
+            "/proc/self/cgroup": "0::/system.slice/darkroom.service\n",
+            "/sys/fs/cgroup/system.slice/darkroom.service/memory.max": "max\n",
+            "/sys/fs/cgroup/system.slice/memory.max": "1000000000\n",
+            "/sys/fs/cgroup/system.slice/darkroom.service/cpu.max": "150000 100000\n",
+            "/sys/fs/cgroup/system.slice/cpu.max": "max 100000\n",
+        ])
+        let group = ControlGroup(second.files)
+        #expect(group.memoryLimit == 1_000_000_000 && group.coreQuota == 1.5)
+        let first = try SystemRoot([
+            "/proc/self/cgroup": "9:name=systemd:/\n4:memory:/a/b\n3:cpu,cpuacct:/\n0::/\n",
+            "/sys/fs/cgroup/memory/a/b/memory.limit_in_bytes": "9223372036854771712\n",
+            "/sys/fs/cgroup/memory/memory.limit_in_bytes": "500000000\n",
+            "/sys/fs/cgroup/cpu/cpu.cfs_quota_us": "50000\n", "/sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n",
+        ])
+        let old = ControlGroup(first.files)
+        #expect(old.memoryLimit == 500_000_000 && old.coreQuota == 0.5)
+        let none = ControlGroup(try SystemRoot([:]).files)
+        #expect(none.memoryLimit == nil && none.coreQuota == nil)
+    }
+
+    @Test func memoryIsComparedWithWhatAWorkerMayHold() throws {
+        let load = load()
+        func verdict(_ facts: MemoryFacts) -> Verdict? { MemoryCheck(facts: facts, load: load).findings.first?.verdict }
+        #expect(verdict(MemoryFacts()) == nil)
+        #expect(verdict(MemoryFacts(available: load.mostBytes)) == .ok)
+        #expect(verdict(MemoryFacts(available: load.mostBytes, groupLimit: load.mostBytes - 1)) == .warning)
+        #expect(verdict(MemoryFacts(available: load.usualBytes, processLimit: load.usualBytes - 1)) == .problem)
+        let root = try SystemRoot(["/proc/meminfo": "MemTotal: 9 kB\nMemAvailable:    1024 kB\n"])
+        #expect(MemoryFacts(root.files, ControlGroup(root.files)).available == 1 << 20)
+    }
+
+    @Test func moreFiltrationsThanCoresIsAWarning() {
+        func finding(_ filtrations: Int, quota: Double? = nil) -> Finding {
+            let facts = CoreFacts(online: 8, allowed: 4, quota: quota)
+            return CoresCheck(facts: facts, load: load(filtrations: filtrations)).findings[0]
+        }
+        #expect(finding(4) == .ok("cores", "4 of 8 may be used; 4 filtrations at once"))
+        #expect(finding(5).verdict == .warning)
+        #expect(finding(2, quota: 1.5).verdict == .ok)
+        let quota = finding(3, quota: 1.5)
+        #expect(quota.verdict == .warning && quota.advice?.hasSuffix("--filtrations 2") == true)
+    }
+
+    @Test func openFilesAreComparedWithTheDownloads() {
+        func finding(_ soft: Int, _ hard: Int, _ downloads: Int) -> Finding {
+            OpenFilesCheck(limit: (soft, hard), load: load(downloads: downloads)).findings[0]
+        }
+        #expect(finding(1024, 4096, 32).verdict == .ok)
+        #expect(finding(.max, .max, 1024).found.hasPrefix("unlimited, a worker with 1,024 downloads"))
+        let low = finding(1024, 524_288, 256)
+        #expect(low.verdict == .problem && low.advice?.contains("ulimit -n 524288") == true)
+        #expect(finding(128, 200, 32).advice?.contains("LimitNOFILE=") == true)
+        #expect(SystemLimits.openFiles.soft > 0)
+    }
+}

@@ -1,0 +1,34 @@
+import DarkroomModel
+import Testing
+
+/// What may be shown of URLs.
+@Suite struct URLRedactionTests {
+    @Test(arguments: [
+        ("http://host/a.jpg", "http://host/a.jpg"),
+        ("https://ann:secret@host:8080/a/b.jpg?token=secret#secret", "https://host:8080/a/b.jpg"),
+        ("https://ann:se@cret@host/a@b.jpg", "https://host/a@b.jpg"),
+        ("https://host/?\u{301}secret", "https://host/"),
+        ("https://host#\u{301}secret", "https://host"),
+        ("ann:secret@host/a.jpg", "host/a.jpg"),
+        ("//ann:secret@host/a.jpg", "//host/a.jpg"),
+        ("http:/ann:secret@host/a.jpg", "http:/host/a.jpg"),
+        ("http:\\\\ann:secret@host\\a.jpg", "http:\\\\host\\a.jpg"),
+        ("redis://:secret@host:6379/1", "redis://host:6379/1"),
+        ("NO URL", "NO URL"), ("", ""), ("?secret", ""), ("://", "://"),
+    ])
+    func showsNoSecretOfAURL(_ url: String, _ shown: String) {
+        #expect(PhotoURL.redacted(url) == shown)
+    }
+
+    @Test(arguments: [
+        ("nothing to hide: a?b=c, d@e", "nothing to hide: a?b=c, d@e"),
+        ("GET http://u:secret@h/a.jpg?k=secret failed", "GET http://h/a.jpg failed"),
+        ("from \"ftp://u:secret@h/\" to <redis+sentinel://:secret@r/0>", "from \"ftp://h/\" to <redis+sentinel://r/0>"),
+        ("http://a?secret http://b:secret@c", "http://a http://c"),
+        ("at http://h/a.jpg: found 3://u:p@x/y?z", "at http://h/a.jpg: found 3://x/y"),
+        ("a:// b", "a:// b"), ("://u:p@h", "://u:p@h"),
+    ])
+    func showsNoSecretOfURLsInAText(_ text: String, _ shown: String) {
+        #expect(PhotoURL.redacting(text) == shown)
+    }
+}
