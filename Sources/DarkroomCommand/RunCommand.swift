@@ -66,7 +66,8 @@ struct RunCommand: ParsableCommand {
         let session = try RunSession(
             folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite,
             again: again,
-            shared: redis.map { try access.configuration(url: $0) }, keys: Keys(namespace: namespace), progress: progress)
+            shared: redis.map { try access.configuration(url: $0) }, keys: Keys(namespace: namespace),
+            progress: progress)
         defer { session.close() }
         defer { progress.end() }
         let outcome = try session.develop(
