@@ -44,7 +44,7 @@ struct WatchReader {
         all: Bool, changed: Set<BatchID>, failed: [(index: Int, reason: FailureReason)]
     ) throws -> WatchSnapshot {
         if nextHeartbeat <= .now {
-            _ = try store.perform(store.heartbeat(worker: nil))
+            _ = try store.keepHouse()
             nextHeartbeat = .now + Self.heartbeatEvery
         }
         let now = try store.time()
