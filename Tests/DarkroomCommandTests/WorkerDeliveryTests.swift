@@ -84,7 +84,7 @@ struct WorkerDeliveryTests {
         defer { withExtendedLifetime(scratch) {} }
         let worker = try worker(queue, ["--webhook-secret-file", path, "--thread-priority", "0.2"])
         try worker.waitFor("may read it; chmod o=")
-        try worker.waitFor("downloads and ")
+        try worker.waitFor("worker started")
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 0 && !outcome.standardError.contains("sesame"))
