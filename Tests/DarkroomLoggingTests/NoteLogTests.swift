@@ -11,7 +11,9 @@ import Testing
         let log = NoteLog(clock: clock) { text in texts.withLock { $0.append(text) } }
         let logger = Logger(label: "l", level: .notice, handler: log)
         logger.info("unwanted")
-        for photo in 1...5 { logger.warning("failed", key: "timeout", [.photo: .number(photo), "detail": "no answer"]) }
+        for photo in 1...5 {
+            logger.warning("failed", key: "timeout", [.photo: .number(photo), "detail": "no answer"])
+        }
         elapsed.withLock { $0 = 1000 }
         logger.writeDue()
         logger.warning("failed", key: "timeout", [.photo: 6])
