@@ -47,9 +47,11 @@ let package = Package(
             name: "DarkroomWorker",
             dependencies: [
                 "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
-                "CSystem",
+                "DarkroomLogging", "CSystem",
             ]),
-        .target(name: "Darkroom", dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomConcurrency"]),
+        .target(
+            name: "Darkroom",
+            dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomLogging", "DarkroomConcurrency"]),
         .target(name: "ArgumentParsing"),
         .executableTarget(
             name: "DarkroomCommand",
@@ -82,7 +84,7 @@ let package = Package(
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
-            dependencies: ["DarkroomWorker", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+            dependencies: ["DarkroomWorker", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [

@@ -1,7 +1,6 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
-import Foundation
 
 /// `darkroom worker`: claims operations and develops their photos until it is stopped.
 struct WorkerCommand: ParsableCommand {
@@ -21,6 +20,7 @@ struct WorkerCommand: ParsableCommand {
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @OptionGroup(title: "Webhook options") var webhooks: WebhookOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
+    @OptionGroup(title: "Log options") var logging: LogOptions
 
     func run() throws {
         // Before anything that starts a thread; the worker is there a moment later.
@@ -29,40 +29,35 @@ struct WorkerCommand: ParsableCommand {
         StopSignals.handle { count in
             guard let worker = running.withLock({ $0 }) else { endProcess(.interrupted) }
             if count == 1 {
-                Self.log("stopping: photos that run may end, all else is handed back")
                 worker.stop()
             } else {
-                Self.log("leaving now")
                 left.withLock { $0 = true }
                 worker.leave()
             }
         }
         let address = try redis.configuration()
-        for warning in try RedisRequirements.check(address) { Self.log("warning: \(warning)") }
-        let configuration = try workerConfiguration()
-        let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, log: Self.log)
+        let logger = logging.logger("worker", to: logging.log())
+        for warning in try RedisRequirements.check(address) {
+            logger.warning("Redis is not as it should be", ["detail": .text(warning)])
+        }
+        let configuration = try workerConfiguration(logger)
+        let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, logger: logger)
         running.withLock { $0 = worker }
         try worker.start()
-        Self.log(
-            "worker \(worker.id): \(configuration.downloads) downloads and \(configuration.filtrations) filtrations at "
-                + "once, \(address.displayName), namespace \(redis.namespace)")
         worker.wait()
         if left.withLock({ $0 }) { throw ExitCode.interrupted }
-        Self.log("worker \(worker.id) has stopped: \(HumanText.count(worker.photosDone, of: "photo")) done")
     }
 
-    /// What the options say.
-    func workerConfiguration() throws -> WorkerConfiguration {
+    /// What the options say; what should be mended of it is logged.
+    func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
         configuration.transfer = fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels.value
-        try webhooks.apply(to: &configuration) { Self.log("warning: \($0)") }
+        try webhooks.apply(to: &configuration) { warning in
+            logger.warning("webhook options are not as they should be", ["detail": .text(warning)])
+        }
         return configuration
-    }
-
-    private static func log(_ line: String) {
-        printToStandardError("\(HumanText.localTime(Int(Date().timeIntervalSince1970 * 1000))) \(line)")
     }
 }

@@ -36,6 +36,14 @@ extension LogEvent {
         return line
     }
 
+    /// The event as people read it, without its time: `warning worker: photo failed batch=... photo=17 reason=timeout`.
+    /// - Parameter leftOut: how many repeats of it were left out since the last that was shown.
+    public func text(leftOut: Int = 0) -> String {
+        // The time is what stands before the first blank.
+        let line = line(.readable, time: 0, leftOut: leftOut).dropLast()
+        return String(decoding: line.drop { $0 != UInt8(ascii: " ") }.dropFirst(), as: UTF8.self)
+    }
+
     /// Room for `leftOut`, `isCut` and the end.
     private static let tailBytes = 64
 

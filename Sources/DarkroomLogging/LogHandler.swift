@@ -2,6 +2,17 @@
 public protocol LogHandler: Sendable {
     /// Takes an event, on any thread.
     func log(_ event: LogEvent)
+    /// Writes what was held back as repeats and is due; for whoever runs every few seconds.
+    func writeDue()
+    /// Writes all that was held back; before the program ends.
+    func flush()
+}
+
+extension LogHandler {
+    /// Nothing, for handlers that hold nothing back.
+    public func writeDue() {}
+    /// Nothing, for handlers that hold nothing back.
+    public func flush() {}
 }
 
 /// Drops everything.

@@ -28,6 +28,12 @@ public struct Logger: Sendable {
         return logger
     }
 
+    /// Lets the handler write the repeats that it held back and that are due.
+    public func writeDue() { handler.writeDue() }
+
+    /// Lets the handler write all the repeats that it held back.
+    public func flush() { handler.flush() }
+
     /// Whether something of this level is logged.
     public func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
 

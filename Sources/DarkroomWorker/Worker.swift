@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomImaging
+import DarkroomLogging
 import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
@@ -31,10 +32,10 @@ public final class Worker: Sendable {
     ///   - redis: where the Redis is and how to get in.
     ///   - keys: the namespace it works in.
     ///   - configuration: what it may do, and how much at once.
-    ///   - log: gets a line for what people running the worker should know; called on any thread.
+    ///   - logger: what people running the worker should know goes there, from any thread.
     public init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
-        log: @escaping @Sendable (String) -> Void = { _ in }
+        logger: Logger = .silent
     ) throws {
         let host = ProcessInfo.processInfo.hostName.prefix { $0 != "." }
         let random = String(UInt32.random(in: .min ... .max), radix: 36)
@@ -43,9 +44,10 @@ public final class Worker: Sendable {
         self.redis = redis
         if configuration.work == .photos { try Imaging.start() }
         let store = BatchStore(redis, keys: keys)
-        webhooks = WebhookDelivery(store, configuration, log: log)
+        let logger = logger.with([.worker: .text(id)])
+        webhooks = WebhookDelivery(store, configuration, logger: logger)
         core = WorkerCore(
-            id: id, store: store, configuration: configuration, log: log,
+            id: id, store: store, configuration: configuration, logger: logger,
             onDueWebhooks: { [webhooks] in webhooks.offer($0) })
         claimer = Claimer(core)
         reporter = Reporter(core)
@@ -86,6 +88,13 @@ public final class Worker: Sendable {
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
+        core.logger.info(
+            "worker started",
+            [
+                "downloads": .number(core.configuration.downloads),
+                "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
+                "keys": .text(core.store.keys.prefix), "version": .text(darkroomVersion),
+            ])
     }
 
     /// Stops claiming and starting, hands back what does not run, lets running photos end within the grace time and
@@ -98,6 +107,7 @@ public final class Worker: Sendable {
     /// Leaves now: nothing is handed back, the leases expire.
     public func leave() {
         core.leaving.set()
+        core.logger.info("worker leaving at once")
         stop()
     }
 
@@ -113,6 +123,7 @@ public final class Worker: Sendable {
     /// Waits to be stopped, and takes the worker down.
     private func end() {
         while !stopRequested.isSet { stopSignal.wait() }
+        core.logger.info("worker stopping", ["grace": .seconds(core.configuration.grace)])
         core.stop()
         webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
@@ -135,11 +146,18 @@ public final class Worker: Sendable {
             for thread in threads.withLock({ $0 }) { thread.join() }
             webhooks.end()
             // A worker that cannot say goodbye is taken off the list after an hour.
-            do { try core.store.perform(core.store.leave(worker: id)) } catch { core.log("\(error)") }
+            do {
+                try core.store.perform(core.store.leave(worker: id))
+            } catch {
+                core.logger.warning("worker stays listed for an hour", ["detail": .text(error)])
+            }
         }
         subscription.withLock { $0 }?.close()
         core.shutDownTransfers()
         core.store.connection.close()
+        let (photos, left) = core.withLedger { ($0.photosDone, $0.held.count) }
+        core.logger.info("worker stopped", ["photos": .number(photos), "held": .number(left)])
+        core.logger.flush()
         finished.signal()
     }
 

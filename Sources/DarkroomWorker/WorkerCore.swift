@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomImaging
+import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
 import DarkroomTransfer
@@ -10,7 +11,7 @@ final class WorkerCore: Sendable {
     let id: String
     let store: BatchStore
     let configuration: WorkerConfiguration
-    let log: @Sendable (String) -> Void
+    let logger: Logger
     /// Raised when there may be room or work to claim.
     let claimSignal = Signal()
     /// Raised when there may be something to report or to hand back.
@@ -34,17 +35,17 @@ final class WorkerCore: Sendable {
     private let limits = Locked(())
 
     init(
-        id: String, store: BatchStore, configuration: WorkerConfiguration, log: @escaping @Sendable (String) -> Void,
+        id: String, store: BatchStore, configuration: WorkerConfiguration, logger: Logger,
         onDueWebhooks: @escaping @Sendable ([DueWebhook]) -> Void = { _ in }
     ) {
         self.id = id
         self.store = store
         self.configuration = configuration
-        self.log = log
+        self.logger = logger
         self.onDueWebhooks = onDueWebhooks
         engine = TransferEngine(configuration.transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
-        filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, log: log)
+        filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         pending = PendingOperations(
             configuration, source: OriginalsSource(TransferSource(engine: engine), worker: id))
         ledger = Locked(
@@ -60,7 +61,7 @@ final class WorkerCore: Sendable {
     func redisFailed(_ error: StoreError) {
         heartBeats.withLock { $0 = false }
         // The heart says when Redis is away or not ready; what will not pass by itself would be said by nobody else.
-        if !error.isPassing { log("\(error)") }
+        if !error.isPassing { logger.error("Redis did not do what it was asked", ["detail": .text(error)]) }
         heartSignal.raise()
     }
 
@@ -83,16 +84,34 @@ final class WorkerCore: Sendable {
         let lines = ManifestFiles.takeOver(claimed, records, context)
         if claimed.deaths > 0 { Leftovers.remove(of: claimed.held, records, context) }
         let operation = OperationInHand(claimed, context, records: records, lines: lines)
+        // Five workers died of it without bringing a photo of it to its end.
+        let isDeadly = claimed.deaths >= 5
         let dropped = withLedger { ledger in
-            defer {
-                // Five workers died of it without bringing a photo of it to its end.
-                if claimed.deaths >= 5 { ledger.settleAll(claimed.held, .failed(.crashed)) }
-            }
+            defer { if isDeadly { ledger.settleAll(claimed.held, .failed(.crashed)) } }
             return ledger.accept(operation)
+        }
+        if isDeadly {
+            logger.error(
+                "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
         }
         pending.cancel(dropped)
         advance()
         reportSignal.raise()
+    }
+
+    /// Drops operations of which Redis says that they are not this worker's any more.
+    func lost(_ lost: [HeldOperation]) {
+        // What ends or is handed back in these moments is lost in the regular course of things.
+        let isNews = withLedger { ledger in
+            lost.filter { ledger.operations[$0].map { !$0.isDone && !$0.isLeaving } ?? false }
+        }
+        for held in isNews {
+            logger.warning(
+                "lease lost, the operation is not this worker's any more", key: held.batch.description,
+                LogMetadata(held).adding(["fence": .number(held.fence)]))
+        }
+        drop(lost)
     }
 
     /// Drops operations that are another's now, or were handed back.
@@ -110,6 +129,7 @@ final class WorkerCore: Sendable {
         // Of photos that others cancelled or made final, some may still be stopping.
         pending.cancel(withLedger { $0.drop(held) })
         claimSignal.raise()
+        logger.debug("operation ended", LogMetadata(held))
     }
 
     /// What follows from a change in the ledger.
@@ -163,7 +183,7 @@ final class WorkerCore: Sendable {
                 outcome.line.attempts = error.attempts
                 return outcome
             }
-            if let outcome { events.note(photo, outcome.state) }
+            if let outcome { note(outcome, of: photo) }
             advance { $0.downloadEnded(photo, outcome) }
         }
     }
@@ -184,8 +204,18 @@ final class WorkerCore: Sendable {
             }
         }
         observe(.filtrationEnded, photo)
-        if let outcome { events.note(photo, outcome.state) }
+        if let outcome { note(outcome, of: photo) }
         advance { $0.filtrationEnded(photo, ticket, outcome) }
+    }
+
+    /// Tells how a photo ended.
+    private func note(_ outcome: PhotoOutcome, of photo: PhotoInProgress) {
+        events.note(photo, outcome.state)
+        guard case .failed(let reason) = outcome.state else { return }
+        // However many fail for one reason, and whatever their URLs are, it is one line a second.
+        logger.warning(
+            "photo failed", key: "\(photo.operation.batch) \(reason.word)",
+            LogMetadata(photo, reason, outcome.line))
     }
 
     private func observe(_ kind: PhotoMoment.Kind, _ photo: PhotoInProgress) {

@@ -17,7 +17,7 @@ struct WorkerCommandTests {
         let missing = server.url("none.jpg")
         let id = try queue.submit([server.url("astronaut.jpg"), "NO URL", server.url("moon.png"), missing])
         let worker = try queue.start("worker", "--allow-private", "--outputs-under", queue.folder, "--downloads", "4")
-        try worker.waitFor("4 downloads and ")
+        try worker.waitFor("worker started worker=")
         #expect(try queue.run("wait", "\(id)").status == 3)
 
         let workers = try #require(try queue.run("workers", "--json").json() as? [[String: Any]])
@@ -30,8 +30,8 @@ struct WorkerCommandTests {
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 0 && outcome.standardOutput.isEmpty)
-        #expect(outcome.standardError.contains("stopping: "))
-        #expect(outcome.standardError.contains("has stopped: 4 photos done"))
+        #expect(outcome.standardError.contains(" info worker: worker stopping worker="))
+        #expect(outcome.standardError.contains(" held=0 photos=4\n"))
         #expect(try queue.run("workers").standardOutput.isEmpty)
 
         let photos = try queue.run("photos", "\(id)").lines.map { $0.components(separatedBy: "\t") }
@@ -52,12 +52,12 @@ struct WorkerCommandTests {
         let worker = try queue.start("worker", "--allow-private", "--grace", "10m")
         #expect(await server.wait { $0.running == 1 }, "the download has not begun")
         worker.send(SIGINT)
-        try worker.waitFor("stopping: ")
+        try worker.waitFor("worker stopping")
         #expect(try queue.store.facts(of: id)?.executing == 1, "what runs is waited for")
         worker.send(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 130)
-        #expect(outcome.standardError.contains("leaving now"))
+        #expect(outcome.standardError.contains("worker leaving at once"))
         // Nothing was handed back: the lease has to run out.
         #expect(try queue.store.facts(of: id)?.executing == 1)
     }
@@ -80,7 +80,7 @@ struct WorkerCommandTests {
         let elsewhere = try Queue()
         let id = try queue.submit(["http://photos.example/0"])
         let worker = try queue.start("worker", "--outputs-under", elsewhere.folder)
-        try worker.waitFor("is left to other workers: its output")
+        try worker.waitFor("notice worker: batch is left to other workers batch=\(id) worker=")
         let waiting = try queue.start("wait", "\(id)")
         try waiting.waitFor("no living worker takes it: 1 worker refused it: its output \(queue.folder) is not below")
         #expect(try queue.store.facts(of: id)?.executing == 0)

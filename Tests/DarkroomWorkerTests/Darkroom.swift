@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomConcurrency
+import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
 import DarkroomTestSupport
@@ -65,21 +66,30 @@ final class Darkroom: Sendable {
         return id
     }
 
-    /// Starts a worker on this namespace.
-    func worker(_ change: (inout WorkerConfiguration) throws -> Void = { _ in }) throws -> Worker {
+    /// A logger whose events ``lines`` holds as texts, all of them.
+    var logger: Logger { Logger(label: "test", level: .debug, handler: TestLog(darkroom: self)) }
+
+    private struct TestLog: LogHandler {
+        let darkroom: Darkroom
+        func log(_ event: LogEvent) { darkroom.note(event.text()) }
+    }
+
+    /// Starts a worker on this namespace; it logs to ``logger`` unless told.
+    func worker(
+        logger: Logger? = nil, _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+    ) throws -> Worker {
         var configuration = WorkerConfiguration()
         configuration.transfer.allowPrivate = true
         configuration.transfer.retries = 0
         try change(&configuration)
-        let worker = try Worker(redis: redis.configuration, keys: keys, configuration: configuration) { [self] in
-            note($0)
-        }
+        let worker = try Worker(
+            redis: redis.configuration, keys: keys, configuration: configuration, logger: logger ?? self.logger)
         try worker.start()
         return worker
     }
 
     /// Takes a line of a log.
-    func note(_ line: String) {
+    private func note(_ line: String) {
         observed.lock()
         lines.withLock { $0.append(line) }
         observed.broadcast()

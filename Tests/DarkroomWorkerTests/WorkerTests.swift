@@ -133,6 +133,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         worker.stop()
         worker.wait()
         #expect(facts.failures == [.crashed: 2])
+        darkroom.waitForLog("error test: operation reported as crashed")
         try darkroom.check(id)
     }
 

@@ -43,9 +43,9 @@ final class BenchCluster {
 
     /// Starts a worker in this process.
     func startWorker(_ configuration: WorkerConfiguration) throws -> Worker {
-        let worker = try Worker(redis: redis.configuration, keys: keys, configuration: configuration) {
-            printToStandardError($0)
-        }
+        let logger = Logger(label: "worker", level: .notice, handler: NoteLog { printToStandardError($0) })
+        let worker = try Worker(
+            redis: redis.configuration, keys: keys, configuration: configuration, logger: logger)
         try worker.start()
         return worker
     }

@@ -68,7 +68,8 @@ final class RunSession {
             // The lock is ours, so no worker of this Redis lives.
             while try store.perform(store.expireLeases()) {}
         }
-        let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, log: progress.note)
+        let logger = Logger(label: "worker", level: .notice, handler: NoteLog(note: progress.note))
+        let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, logger: logger)
         let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
         interruption.onFirst { [progress] in
             progress.note(

@@ -4,7 +4,7 @@ extension PhotoURL {
         /// `notAURL` or `schemeDenied`.
         public let reason: FailureReason
         /// What was found; for an entry that is no URL at all the entry itself, at most 200 bytes of it.
-        /// Of a URL it names neither user and password nor the query.
+        /// Neither names user and password nor the query.
         public let detail: String
     }
 
@@ -15,7 +15,10 @@ extension PhotoURL {
     /// fetches it percent-encodes them.
     public static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
-        guard let authority = authorityStart(url) else { return Problem(reason: .notAURL, detail: url.excerpt()) }
+        guard let authority = authorityStart(url) else {
+            var shown = redacted(String(decoding: url, as: UTF8.self))
+            return Problem(reason: .notAURL, detail: shown.withUTF8 { UnsafeRawBufferPointer($0).excerpt() })
+        }
         if url.contains(where: { $0 < 32 || $0 == 127 }) {
             return Problem(reason: .notAURL, detail: "the URL has control characters")
         }

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
 import Foundation
@@ -65,7 +66,13 @@ final class Claimer: Sendable {
                 plan.withLock { $0.failed() }
                 continue
             }
-            core.drop(claimed.lost)
+            core.lost(claimed.lost)
+            if let first = claimed.operations.first?.held {
+                let operations = claimed.operations.map { "\($0.held.batch)/\($0.held.number)" }
+                core.logger.debug(
+                    "operations claimed",
+                    ["operations": .text(operations.joined(separator: " ")), "fence": .number(first.fence)])
+            }
             let priorities = claimed.operations.map { claimed.steering[$0.held.batch]?.priority ?? .normal }
             if claim.isOrdinary { next = claimed.next }
             plan.withLock { $0.claimed(claim, priorities, goesOn: !claimed.next.isEmpty) }
@@ -145,7 +152,10 @@ final class Claimer: Sendable {
             defer { refusals[batch] = (reason, .now + Self.refusalLasts) }
             return refusals[batch] == nil
         }
-        if isNews { core.log("batch \(batch) is left to other workers: \(reason)") }
+        guard isNews else { return }
+        core.logger.notice(
+            "batch is left to other workers", key: batch.description,
+            [.batch: .text(batch), "detail": .text(reason)])
     }
 
     private func makeContext(_ batch: BatchID) throws -> BatchContext {

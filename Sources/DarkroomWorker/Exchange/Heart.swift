@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomLogging
 import DarkroomStore
 import Foundation
 
@@ -27,17 +28,20 @@ final class Heart: Sendable {
             var hasMore = false
             do {
                 hasMore = try beat()
-                if isAway { core.log("Redis is back") }
+                if isAway { core.logger.info("Redis is back") }
                 isAway = false
                 core.heartBeats.withLock { $0 = true }
                 // Whatever has news goes with this heartbeat, also downloads alone; and idle workers look for work.
                 core.reportSignal.raise()
                 core.claimSignal.raise()
             } catch {
-                if !isAway { core.log("Redis cannot be used, waiting until it can: \(error)") }
+                if !isAway {
+                    core.logger.warning("Redis cannot be used, waiting until it can", ["detail": .text(error)])
+                }
                 isAway = true
                 core.heartBeats.withLock { $0 = false }
             }
+            core.logger.writeDue()
             if hasMore { continue }
             core.heartSignal.wait(timeout: isAway ? .milliseconds(500) : interval)
             // Hints of many changes, each of which asks for a heartbeat, are answered by one.
@@ -64,7 +68,7 @@ final class Heart: Sendable {
             calls.append(core.store.heartbeat(worker: core.id, facts: facts(), held: part))
         }
         let replies = try core.store.perform(calls)
-        core.drop(replies.flatMap(\.lost))
+        core.lost(replies.flatMap(\.lost))
         core.steer { steering in
             for reply in replies {
                 steering.answered(reply.version, sent: known, cluster: reply.cluster, batches: reply.steering)

@@ -1,5 +1,6 @@
 import CSystem
 import DarkroomConcurrency
+import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
 import Foundation
@@ -71,9 +72,9 @@ final class Reporter: Sendable {
         }
         let ready = reports.filter { failures[$0.held] == nil && !$0.isCancelled }
         for (held, why) in failures where waiting.insert(held).inserted {
-            core.log(
-                "operation \(held.number) of \(held.batch) cannot be reported before its files and its manifest are "
-                    + "written, trying again: \(why)")
+            core.logger.error(
+                "operation not reported before its files and its manifest are written, trying again",
+                key: held.batch.description, LogMetadata(held).adding(["detail": .text(why)]))
         }
         let calls = ready.map { report in
             core.store.report(
@@ -106,7 +107,11 @@ final class Reporter: Sendable {
             core.withLedger { $0.reported(report, now: .now) }
             core.cancelled(report.held.batch)
         case .ended: end(report.held, report)
-        case .gone, .lost: core.drop([report.held])
+        case .gone, .lost:
+            core.logger.warning(
+                "report refused, the operation is not this worker's any more", key: report.held.batch.description,
+                LogMetadata(report.held).adding(["fence": .number(report.held.fence)]))
+            core.drop([report.held])
         }
     }
 

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomImaging
+import DarkroomLogging
 import Foundation
 
 /// The threads that decode, filter, encode and write photos where these have another priority than the rest of the process.
@@ -14,8 +15,8 @@ final class FiltrationThreads: Sendable {
     private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
 
     /// Threads with the priority 0.0 (whenever nobody else wants the processor) to 1.0 (before everybody else).
-    /// - Parameter log: told once when the system does not allow the priority.
-    init(priority: Double, log: @escaping @Sendable (String) -> Void) {
+    /// - Parameter logger: told once when the system does not allow the priority.
+    init(priority: Double, logger: Logger) {
         guard priority != 0.5 else {
             pool = nil
             return
@@ -33,10 +34,12 @@ final class FiltrationThreads: Sendable {
                     return !isRefused
                 }
                 if isFirst {
-                    log(
-                        "--thread-priority \(priority): the system does not let filtrations run with the nice value "
-                            + "\(niceness): \(problem); they run as without it. Above 0.5 it takes the "
-                            + "capability SYS_NICE")
+                    logger.warning(
+                        "thread priority refused, filtrations run as without it",
+                        [
+                            "priority": .text(priority), "niceness": .number(Int(niceness)),
+                            "detail": .text("\(problem); above 0.5 it takes the capability SYS_NICE"),
+                        ])
                 }
             },
             threadEnds: { Imaging.threadShutdown() })

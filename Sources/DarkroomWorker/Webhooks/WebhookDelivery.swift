@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
 import DarkroomTransfer
@@ -29,7 +30,7 @@ final class WebhookDelivery: Sendable {
     private let hosts: WebhookHosts
     private let secret: [UInt8]?
     private let patience: Duration
-    private let log: @Sendable (String) -> Void
+    private let logger: Logger
     private let state = Locked(State())
     private let ended = Signal()
     private let aborted = Latch()
@@ -38,13 +39,13 @@ final class WebhookDelivery: Sendable {
     ///   had a heartbeat.
     init(
         _ store: BatchStore, _ configuration: WorkerConfiguration, patience: Duration = .seconds(5),
-        log: @escaping @Sendable (String) -> Void
+        logger: Logger
     ) {
         self.store = store
         self.patience = patience
         hosts = configuration.webhookHosts
         secret = configuration.webhookSecret
-        self.log = log
+        self.logger = logger
     }
 
     /// Begins to deliver what is due and may go out from here; never blocks. Called with every heartbeat's answer.
@@ -111,29 +112,39 @@ final class WebhookDelivery: Sendable {
             _ = try store.perform(store.settleWebhook(webhook.member, score: score, retryAfter: pause))
         } catch {
             // Nobody has settled it: it is due again when the time that it was taken for is over.
-            log("the webhook of batch \(webhook.batch): \(error); it is tried again later")
+            logger.warning(
+                "webhook cannot be settled, it is tried again later", key: webhook.batch.description,
+                [.batch: .text(webhook.batch), "detail": .text(error)])
         }
     }
 
     /// Sends a request.
     /// - Returns: how long to wait before the next attempt; nil when none follows.
     private func post(_ request: WebhookRequest, _ webhook: DueWebhook, _ attempt: Int) -> Duration? {
-        let problem: String
+        // Of the URL only the server: its path may be a secret.
+        let server = WebAddress(url: webhook.url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
+        var event: LogMetadata = [
+            .batch: .text(webhook.batch), "server": .text(server), "attempt": .number(attempt),
+        ]
         do throws(TransferError) {
             let post = WebPost(headers: request.headers, timeout: Self.timeout) { [aborted] in aborted.isSet }
             let status = try post.send(request.body, to: webhook.url)
-            if (200..<300).contains(status) { return nil }
-            problem = "HTTP status \(status)"
+            if (200..<300).contains(status) {
+                logger.info("webhook delivered", event)
+                return nil
+            }
+            event["detail"] = .text("HTTP status \(status)")
         } catch {
             // Broken off by this side: whoever comes next tries at once.
             if error.code == .cancelled { return .zero }
-            problem = error.detail
+            event["detail"] = .text(error.detail)
         }
-        let pause = WebhookSchedule.pause(after: attempt)
-        // Of the URL only the server: its path may be a secret.
-        let server = WebAddress(url: webhook.url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
-        let next = pause.map { "tried again in \($0.components.seconds) s" } ?? "given up"
-        log("the webhook of batch \(webhook.batch) to \(server): \(problem) (attempt \(attempt), \(next))")
+        guard let pause = WebhookSchedule.pause(after: attempt) else {
+            logger.error("webhook given up", event)
+            return nil
+        }
+        event["pause"] = .seconds(pause)
+        logger.warning("webhook failed, it is tried again", key: server, event)
         return pause
     }
 }

@@ -20,6 +20,10 @@ import Testing
         #expect(PhotoURL.redacted(url) == shown)
     }
 
+    @Test func showsNoSecretOfWhatIsNoURL() {
+        #expect(PhotoURL.check("ann:secret@host/a.jpg?token=secret")?.detail == "host/a.jpg")
+    }
+
     @Test(arguments: [
         ("nothing to hide: a?b=c, d@e", "nothing to hide: a?b=c, d@e"),
         ("GET http://u:secret@h/a.jpg?k=secret failed", "GET http://h/a.jpg failed"),

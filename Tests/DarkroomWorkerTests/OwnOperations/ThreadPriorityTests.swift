@@ -58,12 +58,14 @@ private struct Niceness: PhotoOperation {
         #expect(threads.contains { $0.key.contains("darkroom-filter") && $0.value == 19 })
     }
 
-    @Test func oneHalfChangesNothing() {
+    @Test func oneHalfChangesNothing() throws {
+        let darkroom = try Darkroom(.current)
         let own = niceness
         let name = Thread.current.name
-        let threads = FiltrationThreads(priority: 0.5) { Issue.record("\($0)") }
+        let threads = FiltrationThreads(priority: 0.5, logger: darkroom.logger)
         let seen = threads.run { (niceness, Thread.current.name) }
         #expect(seen.0 == own && seen.1 == name, "it hands the work to another thread")
+        #expect(darkroom.lines.withLock { $0 }.isEmpty)
     }
 
     @Test(arguments: [
@@ -75,8 +77,8 @@ private struct Niceness: PhotoOperation {
     }
 
     @Test func whatTheSystemRefusesIsSaidOnce() throws {
-        let lines = Locked<[String]>([])
-        let threads = FiltrationThreads(priority: 1.0) { line in lines.withLock { $0.append(line) } }
+        let darkroom = try Darkroom(.current)
+        let threads = FiltrationThreads(priority: 1.0, logger: darkroom.logger)
         let own = niceness
         // Two at once, so that there are two threads.
         let meeting = DispatchSemaphore(value: 0)
@@ -94,6 +96,6 @@ private struct Niceness: PhotoOperation {
         // With the privilege it is granted, without it said.
         let isGranted = values.withLock { $0 } == [-20, -20]
         #expect(isGranted || values.withLock { $0 } == [own, own])
-        #expect(lines.withLock { $0.count } == (isGranted ? 0 : 1))
+        #expect(darkroom.lines.withLock { $0.count } == (isGranted ? 0 : 1))
     }
 }

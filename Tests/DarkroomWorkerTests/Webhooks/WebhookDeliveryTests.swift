@@ -36,7 +36,7 @@ import Testing
         var configuration = WorkerConfiguration()
         configuration.webhookHosts = try WebhookHosts(parsing: hosts)
         configuration.webhookSecret = secret.map { Array($0.utf8) }
-        return WebhookDelivery(store, configuration, patience: patience) { [darkroom] in darkroom.note($0) }
+        return WebhookDelivery(store, configuration, patience: patience, logger: darkroom.logger)
     }
 
     @Test func workerTellsThatABatchHasFinished() async throws {
@@ -51,6 +51,7 @@ import Testing
         worker.stop()
         worker.wait()
         #expect(try next(id) == nil, "it is delivered and still listed")
+        darkroom.waitForLog("info test: webhook delivered batch=\(id) worker=\(worker.id) attempt=1 ")
 
         let head = try #require(server.log.heads.first)
         let body = try #require(server.log.bodies.first)
@@ -88,8 +89,8 @@ import Testing
 
     @Test(arguments: [
         (HostileServer.Route.answer(status: 503), "HTTP status 503"), (.answer(status: 404), "HTTP status 404"),
-        (.redirect(to: "/other"), "HTTP status 302"), (.hangUp, "attempt 1"),
-        (.raw(Array("no HTTP\r\n\r\n".utf8)), "attempt 1"),
+        (.redirect(to: "/other"), "HTTP status 302"), (.hangUp, "attempt=1"),
+        (.raw(Array("no HTTP\r\n\r\n".utf8)), "attempt=1"),
     ])
     func isTriedAgainLater(_ route: HostileServer.Route, _ logged: String) throws {
         let server = try HostileServer(["/secret": route, "/other": .answer()])
@@ -97,10 +98,10 @@ import Testing
         let id = try finish(server.url("/secret"))
         let delivery = try delivery(["127.0.0.1:\(server.port)"])
         delivery.offer(try due())
-        darkroom.waitForLog("tried again in 5 s")
+        darkroom.waitForLog("warning test: webhook failed, it is tried again batch=\(id) ")
         delivery.end()
         let lines = darkroom.lines.withLock { $0 }
-        #expect(lines.contains { $0.contains(logged) }, "\(lines)")
+        #expect(lines.contains { $0.contains(logged) && $0.contains(" pause=5.0 server=http://") }, "\(lines)")
         #expect(!lines.contains { $0.contains("secret") }, "the log shows the URL")
         let wait = try #require(try next(id))
         #expect((1...5000).contains(wait), "the next attempt is \(wait) ms away")
@@ -115,7 +116,7 @@ import Testing
         _ = try store.connection.call(.init("HSET", darkroom.keys.batch(id), "webhook.attempts", "19"))
         let delivery = try delivery(["127.0.0.1:\(server.port)"])
         delivery.offer(try due())
-        darkroom.waitForLog("attempt 20, given up")
+        darkroom.waitForLog("error test: webhook given up batch=\(id) attempt=20 ")
         delivery.end()
         #expect(try next(id) == nil)
     }

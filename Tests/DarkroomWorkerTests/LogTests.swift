@@ -1,0 +1,100 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomLogging
+@testable import DarkroomWorker
+
+/// What a worker logs of what happens to it.
+@Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct LogTests {
+    let darkroom: Darkroom
+
+    init() throws { darkroom = try Darkroom(.current) }
+
+    /// Runs a batch with a worker that logs JSON to a pipe.
+    /// - Returns: its lines in order, and each as the object that it is.
+    private func run(
+        _ urls: [String], clock: LogClock = .system
+    ) throws -> (id: BatchID, text: String, events: [[String: Any]]) {
+        let pipe = Pipe()
+        let log = StreamLog(.json, descriptor: pipe.fileHandleForWriting.fileDescriptor, clock: clock)
+        let read = Locked(Data())
+        let reading = OwnedThread("reader") {
+            let data = pipe.fileHandleForReading.readDataToEndOfFile()
+            read.withLock { $0 = data }
+        }
+        let id = try darkroom.submit(urls, darkroom.options())
+        let worker = try darkroom.worker(logger: Logger(label: "worker", level: .debug, handler: log))
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        try pipe.fileHandleForWriting.close()
+        reading.join()
+        let text = String(decoding: read.withLock { $0 }, as: UTF8.self)
+        let events = try text.split(separator: "\n").map { line in
+            try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
+        }
+        #expect(events.allSatisfy { $0["worker"] as? String == worker.id })
+        return (id, text, events)
+    }
+
+    @Test func failedPhotoIsOneLineWithoutTheSecretsOfItsURL() throws {
+        let server = try HostileServer([:])
+        defer { server.stop() }
+        let url = server.url("/gone.jpg")
+        let secret = url.replacingOccurrences(of: "http://", with: "http://ann:pass@") + "?token=secret"
+        let (id, text, events) = try run([secret])
+        let messages = events.compactMap { $0["message"] as? String }
+        // Whoever sees in Redis that it has ended may say so before the reporter has its answer.
+        let regular = messages.filter { $0 != "operation ended" }
+        #expect(
+            regular == ["worker started", "operations claimed", "photo failed", "worker stopping", "worker stopped"])
+        #expect(messages.count == 6, "\(messages)")
+        let failed = try #require(events.first { $0["message"] as? String == "photo failed" })
+        #expect(failed["batch"] as? String == id.description && failed["level"] as? String == "warning")
+        #expect(failed["operation"] as? Int == 1 && failed["photo"] as? Int == 0 && failed["attempts"] as? Int == 1)
+        #expect(failed["reason"] as? String == "http-4xx" && failed["url"] as? String == url)
+        for part in ["ann", "pass", "token", "secret"] { #expect(!text.contains(part), "the log shows \(part)") }
+        #expect(events.last?["photos"] as? Int == 1 && events.last?["held"] as? Int == 0)
+    }
+
+    @Test func floodOfFailuresOfOneReasonIsALineASecond() throws {
+        let stopped = LogClock(now: { 0 }, elapsed: { 0 })
+        let (_, _, events) = try run((0..<300).map { "NO URL \($0)" }, clock: stopped)
+        let failed = events.filter { $0["message"] as? String == "photo failed" }
+        #expect(failed.count == 2, "within a second the first is written, and at the end the last")
+        #expect(failed.first?["leftOut"] == nil && failed.last?["leftOut"] as? Int == 298)
+    }
+
+    @Test func lostLeaseIsSaid() async throws {
+        let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
+        defer { slow.stop() }
+        let id = try darkroom.submit([slow.url("/slow")], darkroom.options { $0.lease = .seconds(1) })
+        let worker = try darkroom.worker()
+        #expect(await slow.wait { $0.running == 1 })
+        _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
+        darkroom.waitForLog(
+            "warning test: lease lost, the operation is not this worker's any more batch=\(id) operation=1")
+        worker.stop()
+        worker.wait()
+    }
+
+    @Test func endsInTheRegularCourseOfThingsAreNoLosses() throws {
+        let id = try darkroom.submit(
+            (0..<2000).map { "NO URL \($0)" }, darkroom.options { $0.operationSize = 1 })
+        let worker = try darkroom.worker()
+        darkroom.waitForLog("operations claimed")
+        // A change of which no answer tells: until one does, it sends one heartbeat after the other.
+        let hint = "{\"change\":\"photos\",\"batch\":\"\(id)\",\"version\":1000}"
+        _ = try darkroom.store.connection.call(.init("PUBLISH", darkroom.keys.controlChannel, hint))
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        let lines = darkroom.lines.withLock { $0 }
+        #expect(lines.count { $0.contains("operation ended") } == 2000)
+        #expect(!lines.contains { $0.contains("any more") })
+    }
+}
