@@ -58,6 +58,8 @@ public final class Coordinator: Sendable {
     ///
     /// What was fed before is compared by its digest; a list that differs is an error, and nothing is changed. A batch that
     /// is sealed already is compared as a whole. One that was cancelled is an error.
+    /// - Parameter id: The batch.
+    /// - Parameter list: The photo list.
     /// - Parameter onResumed: is told the batch's id once it is known to be there and not cancelled.
     public func resume(
         _ id: BatchID, _ list: some PhotoListSource, onResumed: (BatchID) throws -> Void = { _ in }

@@ -39,6 +39,7 @@ public struct Logger: Sendable {
 
     /// Logs an event; any thread. May block while standard error takes nothing.
     /// - Parameters:
+    ///   - level: how much it matters.
     ///   - message: What happened; constant, so that whoever searches finds all of a kind. What varies is metadata.
     ///   - key: The same message with the same key is a repeat, of which at most one a second is written. Without a key
     ///     only what has the same metadata, too, is one: give one where a flood of different lines can come.

@@ -4,6 +4,7 @@ import DarkroomRedis
 /// The calls that change what holds for a batch or for the cluster while it runs. Repeating one does no harm.
 extension BatchStore {
     /// Cancels a batch: nothing of it is handed out any more, what is not final counts as cancelled.
+    /// - Parameter id: The batch.
     /// - Parameter reason: why, for people; empty when its user wished it.
     public func cancel(_ id: BatchID, reason: String = "") -> ScriptCall<CancelReply> {
         ScriptCall(StoreScripts.cancel, scriptKeys, [[UInt8](id.description), [UInt8](reason)]) {
@@ -18,6 +19,7 @@ extension BatchStore {
     }
 
     /// Cancels photos one by one.
+    /// - Parameter id: The batch.
     /// - Parameter ranges: indexes from 0, apart from one another, at most 1,000 photos together.
     public func cancelPhotos(_ id: BatchID, _ ranges: [ClosedRange<Int>]) -> ScriptCall<CancelPhotosReply> {
         let bounds = ranges.flatMap { [[UInt8]($0.lowerBound), [UInt8]($0.upperBound)] }
@@ -93,6 +95,8 @@ extension BatchStore {
     }
 
     /// Makes a batch wait for another. Circles are the caller's to look for.
+    /// - Parameter id: The batch.
+    /// - Parameter other: The batch that it is to wait for.
     /// - Parameter version: ``dependencyVersion()`` as it was before the caller looked at the dependencies.
     public func depend(_ id: BatchID, on other: BatchID, version: Int) -> ScriptCall<DependReply> {
         let arguments = [[UInt8](id.description), [UInt8](other.description), [UInt8](version)]
@@ -162,6 +166,7 @@ extension BatchStore {
     // MARK: Webhooks
 
     /// Takes a webhook that is due: an attempt, which is counted.
+    /// - Parameter due: The webhook, as a heartbeat listed it.
     /// - Parameter duration: how long the caller has for it before others may take it.
     public func takeWebhook(_ due: DueWebhook, for duration: Duration) -> ScriptCall<TakeWebhookReply> {
         let arguments = [

@@ -14,7 +14,7 @@ extension DarkroomClient {
     }
 
     /// The batch that is named by its id, a unique prefix of it, or its name.
-    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, which lists what there is.
+    /// - Throws: `StoreError` with the code `noSuchBatch` or `ambiguousBatch`, which lists what there is.
     public func batch(named name: String) async throws -> BatchFacts {
         try await blocking { [store] in try store.batch(named: name) }
     }
@@ -25,6 +25,7 @@ extension DarkroomClient {
     }
 
     /// What became of the photos with these indexes, in order; fewer when fewer are fed, none when the batch is gone.
+    /// - Parameter id: The batch.
     /// - Parameter range: indexes from 0; nil is the whole batch, a byte a photo.
     public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoRecordState] {
         try await blocking { [store] in

@@ -3,6 +3,7 @@
 /// Each call returns when it stands in Redis. Nothing begins against it from then on; what runs is told within milliseconds.
 extension DarkroomClient {
     /// Cancels a batch, for good: what of it has not begun never will, what runs is stopped, what is done stays.
+    /// - Parameter id: The batch.
     /// - Parameter reason: why, for those who look at the batch.
     /// - Returns: false when it was over before, and not by a cancel.
     @discardableResult
@@ -28,6 +29,7 @@ extension DarkroomClient {
     public func cancelAll() async throws -> Int { try await blocking { [control] in try control.cancelAll() } }
 
     /// Suspends a batch: no download and no filtration of it begins; what runs goes on to its end.
+    /// - Parameter id: The batch.
     /// - Parameter part: only downloads or only filtrations, if so told.
     /// - Returns: false when it was suspended so before.
     @discardableResult
@@ -43,6 +45,7 @@ extension DarkroomClient {
     }
 
     /// Lets a batch go on; photos that are downloaded need only their filter.
+    /// - Parameter id: The batch.
     /// - Parameter part: `everything` lifts whatever is suspended of it.
     /// - Returns: false when nothing of it was suspended.
     @discardableResult
@@ -84,6 +87,7 @@ extension DarkroomClient {
     /// try await client.focus(batch.id, 40...60, only: true)
     /// ```
     /// - Parameters:
+    ///   - id: the batch.
     ///   - photos: indexes from 0; some may not be fed yet.
     ///   - only: the others stop, and do not begin until ``clearFocus(_:)``.
     @discardableResult
@@ -99,6 +103,7 @@ extension DarkroomClient {
     }
 
     /// Runs the failed photos of a batch again, and only those; one that has finished executes again.
+    /// - Parameter id: The batch.
     /// - Parameter reasons: only photos that failed for one of these; empty for all.
     @discardableResult
     public func retry(_ id: BatchID, reasons: [FailureReason] = []) async throws -> Retried {
@@ -114,8 +119,9 @@ extension DarkroomClient {
     public func clearLimits() async throws { try await blocking { [control] in try control.clearLimits() } }
 
     /// Forgets a batch: removes it from Redis; the photos stay.
+    /// - Parameter id: The batch.
     /// - Parameter unfinished: also one that has not finished; its workers drop what they hold of it.
-    /// - Throws: ``ControlError`` when it has not finished and only a finished one was to be forgotten.
+    /// - Throws: `ControlError` when it has not finished and only a finished one was to be forgotten.
     public func forget(_ id: BatchID, unfinished: Bool = false) async throws {
         try await blocking { [store] in
             while true {

@@ -15,7 +15,7 @@ extension DarkroomClient {
     ///   - overwrite: take the output folder also when another batch has it.
     ///   - onSubmitted: is told the batch's id before its first photo is fed.
     ///   - onNotice: is told what users may want to know meanwhile.
-    /// - Throws: ``PhotoListError``, ``CoordinatorError``, ``FileNameTemplate/Problem``. A task that is cancelled stops
+    /// - Throws: `PhotoListError`, `CoordinatorError`, `FileNameTemplate.Problem`. A task that is cancelled stops
     ///   feeding at the next photo, with `CancellationError`; what is fed stays, and ``resume(_:with:onNotice:)`` goes on.
     @discardableResult
     public func submit(
@@ -39,6 +39,11 @@ extension DarkroomClient {
     /// let photos = [("Cabin", "https://example.com/cabin.jpg"), ("Lake", "https://example.com/lake.jpg")]
     /// let batch = try await client.submit(photos, options: options)
     /// ```
+    /// - Parameter before: The batches that it waits for.
+    /// - Parameter onNotice: Is told what its user may want to know meanwhile.
+    /// - Parameter onSubmitted: Is told the batch's id as soon as it is submitted.
+    /// - Parameter options: What is asked of the batch.
+    /// - Parameter overwrite: Take the output folder also when another batch has it.
     /// - Parameter records: gone through once, and again should Redis lose what it had confirmed.
     @discardableResult
     public func submit(
@@ -52,7 +57,7 @@ extension DarkroomClient {
             onNotice: onNotice)
     }
 
-    /// Submits a list of any kind: one that a ``PhotoListReader`` reads, or a source of your own.
+    /// Submits a list of any kind: one that a `PhotoListReader` reads, or a source of your own.
     ///
     /// The list is read on a thread of its own. See ``submit(contentsOf:options:fileName:after:overwrite:onSubmitted:onNotice:)``.
     @discardableResult

@@ -12,6 +12,7 @@ extension DarkroomClient {
     /// let done = try await client.wait(for: batch.id, timeout: .seconds(3600))
     /// if done.succeeded { print("all is developed") }
     /// ```
+    /// - Parameter id: The batch.
     /// - Parameter timeout: how long to wait; nil is for ever.
     /// - Throws: ``DarkroomClientError`` with the code `timedOut`, or `batchGone` when the batch is not there or was
     ///   forgotten meanwhile; `CancellationError` as soon as the task is cancelled.

@@ -18,8 +18,8 @@ import DarkroomConcurrency
 /// on those that Swift runs tasks on. A task that is cancelled stops waiting: the call ends with `CancellationError`, and
 /// whether Redis has carried it out is not known (repeating it does no harm).
 ///
-/// Calls throw ``StoreError`` when Redis fails or no batch has the name given, ``ControlError`` when what is asked is
-/// refused, ``CoordinatorError`` and ``PhotoListError`` when a list cannot be fed. While Redis is away, each call fails;
+/// Calls throw `StoreError` when Redis fails or no batch has the name given, `ControlError` when what is asked is
+/// refused, `CoordinatorError` and `PhotoListError` when a list cannot be fed. While Redis is away, each call fails;
 /// only ``submit(contentsOf:options:fileName:after:overwrite:onSubmitted:onNotice:)`` and the waiting ones try again until it is back.
 public final class DarkroomClient: Sendable {
     /// What stands in Redis, with calls that block; for what has no function here.
@@ -34,7 +34,7 @@ public final class DarkroomClient: Sendable {
     /// - Parameters:
     ///   - redis: where the Redis is and how to get in.
     ///   - namespace: what the keys begin with.
-    /// - Throws: ``InvalidNamespace``.
+    /// - Throws: `InvalidNamespace`.
     public init(_ redis: RedisConfiguration, namespace: String = "darkroom") throws(InvalidNamespace) {
         self.redis = redis
         store = BatchStore(redis, keys: try Keys(namespace: namespace))
@@ -42,7 +42,7 @@ public final class DarkroomClient: Sendable {
     }
 
     /// A client of the Redis at a URL, such as `redis://127.0.0.1:6379` or `unix:///run/redis.sock`.
-    /// - Throws: ``RedisError`` when the URL is none, ``InvalidNamespace``.
+    /// - Throws: `RedisError` when the URL is none, `InvalidNamespace`.
     public convenience init(_ url: String, namespace: String = "darkroom") throws {
         try self.init(RedisConfiguration(url: url), namespace: namespace)
     }

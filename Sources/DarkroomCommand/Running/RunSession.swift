@@ -68,7 +68,8 @@ final class RunSession {
             // The lock is ours, so no worker of this Redis lives.
             while try store.perform(store.expireLeases()) {}
         }
-        let logger = Logger(label: "worker", level: .notice, handler: NoteLog(note: progress.note))
+        // Photos that fail are counted in the progress and told at the end; that Redis is away the waiter says.
+        let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
         let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, logger: logger)
         let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
         interruption.onFirst { [progress] in

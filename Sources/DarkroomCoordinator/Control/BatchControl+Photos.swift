@@ -22,6 +22,7 @@ public struct FocusSet: Sendable, Equatable {
 /// Single photos of a batch, by their indexes from 0.
 extension BatchControl {
     /// Cancels some photos of a batch; the others go on. Repeating it does no harm.
+    /// - Parameter id: The batch.
     /// - Parameter ranges: any number of photos; all must be fed, otherwise none is cancelled.
     public func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
         guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
@@ -52,6 +53,7 @@ extension BatchControl {
     /// Makes these photos the next that run anywhere. The newest focus of a batch replaces the one before; it ends with the
     /// batch.
     /// - Parameters:
+    ///   - id: the batch.
     ///   - range: indexes from 0; photos of it that are not fed yet are the next as soon as they are.
     ///   - only: the others stop, and are not handed out until the focus is cleared.
     public func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {

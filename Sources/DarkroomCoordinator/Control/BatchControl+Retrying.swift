@@ -15,6 +15,7 @@ extension BatchControl {
     /// Runs the failed photos of a batch again, and only those. A batch that has finished executes again.
     ///
     /// While a batch executes, failed photos of operations that have not ended are left out: retry it again later.
+    /// - Parameter id: The batch.
     /// - Parameter reasons: only photos that failed for one of these; empty for all.
     public func retry(_ id: BatchID, reasons: [FailureReason] = []) throws -> Retried {
         var sum = Retried()

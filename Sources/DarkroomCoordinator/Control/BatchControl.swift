@@ -5,7 +5,7 @@ import DarkroomStore
 ///
 /// The functions block until Redis has what was changed; any thread may call them. Workers learn of it within
 /// milliseconds, or with their next heartbeat when the message is lost; nothing begins against it from the return on.
-/// They throw ``ControlError`` when what is asked is refused, ``StoreError`` when Redis fails.
+/// They throw ``ControlError`` when what is asked is refused, `StoreError` when Redis fails.
 public final class BatchControl: Sendable {
     /// What it steers.
     public let store: BatchStore
@@ -16,6 +16,7 @@ public final class BatchControl: Sendable {
     /// Cancels a batch: what of it has not begun never will, what runs is stopped, what is done stays. For good.
     ///
     /// Repeating it does no harm. A batch that is over, and not by a cancel, stays as it is, and the reply says so.
+    /// - Parameter id: The batch.
     /// - Parameter reason: why, for those who look at the batch; may be empty.
     /// - Returns: `cancelled` or `finished`; a batch that is gone is an error.
     public func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
@@ -41,6 +42,7 @@ public final class BatchControl: Sendable {
 
     /// Suspends a batch, or the cluster when none is named: no download and no filtration of it begins from now on. What
     /// runs goes on to its end.
+    /// - Parameter id: The batch.
     /// - Parameter part: `everything`, or only downloads or filtrations; the three are independent of each other.
     /// - Returns: false when it was suspended so before.
     public func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
@@ -48,6 +50,7 @@ public final class BatchControl: Sendable {
     }
 
     /// Lets a batch, or the cluster, go on.
+    /// - Parameter id: The batch.
     /// - Parameter part: `everything` lifts whatever is suspended, also when only a part was.
     /// - Returns: false when nothing of it was suspended.
     public func resume(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
