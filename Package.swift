@@ -56,7 +56,8 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing", "CSystem",
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing",
+                "CSystem",
             ]),
 
         // Programs that use the library.
