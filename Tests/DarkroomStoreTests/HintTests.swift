@@ -34,4 +34,18 @@ import Testing
         _ = try test.store.perform(test.store.handback(held[1], worker: "worker"))
         #expect(try hints() == [#"{"change":"work","workers":3,"priority":"normal"}"#])
     }
+
+    @Test func theEndOfABatchThatOthersWaitForIsHintedAtSoThatTheyAreReleased() throws {
+        let test = try TestStore()
+        let first = try test.submit("first", operations: 1)
+        let second = try test.submit("second", operations: 1)
+        let version = try test.store.dependencyVersion()
+        _ = try test.store.perform(test.store.depend(second, on: first, version: version))
+        let held = try test.claim()[0].held
+        let listener = try Listener(test.store)
+        defer { listener.close() }
+        try test.report(held, "FFF")
+        #expect(try listener.upToNow().hints.map(\.text) == [#"{"change":"work","workers":1,"priority":"veryHigh"}"#])
+        #expect(try test.claim().map(\.held.batch) == [second])
+    }
 }

@@ -8,7 +8,11 @@ do
     redis.call('HDEL', key, 'focus.first', 'focus.last', 'focus.only')
     if cancelled then redis.call('UNLINK', key .. ':queue', key .. ':operations', key .. ':deaths') end
     if tonumber(f[1]) >= 0 then redis.call('ZADD', prefix .. 'expiring', now + f[1], id) end
-    if redis.call('EXISTS', key .. ':dependents') == 1 then redis.call('ZADD', prefix .. 'releases', now, id) end
+    if redis.call('EXISTS', key .. ':dependents') == 1 then
+        redis.call('ZADD', prefix .. 'releases', now, id)
+        -- The next claim of anybody releases them; this makes workers claim now.
+        redis.call('PUBLISH', prefix .. 'control', '{"change":"work","workers":' .. redis.call('ZCARD', prefix .. 'workers') .. ',"priority":"veryHigh"}')
+    end
     if f[2] and f[2] ~= '' then
         redis.call('HSET', key, 'webhook.attempts', 0)
         redis.call('ZADD', prefix .. 'webhooks', now, id .. ' ' .. f[3])
