@@ -84,13 +84,13 @@ struct RunCommand: ParsableCommand {
     /// - Throws: an ``ExitCode`` when it was interrupted.
     private func report(_ outcome: RunSession.Outcome) throws {
         let batch = outcome.batch
-        let howToDoAllAgain = "--again does all again over the same files"
+        let adviceToBeginAgain = "--again does all again over the same files"
         guard !outcome.isInterrupted else {
             let progress =
                 "\(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) "
                 + (batch.sealed ? "" : "fed so far ") + "are done; the same command goes on from there"
             printToStandardError(
-                "interrupted: " + (batch.cancelled ? "\(batch.cancellation); \(howToDoAllAgain)" : progress))
+                "interrupted: " + (batch.cancelled ? "\(batch.cancellation); \(adviceToBeginAgain)" : progress))
             throw ExitCode.interrupted
         }
         let output = StandardOutput()
@@ -104,7 +104,7 @@ struct RunCommand: ParsableCommand {
             for line in BatchSummary(batch, now: outcome.now).lines { try output.line(line) }
         }
         try output.flush()
-        if batch.cancelled { printToStandardError("\(batch.cancellation); \(howToDoAllAgain)") }
+        if batch.cancelled { printToStandardError("\(batch.cancellation); \(adviceToBeginAgain)") }
     }
 
     /// What makes another run the same job.

@@ -49,7 +49,7 @@ public enum Imaging {
     }
 
     /// The version of the installed libvips.
-    public static var libraryVersion: String { String(cString: darkroom_imaging_version()) }
+    public static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
 
     /// Whether the installed libvips can write the format; the first call for one writes a small picture.
     public static func canSave(_ format: ImageFormat) -> Bool {

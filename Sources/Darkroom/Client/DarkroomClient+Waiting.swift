@@ -38,7 +38,8 @@ extension DarkroomClient {
             let left = ids.filter { latest[$0]?.state != .finished }
             if left.isEmpty { return ids.compactMap { latest[$0] } }
             if let deadline, let timeout, deadline <= .now { throw DarkroomClientError.timedOut(left, timeout) }
-            // Events may be lost, so that how it stands has to be read in any case.
+            // Events may be lost, so that how it stands has to be read again and again in any case: a pause between two
+            // readings, not a wait for something that could be signalled.
             try await Task.sleep(for: min(Self.pause, deadline.map { $0 - .now } ?? Self.pause))
         }
     }
@@ -50,7 +51,7 @@ extension DarkroomClient {
     }
 
     private static func read(_ ids: [BatchID], in store: BatchStore, beats: Bool) throws -> [BatchFacts] {
-        if beats { _ = try store.perform(store.heartbeat(worker: nil)) }
+        if beats { _ = try store.keepHouse() }
         return try store.facts(of: ids)
     }
 

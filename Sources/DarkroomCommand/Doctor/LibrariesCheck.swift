@@ -14,8 +14,9 @@ struct LibraryFacts {
     static func installed() -> LibraryFacts {
         var options = DevelopOptions(filters: [])
         options.format = .png
+        // A format whose sample cannot be developed is one that cannot be read: that is what is asked.
         return LibraryFacts(
-            imaging: Imaging.libraryVersion,
+            imaging: Imaging.vipsVersion,
             readable: Set(
                 ImageFormat.allCases.filter { (try? Imaging.develop(SamplePhoto.bytes($0), options)) != nil }),
             writable: Set(ImageFormat.allCases.filter(Imaging.canSave)), transfer: TransferLibrary.version,

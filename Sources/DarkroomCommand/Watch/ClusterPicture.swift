@@ -31,8 +31,8 @@ struct ClusterPicture {
     private var heading: [StyledLine] {
         let open = snapshot.batches.filter { $0.state != .finished }
         let counts = open.map(\.counts)
-        let toDo = open.isEmpty ? "nothing to do" : "\(HumanText.count(open.count, of: "batch")) to do"
-        var left = StyledLine(toDo, .bold)
+        let unfinished = open.isEmpty ? "nothing to do" : "\(HumanText.count(open.count, of: "batch")) to do"
+        var left = StyledLine(unfinished, .bold)
         left.append(", \(HumanText.count(snapshot.batches.count - open.count)) finished", .dim)
         let place = StyledLine("\(redis)  \(namespace)", .dim)
         var items: [StyledLine] = []

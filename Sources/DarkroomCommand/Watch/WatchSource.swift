@@ -91,7 +91,8 @@ final class WatchSource: Sendable {
                 inbox.post(.failed(error))
                 return
             }
-            // Events come faster than anybody reads.
+            // Events come faster than anybody reads. The second wait is a pause that no signal is to end: it bounds how often
+            // Redis is asked; whoever closes waits for it, a tenth of a second at most.
             signal.wait(timeout: .milliseconds(watched == nil ? 500 : 250))
             let soonest = began + .milliseconds(100)
             while .now < soonest { Thread.sleep(forTimeInterval: (soonest - .now) / .seconds(1)) }

@@ -75,6 +75,7 @@ final class ControlCluster {
     func remove(_ id: BatchID) throws {
         guard let facts = try store.facts(of: id) else { return }
         while case .more = try store.perform(store.forget(id, unfinished: true)) {}
+        // What cannot be removed now goes with the folder of the whole benchmark.
         if !facts.options.output.isEmpty { try? FileManager.default.removeItem(atPath: facts.options.output) }
         log.clear()
     }

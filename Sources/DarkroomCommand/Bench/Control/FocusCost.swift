@@ -25,11 +25,14 @@ struct FocusCost {
         let stopped = Latch()
         let stopSignal = Signal()
         let store = cluster.store
+        let changes = Locked(0)
         let thread = OwnedThread("bench-focus") {
             while changing, !stopped.isSet {
                 let first = Int.random(in: 0..<Self.photos - 20)
-                // At the end the batch is gone, and nothing is left to focus.
-                _ = try? store.perform(store.focus(id, .init(first...first + 19)))
+                // One that fails is not counted, and too few are an error below.
+                if case .done(isNew: true, _) = try? store.perform(store.focus(id, .init(first...first + 19))) {
+                    changes.withLock { $0 += 1 }
+                }
                 stopSignal.wait(timeout: .milliseconds(10))
             }
         }
@@ -38,6 +41,11 @@ struct FocusCost {
         stopSignal.raise()
         thread.join()
         try cluster.remove(id)
-        return Double(Self.photos) * 1000 / Double(max(1, (facts.finished ?? 0) - facts.submitted))
+        let seconds = Double(max(1, (facts.finished ?? 0) - facts.submitted)) / 1000
+        let changesPerSecond = Double(changes.withLock { $0 }) / seconds
+        guard !changing || changesPerSecond >= 70 else {
+            throw CommandError("the focus was to change 100 times a second, it did \(Int(changesPerSecond)) times")
+        }
+        return Double(Self.photos) / seconds
     }
 }

@@ -21,11 +21,12 @@ struct SteeringCost {
             $0.output = ""
             $0.window = 20_000
         }
-        defer { try? cluster.remove(id) }
-        return [
+        let costs = [
             try cluster.redisMilliseconds { _ = try cluster.control.suspend(id) },
             try cluster.redisMilliseconds { _ = try cluster.control.prioritize(id, .high) },
             try cluster.redisMilliseconds { _ = try cluster.control.cancel(id) },
         ]
+        try cluster.remove(id)
+        return costs
     }
 }

@@ -58,6 +58,7 @@ struct FolderProbe {
 
     /// Writes files into a folder of its own, makes them durable as a worker does, and removes all.
     private func write() throws(FolderFacts.WriteFailure) -> Duration {
+        // mkdtemp(3) puts letters in place of the Xs.
         var template = Array((path + "/.darkroom-doctor-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { throw failure("make a folder") }
         let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

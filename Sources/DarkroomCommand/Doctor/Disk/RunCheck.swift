@@ -24,6 +24,7 @@ struct RunProbe {
 
     /// Makes a socket in a folder of its own, and removes both.
     private static func failure(ofSocketIn parent: String) -> String? {
+        // mkdtemp(3) puts letters in place of the Xs.
         var template = Array((parent + "/darkroom-doctor-XXXXXX").utf8CString)
         guard mkdtemp(&template) != nil else { return String(cString: strerror(errno)) }
         let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

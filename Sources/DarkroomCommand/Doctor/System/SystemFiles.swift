@@ -5,7 +5,8 @@ struct SystemFiles {
     /// Where they begin; another folder for tests.
     var root = ""
 
-    /// The text of a file; nil when there is none, or none that can be read.
+    /// The text of a file; nil when there is none, or none that can be read: kernels and containers
+    /// differ in what they show, and a check without its file says nothing.
     func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
 
     /// The text of a file without the line feed at its end.
