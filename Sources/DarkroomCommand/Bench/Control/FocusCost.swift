@@ -24,7 +24,9 @@ struct FocusCost {
         let id = try cluster.submit((0..<Self.photos).map { cluster.urls[$0 % cluster.urls.count] })
         let stopped = Latch()
         let stopSignal = Signal()
-        let store = cluster.store
+        // A connection of its own: the other one waits inside Redis for the end of the batch.
+        let store = BatchStore(cluster.bench.redis.configuration, keys: cluster.bench.keys)
+        defer { store.connection.close() }
         let changes = Locked(0)
         let thread = OwnedThread("bench-focus") {
             while changing, !stopped.isSet {
@@ -33,7 +35,7 @@ struct FocusCost {
                 if case .done(isNew: true, _) = try? store.perform(store.focus(id, .init(first...first + 19))) {
                     changes.withLock { $0 += 1 }
                 }
-                stopSignal.wait(timeout: .milliseconds(10))
+                stopSignal.wait(timeout: .milliseconds(9))
             }
         }
         let facts = try cluster.bench.wait(for: id)
