@@ -70,7 +70,7 @@ final class WorkerCore: Sendable {
     /// Takes an operation that was claimed and begins what there is room for.
     func accept(_ claimed: ClaimedOperation, _ context: BatchContext) throws(StoreError) {
         guard configuration.work == .photos else {
-            let operation = OperationInHand(claimed, context, records: [], lines: [])
+            let operation = OperationInHand(claimed, context, records: [], past: .init(lines: []))
             withLedger {
                 _ = $0.accept(operation)
                 $0.skip(claimed.held)
@@ -81,9 +81,9 @@ final class WorkerCore: Sendable {
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
         guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
-        let lines = ManifestFiles.takeOver(claimed, records, context)
+        let past = ManifestFiles.takeOver(claimed, records, context)
         if claimed.deaths > 0 { Leftovers.remove(of: claimed.held, records, context) }
-        let operation = OperationInHand(claimed, context, records: records, lines: lines)
+        let operation = OperationInHand(claimed, context, records: records, past: past)
         // Five workers died of it without bringing a photo of it to its end.
         let isDeadly = claimed.deaths >= 5
         let dropped = withLedger { ledger in

@@ -118,7 +118,7 @@ final class Reporter: Sendable {
     /// The operation has ended: the manifest files of others that had it go.
     private func end(_ held: HeldOperation, _ report: WorkerLedger.Report) {
         core.ended(held)
-        if report.hasPast { ManifestFiles.removeOlder(held, report.context) }
+        if report.hasPast { ManifestFiles.removeOthers(held, forgotten: report.forgottenFences, report.context) }
     }
 
     /// Makes the files and folders of the reports durable: one `syncfs` a file system, which is several times faster than
@@ -158,7 +158,7 @@ final class Reporter: Sendable {
                 // Gone, lost and ended are as good as queued: it is no longer this worker's.
                 core.drop([held])
                 if case .cancelled = reply, let operation, operation.hasPast {
-                    ManifestFiles.removeOlder(held, operation.context)
+                    ManifestFiles.removeOthers(held, forgotten: operation.forgottenFences, operation.context)
                 }
             }
         }

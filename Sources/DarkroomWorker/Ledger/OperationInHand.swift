@@ -8,6 +8,8 @@ struct OperationInHand {
     let records: [PhotoRecord]
     /// True when others may have left manifest files of this operation behind.
     let hasPast: Bool
+    /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
+    let forgottenFences: [Int]
     /// What this worker knows of each photo: `.` nothing yet, `D`, or a final letter.
     private(set) var letters: [UInt8]
     private(set) var lines: [[UInt8]?]
@@ -43,12 +45,13 @@ struct OperationInHand {
 
     private static let unknown = UInt8(ascii: ".")
 
-    /// An operation as it was claimed; `lines` are the manifest's lines of photos that were final before.
-    init(_ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], lines: [[UInt8]?]) {
+    /// An operation as it was claimed; `past` is what its manifest says of photos that were final before.
+    init(_ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], past: ManifestFiles.Past) {
         held = claimed.held
         self.context = context
         self.records = records
-        self.lines = lines
+        lines = past.lines
+        forgottenFences = past.forgotten
         // A photo that is handed out as downloaded lies in the folder of originals: it is still to be filtered.
         letters = claimed.letters.map { letter in
             let state = PhotoRecordState(letter: letter) ?? .new

@@ -14,6 +14,7 @@ extension WorkerLedger {
         let failures: [(index: Int, json: [UInt8])]
         let version: Int
         let hasPast: Bool
+        let forgottenFences: [Int]
         /// Its batch is cancelled: only the manifest is written, the hand-back tells Redis.
         let isCancelled: Bool
     }
@@ -55,7 +56,8 @@ extension WorkerLedger {
             return Report(
                 held: held, context: operation.context, letters: operation.letters, lines: operation.lines,
                 bytesIn: operation.bytesIn, bytesOut: operation.bytesOut, failures: operation.failures,
-                version: operation.version, hasPast: operation.hasPast, isCancelled: isCancelled)
+                version: operation.version, hasPast: operation.hasPast,
+                forgottenFences: operation.forgottenFences, isCancelled: isCancelled)
         }
     }
 
