@@ -86,7 +86,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomTestSupport",
+                "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomTestSupport",
             ]),
         .testTarget(
             name: "DarkroomTests",

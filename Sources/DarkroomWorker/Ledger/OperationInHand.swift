@@ -6,6 +6,8 @@ struct OperationInHand {
     let held: HeldOperation
     let context: BatchContext
     let records: [PhotoRecord]
+    /// The folder of its batch's manifest, open since before anything of it was written; nil when nothing is.
+    let folder: OpenFolder?
     /// True when others may have left manifest files of this operation behind.
     let hasPast: Bool
     /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
@@ -46,10 +48,14 @@ struct OperationInHand {
     private static let unknown = UInt8(ascii: ".")
 
     /// An operation as it was claimed; `past` is what its manifest says of photos that were final before.
-    init(_ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], past: ManifestFiles.Past) {
+    init(
+        _ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], past: ManifestFiles.Past,
+        folder: OpenFolder? = nil
+    ) {
         held = claimed.held
         self.context = context
         self.records = records
+        self.folder = folder
         lines = past.lines
         forgottenFences = past.forgotten
         // A photo that is handed out as downloaded lies in the folder of originals: it is still to be filtered.

@@ -8,17 +8,14 @@ import Foundation
 enum ManifestFiles {
     /// Writes the lines of an operation's final photos as the file of its fence, whole.
     static func write(_ report: WorkerLedger.Report, worker: String) throws(OutputWriter.Failure) {
-        guard let folder = report.context.manifestFolder, let output = report.context.output else { return }
+        guard let place = report.context.place else { return }
         let text = Array(report.lines.compactMap { $0 }.joined())
         guard !text.isEmpty else { return }
         let number = report.held.number
         let name = ManifestPath.fileName(operation: number, fence: report.held.fence)
-        // Only a folder that shows `manifest/<batch>` is written to: it is never made here.
-        guard access(folder, F_OK) == 0 else {
-            throw OutputWriter.Failure(reason: .outputDenied, detail: "\(folder) is gone; is \(output) mounted?")
-        }
         try OutputWriter.write(
-            text, to: ManifestPath.subfolder(operation: number) + name, in: folder,
+            text, to: "\(ManifestPath.folder(report.held.batch))/\(ManifestPath.subfolder(operation: number))\(name)",
+            in: place,
             temporaryName: Leftovers.temporaryName(
                 for: Leftovers.manifestName(operation: number), fence: report.held.fence, worker: worker))
     }
