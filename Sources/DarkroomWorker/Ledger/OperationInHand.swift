@@ -69,6 +69,8 @@ struct OperationInHand {
         hasPast = claimed.deaths > 0 || unfinished < letters.count
     }
 
+    /// Whether no manifest file of its fence has lines that anybody was told of.
+    var isUnreported: Bool { reportedVersion == 0 && !hasPast }
     var hasNews: Bool { version > reportedVersion }
     /// Whether a photo has become final that nobody was told of.
     var hasUnreportedFinals: Bool { settledVersion > reportedVersion }
