@@ -5,11 +5,18 @@ import Foundation
 /// Programs that are to see them are started through ``command(_:)``; the test itself looks through ``path(_:)``.
 public final class MountNamespace: Sendable {
     /// Whether one can be made: that takes root's rights.
-    public static let isAvailable: Bool = {
-        guard let made = try? MountNamespace("mount -t tmpfs -o size=1m none /mnt") else { return false }
+    public static let isAvailable = canDo("mount -t tmpfs -o size=1m none /mnt")
+
+    /// Whether file systems in files can be mounted there, too: that takes loop devices.
+    public static let hasLoopDevices = canDo(
+        "truncate -s 4M image && mkfs.ext4 -q -F image && mount -o loop image /mnt && umount /mnt && rm image")
+
+    private static func canDo(_ setup: String) -> Bool {
+        // Why it cannot be done is nothing to those who skip their tests then.
+        guard let made = try? MountNamespace(setup) else { return false }
         made.stop()
         return true
-    }()
+    }
 
     /// A folder for the test, seen from everywhere; it goes with the namespace.
     public let folder: String
