@@ -86,7 +86,10 @@ let package = Package(
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
-            dependencies: ["DarkroomWorker", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+            dependencies: [
+                "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomTestSupport",
+            ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [

@@ -43,7 +43,7 @@ struct LedgerBench {
             PhotoRecord(index: first + $0, name: "\(first + $0)", url: "http://example.com/\(first + $0)")
         }
         let operation = OperationInHand(
-            claimed, context, records: records, lines: [[UInt8]?](repeating: nil, count: records.count))
+            claimed, context, records: records, past: .init(lines: [[UInt8]?](repeating: nil, count: records.count)))
         _ = ledger.accept(operation)
         return held
     }
