@@ -70,6 +70,7 @@ let package = Package(
             dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem"],
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
+        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),
@@ -96,7 +97,13 @@ let package = Package(
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
-            dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport"]),
+            dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport", "HostileWorker"]),
+        .testTarget(
+            name: "DarkroomTortureTests",
+            dependencies: [
+                "Darkroom", "DarkroomStore", "DarkroomCoding", "DarkroomCommand", "DarkroomPhotoServer",
+                "DarkroomConcurrency", "DarkroomTestSupport", "FuzzSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -8,8 +8,8 @@ final class BatchContext: Sendable {
     let id: BatchID
     let options: BatchOptions
     let develop: DevelopOptions
-    /// Makes the operation that runs in place of filters; nil when the batch has filters.
-    let makeOperation: (@Sendable () -> any PhotoOperation)?
+    /// What runs in place of filters; nil when the batch has filters.
+    let ownOperation: OwnOperation?
     let template: FileNameTemplate
     /// The output folder; nil when the batch writes nothing.
     let output: String?
@@ -31,7 +31,9 @@ final class BatchContext: Sendable {
         var develop = DevelopOptions()
         do {
             let own = try OwnFilter.name(in: options.filters)
-            makeOperation = try own.map { name throws(Refusal) in try Self.operation(name, configuration) }
+            ownOperation = try own.map { name throws(Refusal) in
+                OwnOperation(name: name, make: try Self.operation(name, configuration))
+            }
             develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0) } : []
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         } catch let refusal as Refusal {
@@ -54,6 +56,12 @@ final class BatchContext: Sendable {
             ? nil : OriginalsFolder(path: options.originals, maxBytes: configuration.transfer.maxBytes)
         if let output { try Self.checkOutput(output, of: id, options, configuration) }
         if let originals { try Self.checkOriginals(originals.path, options, configuration) }
+    }
+
+    /// An operation of one's own, as it was registered.
+    struct OwnOperation {
+        let name: String
+        let make: @Sendable () -> any PhotoOperation
     }
 
     /// Where the batch's files go; nil when it writes nothing.
@@ -82,11 +90,21 @@ final class BatchContext: Sendable {
         }
     }
 
+    /// A line as the batch's manifest has it: the one place where lines become text.
+    func text(of line: ManifestLine) -> [UInt8] {
+        var line = line
+        if options.redactURLs { line.redact() }
+        var text: [UInt8] = []
+        text.reserveCapacity(512)
+        line.append(to: &text)
+        return text
+    }
+
     /// The path of a photo's file below the output folder.
     func path(of record: PhotoRecord, ending: String) -> String {
         var name = record.name
         // The index tells photos apart, so the name's own ending need not stand there twice.
-        if makeOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
+        if ownOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
             name = String(name.dropLast(ending.count + 1))
         }
         return template.path(index: record.index, name: name, ending: ending)
@@ -94,7 +112,7 @@ final class BatchContext: Sendable {
 
     /// The endings that a photo's file may have.
     func endings(of record: PhotoRecord) -> [String] {
-        if makeOperation != nil { return OwnEnding.candidates(record) }
+        if ownOperation != nil { return OwnEnding.candidates(record) }
         return (develop.format.map { [$0] } ?? ImageFormat.allCases).map(\.fileExtension)
     }
 

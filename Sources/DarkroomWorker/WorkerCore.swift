@@ -34,6 +34,7 @@ final class WorkerCore: Sendable {
     private let pending: PendingOperations
     private let engine: TransferEngine
     private let filtrationThreads: FiltrationThreads
+    private let helpers: PhotoHelpers?
     private let limits = Locked(())
 
     init(
@@ -48,6 +49,7 @@ final class WorkerCore: Sendable {
         engine = TransferEngine(configuration.transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
+        helpers = PhotoHelpers(configuration, keeps: configuration.isolatesEveryPhoto)
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
         let source = OriginalsSource(TransferSource(engine: engine), worker: id) { failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
@@ -80,9 +82,10 @@ final class WorkerCore: Sendable {
     ) throws(StoreError) {
         guard configuration.work == .photos else {
             let operation = OperationInHand(claimed, context, records: [], past: .init(lines: []))
-            withLedger {
-                _ = $0.accept(operation)
-                $0.skip(claimed.held)
+            withLedger { ledger in
+                guard ledger.arriving.remove(claimed.held) != nil else { return }
+                _ = ledger.accept(operation)
+                ledger.skip(claimed.held)
             }
             reportSignal.raise()
             return
@@ -95,9 +98,16 @@ final class WorkerCore: Sendable {
         let operation = OperationInHand(claimed, context, records: records, past: past, folder: folder)
         // Five workers died of it without bringing a photo of it to its end.
         let isDeadly = claimed.deaths >= 5
-        let dropped = withLedger { ledger in
+        let dropped = withLedger { ledger -> [PhotoInProgress] in
+            // Lost, or handed back, before it was taken up.
+            guard ledger.arriving.remove(claimed.held) != nil else { return [] }
             defer { if isDeadly { ledger.settleAll(claimed.held, .failed(.crashed)) } }
             return ledger.accept(operation)
+        }
+        if operation.isSuspect, !isDeadly {
+            logger.warning(
+                "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
         }
         if isDeadly {
             logger.error(
@@ -209,7 +219,8 @@ final class WorkerCore: Sendable {
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                photo, image, temporaryName: temporaryName,
+                photo, image, helpers: photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil,
+                temporaryName: temporaryName,
                 isWanted: { withLedger { $0.mayPlace(photo, ticket) } },
                 isWaitedFor: { isWaitedFor($0, of: photo.context) })
         }
@@ -281,8 +292,11 @@ final class WorkerCore: Sendable {
         reportSignal.raise()
     }
 
-    /// Ends the thread of the transfers.
-    func shutDownTransfers() { engine.shutdown() }
+    /// Ends the thread of the transfers, and the helper processes.
+    func shutDown() {
+        engine.shutdown()
+        helpers?.stop()
+    }
 }
 
 extension StoreError {

@@ -10,6 +10,8 @@ struct OperationInHand {
     let folder: OpenFolder?
     /// True when others may have left manifest files of this operation behind.
     let hasPast: Bool
+    /// True when two workers have died on it: its photos run one by one, so that whichever ends its process is found.
+    let isSuspect: Bool
     /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
     let forgottenFences: [Int]
     /// What this worker knows of each photo: `.` nothing yet, `D`, or a final letter.
@@ -67,6 +69,7 @@ struct OperationInHand {
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
         hasPast = claimed.deaths > 0 || unfinished < letters.count
+        isSuspect = claimed.deaths >= 2
     }
 
     /// Whether no manifest file of its fence has lines that anybody was told of.
@@ -84,8 +87,11 @@ struct OperationInHand {
     /// Whether nothing of it runs: what has begun waits, downloaded, for its filter.
     var rests: Bool { running == waiting }
 
-    /// Whether photos are left to begin.
-    var hasPhotosToBegin: Bool { unbegun > 0 }
+    /// How many photos may begin now: one at a time of a suspect.
+    var photosToBegin: Int { isSuspect ? min(unbegun, running == 0 ? 1 : 0) : unbegun }
+
+    /// Whether photos may begin now.
+    var hasPhotosToBegin: Bool { photosToBegin > 0 }
 
     /// Says which photos of the batch are to begin first.
     mutating func setFocus(_ photos: ClosedRange<Int>?) {
@@ -233,10 +239,7 @@ struct OperationInHand {
     }
 
     private mutating func setLine(_ line: ManifestLine, at position: Int) {
-        var text: [UInt8] = []
-        text.reserveCapacity(512)
-        line.append(to: &text)
-        lines[position] = text
+        lines[position] = context.text(of: line)
     }
 
     private func position(of index: Int) -> Int { index - records[0].index }

@@ -44,11 +44,11 @@ enum ManifestFiles {
                 guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
                     line.state == states[position].word
                 else { continue }
-                past.lines[position] = text(of: line)
+                past.lines[position] = context.text(of: line)
             }
         }
         for (position, state) in states.enumerated() where state.isFinal && past.lines[position] == nil {
-            past.lines[position] = text(of: remade(records[position], state, context, output))
+            past.lines[position] = context.text(of: remade(records[position], state, context, output))
         }
         return past
     }
@@ -104,11 +104,5 @@ enum ManifestFiles {
             break
         }
         return line
-    }
-
-    private static func text(of line: ManifestLine) -> [UInt8] {
-        var text: [UInt8] = []
-        line.append(to: &text)
-        return text
     }
 }
