@@ -43,7 +43,8 @@ public struct ManifestPart: Sendable {
         for fence in fences {
             let path = folder + ManifestPath.fileName(operation: number, fence: fence)
             guard let text = try Self.contents(of: path) else { return nil }
-            for line in try Self.lines(of: text, path, isLenient: fence != fences.first) where byIndex[line.index] == nil { byIndex[line.index] = line }
+            for line in try Self.lines(of: text, path, isLenient: fence != fences.first)
+            where byIndex[line.index] == nil { byIndex[line.index] = line }
         }
         return byIndex.values.sorted { $0.index < $1.index }
     }
