@@ -27,10 +27,11 @@ import Testing
     }
 
     /// A PNG of one pixel.
-    private static let smallPhoto = [UInt8](
-        Data(
-            base64Encoded:
-                "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNwaDgAAAKEAYEml6crAAAAAElFTkSuQmCC")!)  // as written
+    private static let smallPhoto: [UInt8] = {
+        let text =
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNwaDgAAAKEAYEml6crAAAAAElFTkSuQmCC"
+        return [UInt8](Data(base64Encoded: text) ?? Data())
+    }()
 
     /// Lets Redis take so much more than it has now.
     private func limitMemory(to more: Int) throws {
