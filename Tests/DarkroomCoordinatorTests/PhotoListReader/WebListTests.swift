@@ -56,7 +56,7 @@ import Testing
         try await NetworkNamespace.run {
             let inside = try EveryAddressServer { _ in EveryAddressServer.body("http://inside.example/secret.jpg\n") }
             let outside = try EveryAddressServer { path in
-                let host = String(path.split(separator: "/").first ?? "")
+                let host = path.dropFirst().prefix { $0 != "?" }
                 return host == "list"
                     ? EveryAddressServer.body("http://a.example/1.jpg\n")
                     : EveryAddressServer.redirect(to: "http://\(host):\(inside.port)/list")
