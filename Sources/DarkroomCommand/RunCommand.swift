@@ -36,6 +36,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Worker options") var slots: SlotOptions
+    @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @Option(help: "Use this Redis and its workers, too, instead of a private one.", valueName: "url") var redis: String?
     @Option(
@@ -127,6 +128,7 @@ struct RunCommand: ParsableCommand {
     private func workerConfiguration() throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
+        disk.apply(to: &configuration)
         configuration.transfer = try fetch.transferConfiguration(fileFolders: listFolder.map { [$0] } ?? [])
         configuration.maxPixels = fetch.maxPixels.value
         return configuration

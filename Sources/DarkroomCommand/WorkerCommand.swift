@@ -17,6 +17,7 @@ struct WorkerCommand: ParsableCommand {
     @Option(help: "Write only below this folder; batches with another output are left to others.", valueName: "folder")
     var outputsUnder: [String]
     @OptionGroup(title: "Worker options") var slots: SlotOptions
+    @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @OptionGroup(title: "Webhook options") var webhooks: WebhookOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
@@ -52,6 +53,7 @@ struct WorkerCommand: ParsableCommand {
     func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
+        disk.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
         configuration.transfer = try fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels.value

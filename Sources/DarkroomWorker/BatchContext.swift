@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
 import Foundation
@@ -7,13 +8,19 @@ final class BatchContext: Sendable {
     let id: BatchID
     let options: BatchOptions
     let develop: DevelopOptions
-    /// Makes the operation that runs in place of filters; nil when the batch has filters.
-    let makeOperation: (@Sendable () -> any PhotoOperation)?
+    /// What runs in place of filters; nil when the batch has filters.
+    let ownOperation: OwnOperation?
     let template: FileNameTemplate
     /// The output folder; nil when the batch writes nothing.
     let output: String?
     /// Where downloaded bytes are kept and looked for; nil when they are not.
     let originals: OriginalsFolder?
+    /// Shared by the operations that are held, and closed with the last of them: nothing else keeps a share mounted.
+    private let latestFolder = Locked(WeakFolder())
+
+    private struct WeakFolder {
+        weak var folder: OpenFolder?
+    }
 
     /// The context of a batch.
     /// - Throws: ``Refusal`` when this worker cannot do the batch.
@@ -24,7 +31,9 @@ final class BatchContext: Sendable {
         var develop = DevelopOptions()
         do {
             let own = try OwnFilter.name(in: options.filters)
-            makeOperation = try own.map { name throws(Refusal) in try Self.operation(name, configuration) }
+            ownOperation = try own.map { name throws(Refusal) in
+                OwnOperation(name: name, make: try Self.operation(name, configuration))
+            }
             develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0) } : []
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         } catch let refusal as Refusal {
@@ -49,8 +58,37 @@ final class BatchContext: Sendable {
         if let originals { try Self.checkOriginals(originals.path, options, configuration) }
     }
 
+    /// An operation of one's own, as it was registered.
+    struct OwnOperation {
+        let name: String
+        let make: @Sendable () -> any PhotoOperation
+    }
+
+    /// Where the batch's files go; nil when it writes nothing.
+    var place: OutputPlace? { output.map { OutputPlace(folder: $0, sign: ManifestPath.folder(id)) } }
+
     /// The folder of the batch's manifest.
-    var manifestFolder: String? { output.map { $0 + "/" + ManifestPath.folder(id) } }
+    var manifestFolder: String? { place?.signPath }
+
+    /// The folders that something of the batch is written to.
+    var folders: [String] { [output, originals?.path].compactMap { $0 } }
+
+    /// The folder of the manifest, open, for an operation that was claimed; nil when the batch writes nothing.
+    /// - Throws: ``Refusal`` when nothing can be written there.
+    func openFolder() throws(Refusal) -> OpenFolder? {
+        guard let path = manifestFolder else { return nil }
+        guard access(path, W_OK) == 0 else {
+            throw Refusal(reason: "its output folder cannot be written: \(path): \(String(cString: strerror(errno)))")
+        }
+        if let folder = latestFolder.withLock({ $0.folder }), folder.isStillThere { return folder }
+        do throws(OutputPlace.SystemFailure) {
+            let folder = try OpenFolder(path)
+            latestFolder.withLock { $0.folder = folder }
+            return folder
+        } catch {
+            throw Refusal(reason: "its output folder cannot be used: \(error.attempted) \(path): \(error.text)")
+        }
+    }
 
     /// A line as the batch's manifest has it: the one place where lines become text.
     func text(of line: ManifestLine) -> [UInt8] {
@@ -66,7 +104,7 @@ final class BatchContext: Sendable {
     func path(of record: PhotoRecord, ending: String) -> String {
         var name = record.name
         // The index tells photos apart, so the name's own ending need not stand there twice.
-        if makeOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
+        if ownOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
             name = String(name.dropLast(ending.count + 1))
         }
         return template.path(index: record.index, name: name, ending: ending)
@@ -74,7 +112,7 @@ final class BatchContext: Sendable {
 
     /// The endings that a photo's file may have.
     func endings(of record: PhotoRecord) -> [String] {
-        if makeOperation != nil { return OwnEnding.candidates(record) }
+        if ownOperation != nil { return OwnEnding.candidates(record) }
         return (develop.format.map { [$0] } ?? ImageFormat.allCases).map(\.fileExtension)
     }
 

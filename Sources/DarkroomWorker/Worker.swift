@@ -9,7 +9,8 @@ import Foundation
 /// One worker: claims operations, runs their photos through its two local queues, reports them, and hands back what it
 /// does not finish.
 ///
-/// Its threads: the claimer, the reporter, the heart, the transfers', and those of the two operation queues.
+/// Its threads: the claimer, the reporter, the heart, who looks after outputs that cannot be written, the transfers', and those
+/// of the two operation queues.
 public final class Worker: Sendable {
     /// New with every start, so that nothing of an earlier process is taken for this one's.
     public let id: String
@@ -17,6 +18,7 @@ public final class Worker: Sendable {
     private let claimer: Claimer
     private let reporter: Reporter
     private let heart: Heart
+    private let outputs: OutputWatcher
     private let webhooks: WebhookDelivery
     private let threads = Locked<[OwnedThread]>([])
     private let subscription = Locked<RedisSubscription?>(nil)
@@ -33,6 +35,7 @@ public final class Worker: Sendable {
     ///   - keys: the namespace it works in.
     ///   - configuration: what it may do, and how much at once.
     ///   - logger: what people running the worker should know goes there, from any thread.
+    /// - Throws: ``InvalidHelper`` when a helper process is not used as it must be, `ImagingError` when libvips cannot be started.
     public init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
         logger: Logger = .silent
@@ -42,6 +45,7 @@ public final class Worker: Sendable {
         let safeHost = host.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "-" }
         id = "\(String(safeHost))-\(getpid())-\(random)"
         self.redis = redis
+        if let problem = configuration.helperProblem { throw problem }
         if configuration.work == .photos { try Imaging.start() }
         let store = BatchStore(redis, keys: keys)
         let logger = logger.with([.worker: .text(id)])
@@ -51,6 +55,7 @@ public final class Worker: Sendable {
             onDueWebhooks: { [webhooks] in webhooks.offer($0) })
         claimer = Claimer(core)
         reporter = Reporter(core)
+        outputs = OutputWatcher(core) { [claimer] in claimer.expectWork(.veryHigh, workers: 1) }
         let started = Int(Date().timeIntervalSince1970 * 1000)
         heart = Heart(core) { [id, core, claimer] in
             WorkerDescription(id: id, started: started, core: core, refused: claimer.refused).fields
@@ -85,6 +90,7 @@ public final class Worker: Sendable {
                 },
                 OwnedThread("darkroom-reports") { [reporter] in reporter.run() },
                 OwnedThread("darkroom-events") { [core] in core.events.run() },
+                OwnedThread("darkroom-outputs") { [outputs] in outputs.run() },
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
@@ -142,6 +148,7 @@ public final class Worker: Sendable {
         heart.stop()
         reporter.stop()
         core.events.stop()
+        outputs.stop()
         if !core.leaving.isSet {
             for thread in threads.withLock({ $0 }) { thread.join() }
             webhooks.end()
@@ -153,7 +160,7 @@ public final class Worker: Sendable {
             }
         }
         subscription.withLock { $0 }?.close()
-        core.shutDownTransfers()
+        core.shutDown()
         core.store.connection.close()
         let (photos, left) = core.withLedger { ($0.photosDone, $0.held.count) }
         core.logger.info("worker stopped", ["photos": .number(photos), "held": .number(left)])

@@ -1,3 +1,4 @@
+import CSystem
 import DarkroomTransfer
 import Foundation
 
@@ -25,6 +26,11 @@ public struct WorkerConfiguration: Sendable {
     public var maxPixels = 100_000_000
     /// The most downloaded bytes that wait for their filter before downloads pause.
     public var maxBytesHeld = 128 << 20
+    /// What becomes of photos whose files find no room on the disk.
+    public var whenDiskFull = WhenDiskFull.wait
+    /// Whether files and their folders are on the disk before a photo is reported. Without it reporting costs less, and a power
+    /// cut can lose files that Redis counts as filtered.
+    public var isDurable = true
     /// The hosts that webhooks are delivered to from here; none unless told.
     public var webhookHosts = WebhookHosts()
     /// What webhooks are signed with, so that their receivers know who sent them; nil sends them without a signature.
@@ -32,6 +38,13 @@ public struct WorkerConfiguration: Sendable {
     /// How readily filtrations get the processor, from 0.0 (when nobody else wants it) over 0.5 (as the process does) to 1.0.
     /// Above 0.5 the system asks for privileges.
     public var threadPriority = 0.5
+    /// Develops every photo in a helper process, which a photo that crashes its decoder ends in place of the worker. Else only what
+    /// two workers have died on is. Asks for ``useThisProgramAsHelper(arguments:)``.
+    public var isolatesEveryPhoto = false
+    /// What a helper process may use.
+    public var helperLimits = HelperLimits()
+    /// The command that starts a helper process; nil when there is none.
+    package var helperProgram: [String]?
     /// What makes operations of one's own, by name, see ``register(_:as:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos
@@ -41,6 +54,10 @@ public struct WorkerConfiguration: Sendable {
     package var observer: (@Sendable (PhotoMoment) -> Void)?
     /// How long operations of a suspended batch are held for their downloaded bytes.
     package var holdsSuspended: Duration = .seconds(600)
+    /// How long operations whose output cannot be written are held.
+    package var holdsBarred: Duration = .seconds(30)
+    /// Makes everything durable that was written to the file system of a descriptor: 0, or the system's number of an error.
+    package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
     /// The configuration that holds unless told.
     public init() {}

@@ -6,8 +6,14 @@ struct OperationInHand {
     let held: HeldOperation
     let context: BatchContext
     let records: [PhotoRecord]
+    /// The folder of its batch's manifest, open since before anything of it was written; nil when nothing is.
+    let folder: OpenFolder?
     /// True when others may have left manifest files of this operation behind.
     let hasPast: Bool
+    /// True when two workers have died on it: its photos run one by one, so that whichever ends its process is found.
+    let isSuspect: Bool
+    /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
+    let forgottenFences: [Int]
     /// What this worker knows of each photo: `.` nothing yet, `D`, or a final letter.
     private(set) var letters: [UInt8]
     private(set) var lines: [[UInt8]?]
@@ -43,12 +49,17 @@ struct OperationInHand {
 
     private static let unknown = UInt8(ascii: ".")
 
-    /// An operation as it was claimed; `lines` are the manifest's lines of photos that were final before.
-    init(_ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], lines: [[UInt8]?]) {
+    /// An operation as it was claimed; `past` is what its manifest says of photos that were final before.
+    init(
+        _ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], past: ManifestFiles.Past,
+        folder: OpenFolder? = nil
+    ) {
         held = claimed.held
         self.context = context
         self.records = records
-        self.lines = lines
+        self.folder = folder
+        lines = past.lines
+        forgottenFences = past.forgotten
         // A photo that is handed out as downloaded lies in the folder of originals: it is still to be filtered.
         letters = claimed.letters.map { letter in
             let state = PhotoRecordState(letter: letter) ?? .new
@@ -58,6 +69,7 @@ struct OperationInHand {
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
         hasPast = claimed.deaths > 0 || unfinished < letters.count
+        isSuspect = claimed.deaths >= 2
     }
 
     var hasNews: Bool { version > reportedVersion }
@@ -73,8 +85,11 @@ struct OperationInHand {
     /// Whether nothing of it runs: what has begun waits, downloaded, for its filter.
     var rests: Bool { running == waiting }
 
-    /// Whether photos are left to begin.
-    var hasPhotosToBegin: Bool { unbegun > 0 }
+    /// How many photos may begin now: one at a time of a suspect.
+    var photosToBegin: Int { isSuspect ? min(unbegun, running == 0 ? 1 : 0) : unbegun }
+
+    /// Whether photos may begin now.
+    var hasPhotosToBegin: Bool { photosToBegin > 0 }
 
     /// Says which photos of the batch are to begin first.
     mutating func setFocus(_ photos: ClosedRange<Int>?) {

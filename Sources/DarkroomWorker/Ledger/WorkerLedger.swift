@@ -5,7 +5,7 @@ import DarkroomStore
 ///
 /// A plain value without locks, clocks or threads; its owner holds the lock and acts on the answers outside of it. By aspect:
 /// `+Photos` what begins, `+Filtrations` what is filtered, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
-/// `+Reporting` what Redis is told.
+/// `+Reporting` what Redis is told, `+Outputs` what waits for a disk.
 struct WorkerLedger {
     /// A filtration that nobody waits for any more.
     enum Ghost: Equatable {
@@ -22,15 +22,22 @@ struct WorkerLedger {
     let maxBytesHeld: Int
     /// How long a suspended operation is held for its downloaded bytes.
     let holdsSuspended: Duration
+    /// How long an operation whose output cannot be written is held for its downloaded bytes, and for what is not reported.
+    let holdsBarred: Duration
     /// What users changed while the worker runs.
     var steering = WorkerSteering()
     var operations: [HeldOperation: OperationInHand] = [:]
     var batches: [BatchID: BatchInHand] = [:]
     var order: [HeldOperation] = []  // as they were claimed
+    /// Claimed, but not taken up yet, which takes as long as a slow disk does: renewed meanwhile.
+    var arriving: Set<HeldOperation> = []
     /// Claimed, but not to be run here: renewed until they are handed back.
     var returned: Set<HeldOperation> = []
     /// Operations that are done and wait to be reported.
     var doneOperations = 0
+    /// Obstacles to outputs, and the batches that wait for them to go.
+    var outputWaits: [OutputWait] = []
+    var lastOutputWait = 0
     var isStopping = false
     var isAborting = false
 
@@ -68,11 +75,15 @@ struct WorkerLedger {
     /// Counts filtrations among batches that compete, see `filterTurn`.
     var favours = 0
 
-    init(downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600)) {
+    init(
+        downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600),
+        holdsBarred: Duration = .seconds(30)
+    ) {
         ownDownloads = downloads
         ownFiltrations = filtrations
         self.maxBytesHeld = maxBytesHeld
         self.holdsSuspended = holdsSuspended
+        self.holdsBarred = holdsBarred
     }
 
     /// How many downloads run at once.
@@ -89,9 +100,9 @@ struct WorkerLedger {
     // MARK: What is held
 
     /// What is held, to be renewed.
-    var held: [HeldOperation] { order + returned }
+    var held: [HeldOperation] { order + arriving + returned }
 
-    /// The shortest lease of what is held.
+    /// The shortest lease of what is taken up.
     var shortestLease: Duration? { operations.values.map(\.context.options.lease).min() }
 
     /// Takes an operation that was claimed. What is still held of it under an older fence is dropped first.
@@ -105,7 +116,7 @@ struct WorkerLedger {
         if operation.isDone { doneOperations += 1 }
         if batches[held.batch] == nil {
             batches[held.batch] = BatchInHand(
-                steering.batch(held.batch), steering.cluster,
+                steering.batch(held.batch), steering.cluster, isBarred: isBarred(held.batch),
                 operationSize: operation.context.options.operationSize)
             steering.held.insert(held.batch)
         }
@@ -119,6 +130,7 @@ struct WorkerLedger {
     /// - Returns: its photos that are to be stopped; their results change nothing any more.
     mutating func drop(_ held: HeldOperation) -> [PhotoInProgress] {
         returned.remove(held)
+        arriving.remove(held)
         guard let operation = operations[held] else { return [] }
         var stopped: [PhotoInProgress] = []
         if operation.running > 0 {
@@ -136,7 +148,10 @@ struct WorkerLedger {
     }
 
     /// Takes an operation that is not run here, to be handed back.
-    mutating func giveBack(_ held: HeldOperation) { returned.insert(held) }
+    mutating func giveBack(_ held: HeldOperation) {
+        guard arriving.remove(held) != nil else { return }
+        returned.insert(held)
+    }
 
     /// Forgets a batch of which no operation is held and no photo ends any more.
     mutating func forgetBatchIfUnused(_ id: BatchID) {
@@ -183,7 +198,7 @@ struct WorkerLedger {
                 operation.isOutsideFocus = focus?.only == true && operation.focus == nil
                 if !operation.mayRun { isAnyBarred = true }
                 guard operation.hasPhotosToBegin, operation.mayRun else { return }
-                unbegun += operation.unbegun
+                unbegun += operation.photosToBegin
                 if operation.focus == nil { others.append(held) } else { toBegin.append(held) }
             }
         }
