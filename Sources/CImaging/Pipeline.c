@@ -134,6 +134,19 @@ static bool apply_filters(struct pipeline *pipeline) {
 
 // MARK: - Jobs
 
+// Encoders of AVIF and HEIC that get no memory say that all is well, and nothing is in the file. What has less than a bit for 32 x 32
+// pixels is read to see.
+static bool holds_picture(const struct darkroom_result *result, void *bytes) {
+    if (result->format != DARKROOM_AVIF && result->format != DARKROOM_HEIC) return true;
+    if ((int64_t)result->byte_count * 8 * 1024 > (int64_t)result->width * result->height) return true;
+    VipsImage *image = NULL;
+    double average;
+    bool holds = !vips_heifload_buffer(bytes, result->byte_count, &image, "fail_on", VIPS_FAIL_ON_ERROR, NULL) &&
+                 !vips_avg(image, &average, NULL);
+    if (image) g_object_unref(image);
+    return holds;
+}
+
 static enum darkroom_status run(struct pipeline *pipeline) {
     const struct darkroom_job *job = pipeline->job;
     struct darkroom_result *result = pipeline->result;
@@ -161,6 +174,7 @@ static enum darkroom_status run(struct pipeline *pipeline) {
     // Some encoders take all pixels first and cannot be stopped then, nor do all report what was noted.
     enum darkroom_status noted = atomic_load(&pipeline->watch.status);
     if (noted == DARKROOM_DONE && job->is_cancelled(job->context)) noted = DARKROOM_CANCELLED;
+    if (noted == DARKROOM_DONE && !holds_picture(result, bytes)) noted = DARKROOM_OUT_OF_MEMORY;
     if (noted != DARKROOM_DONE) {
         g_free(bytes);
         return failed(pipeline, noted);

@@ -19,7 +19,7 @@ struct child {
     int input;   // its standard input; -1 leads nowhere
     int output;  // its standard output and error; -1 keeps the parent's
     int signal;  // what it gets when the thread that started it ends
-    const struct csystem_limits *limits;  // or NULL
+    int open_files;  // how many it may have, and nothing of the parent's; -1 does not limit it
 };
 
 static void limit(int resource, rlim_t value) {
@@ -27,7 +27,7 @@ static void limit(int resource, rlim_t value) {
     setrlimit(resource, &limit);
 }
 
-static bool apply(const struct csystem_limits *limits) {
+static bool confine(int open_files) {
     // No other file of the parent is open in it: standard input and output are all that it has.
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
     // When memory runs out, the kernel is to end this and nothing else.
@@ -35,8 +35,7 @@ static bool apply(const struct csystem_limits *limits) {
     if (score >= 0) (void)!write(score, "1000", 4);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_NOFILE, (rlim_t)limits->open_files);
-    limit(RLIMIT_AS, (rlim_t)limits->memory);
+    limit(RLIMIT_NOFILE, (rlim_t)open_files);
     return true;
 }
 
@@ -58,7 +57,7 @@ static pid_t spawn(const struct child *child) {
         }
         prctl(PR_SET_PDEATHSIG, child->signal);
         if (getppid() != parent) _exit(127);
-        if (!child->limits || apply(child->limits)) execvpe(child->arguments[0], child->arguments, child->environment);
+        if (child->open_files < 0 || confine(child->open_files)) execvpe(child->arguments[0], child->arguments, child->environment);
         int error = errno;
         (void)!write(report[1], &error, sizeof error);
         _exit(127);
@@ -72,15 +71,14 @@ static pid_t spawn(const struct child *child) {
 }
 
 pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor) {
-    struct child child = {arguments, environ, -1, log_descriptor, SIGTERM, NULL};
+    struct child child = {arguments, environ, -1, log_descriptor, SIGTERM, -1};
     return spawn(&child);
 }
 
-pid_t csystem_spawn_limited(
-    char *const arguments[], char *const environment[], int socket, const struct csystem_limits *limits) {
+pid_t csystem_spawn_limited(char *const arguments[], char *const environment[], int socket, int open_files) {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (null < 0) return -1;
-    struct child child = {arguments, environment, socket, null, SIGKILL, limits};
+    struct child child = {arguments, environment, socket, null, SIGKILL, open_files};
     pid_t id = spawn(&child);
     int failure = errno;
     close(null);

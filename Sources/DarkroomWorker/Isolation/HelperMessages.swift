@@ -14,10 +14,13 @@ struct HelperJob: Codable {
     var index = 0
     var name = ""
     var url = ""
+    /// How much address space the process may have; nil for what pictures need.
+    var memory: Int?
     /// How much processor time it may take.
     var seconds: Int
 
-    init(_ photo: PhotoInProgress, seconds: Int) {
+    init(_ photo: PhotoInProgress, memory: Int?, seconds: Int) {
+        self.memory = memory
         let develop = photo.context.develop
         operation = photo.context.ownOperation?.name
         filters = develop.filters.map(\.description)

@@ -34,9 +34,8 @@ final class HelperProcess: Sendable {
     /// Starts a helper.
     /// - Parameters:
     ///   - program: the file and its arguments.
-    ///   - memory: bytes of address space.
-    ///   - openFiles: descriptors.
-    init(_ program: [String], memory: Int, openFiles: Int) throws(StartFailure) {
+    ///   - openFiles: descriptors that it may have.
+    init(_ program: [String], openFiles: Int) throws(StartFailure) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw StartFailure(detail: String(cString: strerror(errno)))
@@ -47,7 +46,7 @@ final class HelperProcess: Sendable {
         // The kernel ends the helper with the thread that started it, so that is one that waits for its end.
         let (life, ended) = (life, ended)
         _ = OwnedThread("darkroom-helper") {
-            let (identifier, error) = Self.spawn(program, its, memory, openFiles)
+            let (identifier, error) = Self.spawn(program, its, openFiles)
             close(its)
             outcome.withLock { $0 = (identifier, error) }
             started.signal()
@@ -115,7 +114,7 @@ final class HelperProcess: Sendable {
     }
 
     private static func spawn(
-        _ program: [String], _ socket: Int32, _ memory: Int, _ openFiles: Int
+        _ program: [String], _ socket: Int32, _ openFiles: Int
     ) -> (identifier: pid_t, error: Int32) {
         // Where Redis is and how to get in is nothing that a helper needs to know.
         var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
@@ -123,8 +122,7 @@ final class HelperProcess: Sendable {
         var arguments = program.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
-        var limits = csystem_limits(memory: Int64(memory), open_files: Int32(openFiles))
-        let identifier = csystem_spawn_limited(&arguments, &variables, socket, &limits)
+        let identifier = csystem_spawn_limited(&arguments, &variables, socket, Int32(openFiles))
         return (identifier, errno)
     }
 

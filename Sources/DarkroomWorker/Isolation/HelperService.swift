@@ -37,7 +37,7 @@ struct HelperService {
     func run() -> Never {
         // A worker that is gone, or talks nonsense, needs no helper.
         while let (job, bytes) = try? channel.receive(HelperJob.self, maxBytes: .max) {
-            limitProcessorTime(job.seconds)
+            limit(job, bytes)
             do throws(PhotoProduct.Failure) {
                 try answer(try develop(job, bytes))
             } catch {
@@ -74,16 +74,23 @@ struct HelperService {
         return try PhotoProduct.run(make(), DownloadedPhoto(record: job.record, bytes: bytes))
     }
 
-    /// Lets this process use so many seconds more than it has used.
-    private func limitProcessorTime(_ seconds: Int) {
+    /// Limits what this process may use from now on: memory, and so many seconds more than it has used.
+    private func limit(_ job: HelperJob, _ bytes: [UInt8]) {
+        let format =
+            job.format.flatMap(ImageFormat.init(rawValue:)) ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
+        let memory = job.memory ?? HelperLimits.memory(maxPixels: job.maxPixels, format: format)
+        limit(__rlimit_resource_t(RLIMIT_AS.rawValue), UInt(memory))
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         let used = UInt(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-        let resource = __rlimit_resource_t(RLIMIT_CPU.rawValue)
+        limit(__rlimit_resource_t(RLIMIT_CPU.rawValue), used + UInt(job.seconds) + 1)
+    }
+
+    /// Sets the soft limit only, so that the next photo gets as much again.
+    private func limit(_ resource: __rlimit_resource_t, _ value: UInt) {
         var limit = rlimit()
         getrlimit(resource, &limit)
-        // Only the soft limit, whose signal ends the process: the next photo gets as much again.
-        limit.rlim_cur = min(used + UInt(seconds) + 1, limit.rlim_max)
+        limit.rlim_cur = min(value, limit.rlim_max)
         setrlimit(resource, &limit)
     }
 }

@@ -8,7 +8,6 @@ import Foundation
 final class PhotoHelpers: Sendable {
     private let program: [String]
     private let limits: HelperLimits
-    private let memory: Int
     private let keeps: Bool
     private let idle = Locked<[HelperProcess]>([])
 
@@ -24,13 +23,12 @@ final class PhotoHelpers: Sendable {
         self.program = program
         self.keeps = keeps
         limits = configuration.helperLimits
-        memory = limits.memory(maxPixels: configuration.maxPixels)
     }
 
     /// Makes the product of a photo in a helper. Blocks.
     func develop(_ photo: PhotoInProgress, _ image: Download) throws(PhotoProduct.Failure) -> PhotoProduct {
         let seconds = max(1, Int(limits.processorTime.components.seconds))
-        let job = HelperJob(photo, seconds: seconds)
+        let job = HelperJob(photo, memory: limits.memory, seconds: seconds)
         while true {
             let helper = try take(for: photo)
             let hasServed = helper.photos > 0
@@ -70,7 +68,7 @@ final class PhotoHelpers: Sendable {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program, memory: memory, openFiles: limits.openFiles)
+                return try HelperProcess(program, openFiles: limits.openFiles)
             } catch {
                 // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
                 guard attempt < Self.startAttempts else {
