@@ -42,13 +42,11 @@ extension WorkerCore {
         guard let first = operations.first else { return }
         if let obstacle { bar(obstacle, first.batch) }
         let unreported = withLedger { ledger in operations.compactMap { ledger.operations[$0] }.filter(\.isUnreported) }
-        drop(operations)
+        drop(operations, handsBack: true)
         for operation in unreported { ManifestFiles.removeOwn(operation.held, operation.context) }
-        withLedger { ledger in operations.forEach { ledger.giveBack($0) } }
         logger.error(
             "files may be lost, their operations run again", key: first.batch.description,
             LogMetadata(first).adding(["operations": .number(operations.count), "detail": .text(why)]))
-        reportSignal.raise()
     }
 
     /// The number of the file system that shows a path; nil when there is nothing.

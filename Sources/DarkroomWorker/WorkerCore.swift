@@ -133,10 +133,10 @@ final class WorkerCore: Sendable {
         drop(lost)
     }
 
-    /// Drops operations that are another's now, or were handed back.
-    func drop(_ lost: [HeldOperation]) {
+    /// Drops operations that are another's now, or were handed back; or are to be handed back without a report.
+    func drop(_ lost: [HeldOperation], handsBack: Bool = false) {
         guard !lost.isEmpty else { return }
-        let photos = withLedger { ledger in lost.flatMap { ledger.drop($0) } }
+        let photos = withLedger { ledger in lost.flatMap { handsBack ? ledger.giveUp($0) : ledger.drop($0) } }
         pending.cancel(photos)
         advance()
         claimSignal.raise()

@@ -12,6 +12,7 @@ import Testing
         ("worker --filtrations -1", "--filtrations -1: at least 1"),
         ("worker --downloads many", "--downloads \"many\": not a whole number"),
         ("worker --grace 10", "--grace \"10\": write a duration with its unit"),
+        ("worker --when-disk-full give-up", "--when-disk-full \"give-up\": it can be wait, fail"),
         ("worker --per-host 0", "--per-host 0: at least 1"),
         ("worker --retries -1", "--retries -1: at least 0"),
         ("worker --timeout 0s", "--timeout 0s: at least 1ms"),
@@ -106,6 +107,18 @@ import Testing
         let help = try Program.run("--help").standardOutput
         for group in ["Coordinator:", "Worker:", "Monitor:"] { #expect(help.contains("\n\(group)\n")) }
         #expect(try Program.run().status == 2)
+    }
+
+    @Test(arguments: [
+        ([], WhenDiskFull.wait, true), (["--when-disk-full", "wait"], .wait, true),
+        (["--when-disk-full", "fail", "--no-fsync"], .fail, false),
+    ])
+    func diskOptionsBecomeTheConfigurationOfTheWorker(
+        options: [String], whenDiskFull: WhenDiskFull, isDurable: Bool
+    ) throws {
+        let command = try #require(try DarkroomProgram.parseAsRoot(["worker"] + options) as? WorkerCommand)
+        let configuration = try command.workerConfiguration()
+        #expect(configuration.whenDiskFull == whenDiskFull && configuration.isDurable == isDurable)
     }
 
     @Test func fetchOptionsBecomeTheConfigurationOfTransfers() throws {

@@ -60,6 +60,22 @@ import Testing
         bench.check()
     }
 
+    @Test func whatIsGivenUpIsRenewedUntilItIsHandedBackAndReportsNothing() throws {
+        var bench = LedgerBench(downloads: 4, filtrations: 1)
+        let held = try bench.claim(one)
+        for photo in bench.begin().prefix(2) { bench.download(photo) }
+        _ = bench.filterAll()
+        let stopped = bench.ledger.giveUp(held)
+        #expect(stopped.count == 2, "the downloads go on")
+        #expect(bench.ledger.held == [held] && bench.ledger.reports(now: .now, olderThan: .zero).isEmpty)
+        let leaving = bench.ledger.toHandBack(now: .now)
+        #expect(leaving == [held])
+        _ = bench.ledger.drop(held)
+        let again = bench.ledger.giveUp(held)
+        #expect(again.isEmpty && bench.ledger.held.isEmpty)
+        bench.check()
+    }
+
     @Test func allThatIsWrittenToAFullDiskWaitsAndIsSaidOnce() throws {
         var bench = LedgerBench()
         try bench.claim(one)

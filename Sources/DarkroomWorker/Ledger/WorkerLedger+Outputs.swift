@@ -107,6 +107,15 @@ extension WorkerLedger {
         return orders
     }
 
+    /// Gives an operation back without a word of what became of its photos, since their files may be lost: they run again.
+    /// - Returns: its photos that are to be stopped.
+    mutating func giveUp(_ held: HeldOperation) -> [PhotoInProgress] {
+        guard operations[held] != nil else { return [] }
+        let stopped = drop(held)
+        returned.insert(held)
+        return stopped
+    }
+
     /// The operations that are held of what is written to a file system.
     func operations(onDevice device: UInt) -> [HeldOperation] {
         order.filter { operations[$0]?.folder.map { UInt($0.device) } == device }
