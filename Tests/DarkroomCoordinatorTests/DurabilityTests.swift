@@ -64,12 +64,13 @@ import Testing
         let (master, replicas) = try master(replicas: 2)
         defer { stopped([master] + replicas) }
         let store = BatchStore(master.configuration, keys: try Keys())
-        func lack(_ replicas: Int?) throws -> ReplicaLack? {
+        // Long enough for those that follow to confirm; the first time they may still be loading.
+        func lack(_ replicas: Int?, within patience: Duration = .seconds(20)) throws -> ReplicaLack? {
             _ = try store.perform(store.submit(BatchID("\(Int.random(in: 0..<Int.max))"), BatchOptions()))
-            return try Durability(store: store, replicas: replicas, replicaPatience: .milliseconds(200)).wait().lack
+            return try Durability(store: store, replicas: replicas, replicaPatience: patience).wait().lack
         }
         #expect(try lack(2) == nil)
-        let more = try #require(try lack(3))
+        let more = try #require(try lack(3, within: .seconds(2)))
         #expect((more.asked, more.connected, more.confirmed) == (3, 2, 2))
         #expect(
             more.description.contains(
@@ -77,7 +78,7 @@ import Testing
 
         kill(replicas[1].processIdentifier, SIGSTOP)
         defer { kill(replicas[1].processIdentifier, SIGCONT) }
-        let stopped = try #require(try lack(2))
+        let stopped = try #require(try lack(2, within: .seconds(2)))
         #expect((stopped.asked, stopped.connected, stopped.confirmed) == (2, 2, 1))
         #expect(try lack(nil) == nil && lack(1) == nil)
     }
