@@ -38,6 +38,15 @@ public enum NetworkNamespace {
         shell("mount --bind '\(content.path)' '\(path)'") == 0
     }
 
+    /// Loses so many of a hundred packets of this thread's network from now on; false when the `nft` program or the kernel
+    /// cannot. With 0 none are lost any more.
+    public static func lose(percent: Int) -> Bool {
+        let chain = "add chain inet loss arriving { type filter hook input priority 0; }"
+        let rule = "add rule inet loss arriving iif lo numgen random mod 100 < \(percent) drop"
+        let rules = ["add table inet loss", chain, "flush chain inet loss arriving"] + (percent > 0 ? [rule] : [])
+        return shell("nft '\(rules.joined(separator: "; "))'") == 0
+    }
+
     /// Gives the calling thread a network and mounts of its own; 0 when done.
     private static func enter() -> Int32 {
         // Not imported: the C library declares it for _GNU_SOURCE only.
