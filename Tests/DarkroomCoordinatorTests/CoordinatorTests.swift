@@ -219,7 +219,8 @@ import Testing
         }
         var options = BatchOptions()
         options.name = "lost"
-        let batch = try Coordinator(store: store).submit(list, options: options) { id in ids.withLock { $0.append(id) } }
+        let batch = try Coordinator(store: store).submit(list, options: options) { id in ids.withLock { $0.append(id) }
+        }
         #expect(batch.photos == 20_000 && batch.sealed && batch.options.name == "lost")
         #expect(ids.withLock { $0 } == [batch.id], "it was told of as a new batch")
         #expect(reads.withLock { $0 } == 2)
