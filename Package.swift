@@ -94,6 +94,12 @@ let package = Package(
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomTortureTests",
+            dependencies: [
+                "Darkroom", "DarkroomStore", "DarkroomCoding", "DarkroomCommand", "DarkroomPhotoServer",
+                "DarkroomConcurrency", "DarkroomTestSupport", "FuzzSupport",
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

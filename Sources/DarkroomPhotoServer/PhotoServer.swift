@@ -14,8 +14,13 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
     private let daemon: Locked<OpaquePointer?>
 
     /// Reads `folder` with its subfolders and starts serving it on `port`; 0 lets the system choose one.
-    public init(folder: String, port: UInt16 = 0) throws(PhotoServerError) {
-        files = try ServedFiles(folder: folder)
+    ///
+    /// `onRequest` is told of every request: its path, and what its query says after `photo=`, so that one file can stand for
+    /// many photos. It is called on the server's thread and must be quick.
+    public init(
+        folder: String, port: UInt16 = 0, onRequest: (@Sendable (_ path: String, _ photo: String?) -> Void)? = nil
+    ) throws(PhotoServerError) {
+        files = try ServedFiles(folder: folder, onRequest: onRequest)
         let context = Unmanaged.passUnretained(files).toOpaque()  // `files` lives as long as the daemon, see `stop`
         let started = darkroom_mhd_start_on_loopback(
             port, Self.connectionLimit,

@@ -8,8 +8,12 @@ final class ServedFiles: @unchecked Sendable {  // answers are constant, their u
     private let notFound: OpaquePointer
     private let notAllowed: OpaquePointer
     private let counts = Locked<[String: Int]>([:])
+    private let onRequest: (@Sendable (_ path: String, _ photo: String?) -> Void)?
 
-    init(folder: String) throws(PhotoServerError) {
+    init(
+        folder: String, onRequest: (@Sendable (_ path: String, _ photo: String?) -> Void)?
+    ) throws(PhotoServerError) {
+        self.onRequest = onRequest
         let root = URL(fileURLWithPath: folder, isDirectory: true).standardizedFileURL
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: root.path, isDirectory: &isFolder), isFolder.boolValue,
@@ -40,6 +44,10 @@ final class ServedFiles: @unchecked Sendable {  // answers are constant, their u
     /// Answers one request, on libmicrohttpd's thread.
     func answer(path: String, method: String, on connection: OpaquePointer) -> MHD_Result {
         counts.withLock { $0[path, default: 0] += 1 }
+        if let onRequest {
+            let photo = MHD_lookup_connection_value(connection, .GET_ARGUMENT_KIND, "photo")
+            onRequest(path, photo.map { String(cString: $0) })
+        }
         guard method == "GET" || method == "HEAD" else {
             return MHD_queue_response(connection, UInt32(MHD_HTTP_METHOD_NOT_ALLOWED), notAllowed)
         }

@@ -34,6 +34,14 @@ public final class BoundProcess: Sendable {
         guard identifier > 0 else { throw POSIXError(.ENOENT) }
     }
 
+    /// Waits until it has ended.
+    /// - Returns: false when the time passed first.
+    public func wait(within timeout: Duration) -> Bool {
+        let nanoseconds =
+            Int(timeout.components.seconds) * 1_000_000_000 + Int(timeout.components.attoseconds) / 1_000_000_000
+        return hasEnded.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
+    }
+
     /// Ends it, and waits for its end.
     public func stop() {
         guard hasEnded.wait(timeout: .now()) == .timedOut else { return }

@@ -1,0 +1,177 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomTestSupport
+import Foundation
+
+/// Real workers, real photos over HTTP from a server that counts requests by photo, an output folder in memory, one Redis.
+///
+/// Any thread may call it. Everything of it goes with it.
+final class TortureCluster: Sendable {
+    /// A batch that was submitted here.
+    struct Submission: Sendable {
+        /// Which photos of the server are its.
+        let number: Int
+        let photos: Int
+        let operationSize: Int
+        /// Its output folder, which no other batch has.
+        let output: String
+    }
+
+    /// Sees Redis directly, whatever lies between it and the workers.
+    let store: BatchStore
+    let photos: TorturePhotos
+    /// The folder of everything that this cluster writes.
+    let folder: String
+    private let workerRedisURL: String
+    private let namespace: String
+    private let lease: Duration
+    private let workerArguments: [String]
+
+    private struct State {
+        var workers: [TortureWorker] = []
+        var startedWorkers = 0
+        var submissions: [BatchID: Submission] = [:]
+        var nextNumber = 0
+    }
+    private let state = Locked(State())
+
+    /// Starts the workers.
+    /// - Parameters:
+    ///   - redisURL: how the tests reach Redis, and the workers, too, unless `workerRedisURL` leads them another way.
+    ///   - lease: of all batches; Darkroom takes nothing below 6 s.
+    ///   - workerArguments: what is said to each worker besides.
+    init(
+        redisURL: String, namespace: String, workers: Int, lease: Duration = .seconds(6),
+        workerArguments: [String] = [], workerRedisURL: String? = nil
+    ) throws {
+        let memory = "/dev/shm"
+        let parent = access(memory, W_OK) == 0 ? memory + "/" : NSTemporaryDirectory()
+        folder = parent + "darkroom-torture-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        store = BatchStore(try RedisConfiguration(url: redisURL), keys: try Keys(namespace: namespace))
+        photos = try TorturePhotos(scratch: folder)
+        self.workerRedisURL = workerRedisURL ?? redisURL
+        self.namespace = namespace
+        self.lease = lease
+        self.workerArguments = workerArguments
+        for _ in 0..<workers { _ = try startWorker() }
+    }
+
+    deinit {
+        for worker in workers { worker.kill() }
+        store.connection.close()
+        do {
+            try FileManager.default.removeItem(atPath: folder)
+        } catch {
+            print("\(folder) is left: \(error)")
+        }
+    }
+
+    // MARK: Workers
+
+    /// The workers that were started and not seen to have ended.
+    var workers: [TortureWorker] {
+        state.withLock { state in
+            state.workers.removeAll(where: \.hasEnded)
+            return state.workers
+        }
+    }
+
+    /// Starts another worker; it claims a moment later.
+    @discardableResult func startWorker() throws -> TortureWorker {
+        let number = state.withLock { state in
+            state.startedWorkers += 1
+            return state.startedWorkers
+        }
+        let worker = try TortureWorker(
+            redisURL: workerRedisURL, namespace: namespace, arguments: workerArguments,
+            log: "\(folder)/worker-\(number).log")
+        state.withLock { $0.workers.append(worker) }
+        return worker
+    }
+
+    // MARK: Batches
+
+    /// The batches that were submitted and not forgotten, in the order of their ids.
+    var batches: [BatchID] { state.withLock { $0.submissions.keys.sorted() } }
+
+    /// What was submitted as a batch.
+    func submission(of batch: BatchID) throws -> Submission {
+        guard let submission = state.withLock({ $0.submissions[batch] }) else {
+            throw TortureFailure("batch \(batch) was not submitted here")
+        }
+        return submission
+    }
+
+    /// Feeds and seals a batch as `darkroom submit` does; each photo has a URL of its own.
+    func submit(photos count: Int, operationSize: Int) throws -> BatchID {
+        let number = state.withLock { state in
+            state.nextNumber += 1
+            return state.nextNumber
+        }
+        var options = BatchOptions()
+        options.output = "\(folder)/output-\(number)"
+        options.operationSize = operationSize
+        options.lease = lease
+        try FileManager.default.createDirectory(atPath: options.output, withIntermediateDirectories: true)
+        let submission = Submission(
+            number: number, photos: count, operationSize: operationSize, output: options.output)
+        let list = TortureList(photos: photos, batch: number, count: count)
+        return try Coordinator(store: store).submit(list, options: options) { id in
+            state.withLock { $0.submissions[id] = submission }
+        }.id
+    }
+
+    /// Waits until a batch has finished; Redis may be away meanwhile.
+    func waitUntilFinished(_ batch: BatchID, within timeout: Duration) throws {
+        let deadline = ContinuousClock.now + timeout
+        while true {
+            var found = ""
+            do {
+                let facts = try store.facts(of: batch)
+                if facts?.state == .finished { return }
+                found = facts.map { "\($0)" } ?? "nothing in Redis"
+            } catch {
+                guard error.isPassing else { throw error }
+                found = "\(error)"
+            }
+            guard .now < deadline else {
+                throw TortureFailure("batch \(batch) has not finished within \(timeout): \(found)")
+            }
+            // Asked for, so that events which Redis loses do not matter.
+            usleep(50_000)
+        }
+    }
+
+    /// Forgets a batch that was verified: its files, its keys, its requests.
+    func forget(_ batch: BatchID) throws {
+        let submission = try submission(of: batch)
+        forgetting: while true {
+            switch try store.perform(store.forget(batch)) {
+            case .more: continue
+            case .forgotten, .gone: break forgetting
+            case .unfinished(let state): throw TortureFailure("batch \(batch) is to be forgotten and is \(state)")
+            }
+        }
+        state.withLock { $0.submissions[batch] = nil }
+        photos.forget(batch: submission.number)
+        try FileManager.default.removeItem(atPath: submission.output)
+    }
+}
+
+/// The photo list of a batch: names and URLs that its number and their index make.
+private struct TortureList: PhotoListSource {
+    let photos: TorturePhotos
+    let batch: Int
+    let count: Int
+
+    func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) throws {
+        for index in 0..<count {
+            let (name, url) = (Array("photo".utf8), Array(photos.url(batch: batch, index).utf8))
+            let goesOn = name.withUnsafeBytes { name in url.withUnsafeBytes { receive(name, $0) } }
+            if !goesOn { return }
+        }
+    }
+
+    func rewind() {}
+}

@@ -1,0 +1,83 @@
+import Foundation
+import FuzzSupport
+
+/// How often a fault is made, and by which seed: `DARKROOM_TORTURE_COUNT` (or `DARKROOM_TORTURE_MINUTES`) and
+/// `DARKROOM_TORTURE_SEED`, where they are set.
+///
+/// The seed decides what is done and when; what the system makes of it differs from run to run.
+struct TortureRun {
+    /// The seed of ``random``.
+    let seed: UInt64
+    /// How many faults; the largest number there is when the run has a duration instead.
+    let count: Int
+    /// What decides.
+    var random: SeededGenerator
+
+    private let name: String
+    private let began = ContinuousClock.now
+    private let deadline: ContinuousClock.Instant?
+
+    /// A run of `count` faults unless told otherwise; prints how to do the same again.
+    init(_ name: String, count: Int) {
+        let environment = ProcessInfo.processInfo.environment
+        func number(_ variable: String) -> Int? { environment["DARKROOM_TORTURE_\(variable)"].flatMap { Int($0) } }
+        self.name = name
+        seed = environment["DARKROOM_TORTURE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999_999)
+        random = SeededGenerator(seed: seed)
+        if let minutes = number("MINUTES") {
+            self.count = .max
+            deadline = began + .seconds(60 * minutes)
+            print("torture \(name): DARKROOM_TORTURE_SEED=\(seed) DARKROOM_TORTURE_MINUTES=\(minutes)")
+        } else {
+            self.count = number("COUNT") ?? count
+            deadline = nil
+            print("torture \(name): DARKROOM_TORTURE_SEED=\(seed) DARKROOM_TORTURE_COUNT=\(self.count)")
+        }
+    }
+
+    /// Whether another fault is to be made after `done` of them.
+    func goesOn(after done: Int) -> Bool { done < count && deadline.map { .now < $0 } ?? true }
+
+    /// One row of the report: printed, and appended as JSON to the file `DARKROOM_TORTURE_REPORT` where it is set.
+    func report(_ result: [(what: String, value: String)]) {
+        let seconds = Int((ContinuousClock.now - began).components.seconds)
+        let text = result.map { "\($0.value) \($0.what)" }.joined(separator: ", ")
+        print("torture \(name): \(text) (seed \(seed), \(seconds) s)")
+        guard let path = ProcessInfo.processInfo.environment["DARKROOM_TORTURE_REPORT"] else { return }
+        let row = Row(
+            fault: name, seed: seed, seconds: seconds, result: result.map { .init(what: $0.what, value: $0.value) })
+        do {
+            let file = try open(path)
+            defer { try? file.close() }  // what could fail was written before
+            try file.write(contentsOf: try JSONEncoder().encode(row) + Data("\n".utf8))
+        } catch {
+            print("torture \(name): the report \(path) cannot be written: \(error)")
+        }
+    }
+
+    private struct Row: Encodable {
+        struct Figure: Encodable {
+            let what: String
+            let value: String
+        }
+
+        let fault: String
+        let seed: UInt64
+        let seconds: Int
+        let result: [Figure]
+    }
+
+    private func open(_ path: String) throws -> FileHandle {
+        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seekToEnd()
+        return file
+    }
+}
+
+/// What did not go as it must.
+struct TortureFailure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}
