@@ -27,6 +27,13 @@ struct SubmitCommand: ParsableCommand {
     var output: String?
     @Option(help: "Go on feeding this batch with the same list, where it was interrupted.", valueName: "batch")
     var resume: String?
+    @Option(
+        help: """
+            How many replicas of Redis must have the batch before it counts as submitted; unless given one, where there are \
+            any. When fewer have it after 10 s, that is a warning.
+            """,
+        valueName: "count")
+    var replicas: Int?
     @Flag(help: "Stay until the batch has finished, with progress.") var wait: Bool
     @Flag(help: "The output folder is not seen from here; workers make it.") var remoteOutput: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
@@ -38,7 +45,7 @@ struct SubmitCommand: ParsableCommand {
 
     /// What can be said of a batch that was begun before, too.
     private static let optionsOfAnyBatch: Set = [
-        "--resume", "--wait", "--json", "--on-finish", "--redis", "--namespace",
+        "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--namespace",
     ]
 
     func validate() throws {
@@ -56,6 +63,7 @@ struct SubmitCommand: ParsableCommand {
             guard let folder, remoteOutput, !folder.hasPrefix("/") else { continue }
             throw ValidationError("\(option) \"\(folder)\": with --remote-output the path must be absolute")
         }
+        try requireAtLeast(0, replicas ?? 0, "--replicas")
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if finish.onFinish != nil, !wait {
             throw ValidationError(
@@ -65,32 +73,36 @@ struct SubmitCommand: ParsableCommand {
     }
 
     func run() throws {
-        let interruption = FeedInterruption(list: list)
+        let interruption = FeedInterruption(list: listName)
         StopSignals.handle { _ in interruption.leave() }
         let reader = try PhotoListReader(list)
         let store = try redis.connect()
         let progress = LiveProgress(feedOnly: !wait)
         for warning in try RedisRequirements.check(redis.configuration()) { progress.note("warning: \(warning)") }
 
-        let feed = try begin(reader, store, Coordinator(store: store) { progress.note($0.description) })
+        let coordinator = Coordinator(store: store, replicas: replicas) { progress.note($0.description) }
+        let feed = try begin(reader, store, coordinator) { interruption.stage = .feeding($0) }
         let id = try feed.waitUntilBegun()
-        interruption.stage = .feeding(id)
         if !json { try print(id.description) }
         let batch: BatchFacts
+        let now: Int
         do {
+            var waiter = BatchWaiter(
+                store, redis: try redis.configuration().displayName, warn: progress.note, isFeeding: { !feed.hasEnded })
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
-            if wait || !isFed { try watch(feed, id, store, progress) { interruption.stage = .fed(id) } }
-            let stands = try store.batch(named: id.description)
+            if wait || !isFed { try watch(feed, id, store, progress, &waiter) { interruption.stage = .fed(id) } }
+            let stands = try facts(of: id, feed, store, &waiter)
             // A feeder that waits for its list, from a pipe perhaps, learns of a cancel only when it goes on.
             if !stands.cancelled { _ = try feed.waitUntilEnded() }
-            batch = stands.cancelled ? stands : try store.batch(named: id.description)
+            batch = stands.cancelled ? stands : try facts(of: id, feed, store, &waiter)
+            now = try waiter.asking { try store.time() }
         } catch {
             progress.end()
             throw CommandError("\(error)" + advice(after: error, id, store))
         }
         interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
-        try report(batch, now: store.time())
+        try report(batch, now: now)
     }
 
     /// Says what became of a batch that is fed, has finished or was cancelled.
@@ -106,10 +118,11 @@ struct SubmitCommand: ParsableCommand {
 
     /// Shows how a batch goes on until it has finished; when nobody waits for that, until it is fed or cancelled.
     private func watch(
-        _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, onFed: () -> Void
+        _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, _ waiter: inout BatchWaiter,
+        onFed: () -> Void
     ) throws {
-        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName, warn: progress.note)
-        _ = try waiter.wait(for: store.batch(named: id.description)) { batch in
+        let begun = try facts(of: id, feed, store, &waiter)
+        _ = try waiter.wait(for: begun) { batch in
             progress.show(batch)
             if batch.cancelled { return !wait }
             let isFed = try feed.waitUntilEnded(for: .zero) != nil
@@ -118,13 +131,32 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
+    /// How a batch stands, as soon as Redis can be asked; a feeder submits one again that a failover lost.
+    private func facts(
+        of id: BatchID, _ feed: BatchFeed, _ store: BatchStore, _ waiter: inout BatchWaiter
+    ) throws -> BatchFacts {
+        while true {
+            if let facts = try waiter.asking({ try store.facts(of: id) }) { return facts }
+            if let facts = try feed.waitUntilEnded(for: .milliseconds(100)) { return facts }
+        }
+    }
+
     /// Starts feeding a new batch or going on with an old one.
-    private func begin(_ reader: PhotoListReader, _ store: BatchStore, _ coordinator: Coordinator) throws -> BatchFeed {
+    /// - Parameter onBegun: told the batch by the feeding thread, before anybody else.
+    private func begin(
+        _ reader: PhotoListReader, _ store: BatchStore, _ coordinator: Coordinator,
+        onBegun: @escaping @Sendable (BatchID) -> Void
+    ) throws -> BatchFeed {
         // From here on the feeding thread alone uses the reader.
         nonisolated(unsafe) let reader = reader
         if let resume {
             let id = try store.batch(named: resume).id
-            return BatchFeed { onBegun in try coordinator.resume(id, reader, onResumed: onBegun) }
+            return BatchFeed { tell in
+                try coordinator.resume(id, reader) { id in
+                    onBegun(id)
+                    tell(id)
+                }
+            }
         }
         var options = BatchOptions()
         image.apply(to: &options)
@@ -132,11 +164,16 @@ struct SubmitCommand: ParsableCommand {
         try files.apply(to: &options, output: output ?? "", list: reader)
         options.remoteOutput = remoteOutput
         let before = try queue.batchesBefore(in: store)
-        return BatchFeed { [options, files] onBegun in
-            try coordinator.submit(
-                reader, options: options, after: before, overwrite: files.overwrite, onSubmitted: onBegun)
+        return BatchFeed { [options, files] tell in
+            try coordinator.submit(reader, options: options, after: before, overwrite: files.overwrite) { id in
+                onBegun(id)
+                tell(id)
+            }
         }
     }
+
+    /// The list as messages call it: of a URL, user, password and query may be secrets.
+    private var listName: String { PhotoURL.redacting(list) }
 
     /// What can be done about a batch whose list was not fed to its end.
     private func advice(after error: any Error, _ id: BatchID, _ store: BatchStore) -> String {
@@ -144,7 +181,7 @@ struct SubmitCommand: ParsableCommand {
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
         do { if try store.facts(of: id) == nil { return "" } } catch {}
-        return "\nbatch \(id) is not complete: go on with darkroom submit \(list) --resume \(id), or give it up with "
+        return "\nbatch \(id) is not complete: go on with darkroom submit \(listName) --resume \(id), or give it up with "
             + "darkroom forget \(id)"
     }
 

@@ -8,7 +8,7 @@ struct WorkerCommand: ParsableCommand {
         name: "worker", abstract: "Develop what is queued, until it is stopped.",
         discussion: """
             The first SIGTERM or SIGINT (Ctrl-C) stops it in order: photos that run may end within the grace time, all \
-            else is handed back to be developed by others. A second one makes it leave at once; what it held is taken \
+            else is handed back to be developed by others. A second one, 0.2 s later at the earliest, makes it leave at once; what it held is taken \
             over by others when its leases have expired.
             """,
         group: "Worker",
@@ -53,7 +53,7 @@ struct WorkerCommand: ParsableCommand {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
-        configuration.transfer = fetch.transferConfiguration()
+        configuration.transfer = try fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels.value
         try webhooks.apply(to: &configuration) { warning in
             logger.warning("webhook options are not as they should be", ["detail": .text(warning)])

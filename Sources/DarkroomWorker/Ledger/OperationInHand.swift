@@ -222,10 +222,7 @@ struct OperationInHand {
     }
 
     private mutating func setLine(_ line: ManifestLine, at position: Int) {
-        var text: [UInt8] = []
-        text.reserveCapacity(512)
-        line.append(to: &text)
-        lines[position] = text
+        lines[position] = context.text(of: line)
     }
 
     private func position(of index: Int) -> Int { index - records[0].index }

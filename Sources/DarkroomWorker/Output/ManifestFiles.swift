@@ -33,10 +33,10 @@ enum ManifestFiles {
             let position = line.index - records[0].index
             guard records.indices.contains(position), states[position].isFinal, line.state == states[position].word
             else { continue }
-            lines[position] = text(of: line)
+            lines[position] = context.text(of: line)
         }
         for (position, state) in states.enumerated() where state.isFinal && lines[position] == nil {
-            lines[position] = text(of: remade(records[position], state, context, output))
+            lines[position] = context.text(of: remade(records[position], state, context, output))
         }
         return lines
     }
@@ -86,11 +86,5 @@ enum ManifestFiles {
             break
         }
         return line
-    }
-
-    private static func text(of line: ManifestLine) -> [UInt8] {
-        var text: [UInt8] = []
-        line.append(to: &text)
-        return text
     }
 }

@@ -70,7 +70,8 @@ struct FaultLoad {
             }
             guard .now < deadline else {
                 throw TortureFailure(
-                    "batch \(batch): no photo has become final in 60 s; submit said \(feeding.said); \(cluster.lastWords)")
+                    "batch \(batch): no photo has become final in 60 s; submit said \(feeding.said); "
+                        + cluster.lastWords)
             }
             usleep(5000)
         }
@@ -84,7 +85,8 @@ extension TortureCluster {
     /// What the workers logged last.
     var lastWords: String {
         workers.map { worker in
-            "worker \(worker.processIdentifier):\n" + worker.logged.split(separator: "\n").suffix(20).joined(separator: "\n")
+            "worker \(worker.processIdentifier):\n"
+                + worker.logged.split(separator: "\n").suffix(20).joined(separator: "\n")
         }.joined(separator: "\n")
     }
 
