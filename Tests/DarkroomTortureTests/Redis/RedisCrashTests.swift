@@ -20,9 +20,7 @@ import Testing
             try redis.restart()
             let traffic = try RedisTraffic(of: redis)
             let restarted = RedisTraffic.now
-            for duration in try traffic.waitForWork(of: workers, since: restarted, within: .seconds(10)) {
-                back.add(duration)
-            }
+            back.add(try traffic.waitForWork(of: workers, since: restarted, within: .seconds(10)))
         }
         run.report([
             ("kills", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),
