@@ -1,4 +1,8 @@
 import CSystem
+import Darkroom
 
 csystem_bound_heap()
+// Started by one of its own workers as their helper process it does nothing else.
+var helper = WorkerConfiguration()
+helper.useThisProgramAsHelper(arguments: [])
 DarkroomProgram.main()

@@ -7,8 +7,8 @@ final class BatchContext: Sendable {
     let id: BatchID
     let options: BatchOptions
     let develop: DevelopOptions
-    /// Makes the operation that runs in place of filters; nil when the batch has filters.
-    let makeOperation: (@Sendable () -> any PhotoOperation)?
+    /// What runs in place of filters; nil when the batch has filters.
+    let ownOperation: OwnOperation?
     let template: FileNameTemplate
     /// The output folder; nil when the batch writes nothing.
     let output: String?
@@ -24,7 +24,9 @@ final class BatchContext: Sendable {
         var develop = DevelopOptions()
         do {
             let own = try OwnFilter.name(in: options.filters)
-            makeOperation = try own.map { name throws(Refusal) in try Self.operation(name, configuration) }
+            ownOperation = try own.map { name throws(Refusal) in
+                OwnOperation(name: name, make: try Self.operation(name, configuration))
+            }
             develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0) } : []
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         } catch let refusal as Refusal {
@@ -49,6 +51,12 @@ final class BatchContext: Sendable {
         if let originals { try Self.checkOriginals(originals.path, options, configuration) }
     }
 
+    /// An operation of one's own, as it was registered.
+    struct OwnOperation {
+        let name: String
+        let make: @Sendable () -> any PhotoOperation
+    }
+
     /// The folder of the batch's manifest.
     var manifestFolder: String? { output.map { $0 + "/" + ManifestPath.folder(id) } }
 
@@ -66,7 +74,7 @@ final class BatchContext: Sendable {
     func path(of record: PhotoRecord, ending: String) -> String {
         var name = record.name
         // The index tells photos apart, so the name's own ending need not stand there twice.
-        if makeOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
+        if ownOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
             name = String(name.dropLast(ending.count + 1))
         }
         return template.path(index: record.index, name: name, ending: ending)
@@ -74,7 +82,7 @@ final class BatchContext: Sendable {
 
     /// The endings that a photo's file may have.
     func endings(of record: PhotoRecord) -> [String] {
-        if makeOperation != nil { return OwnEnding.candidates(record) }
+        if ownOperation != nil { return OwnEnding.candidates(record) }
         return (develop.format.map { [$0] } ?? ImageFormat.allCases).map(\.fileExtension)
     }
 

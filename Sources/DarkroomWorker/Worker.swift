@@ -33,6 +33,7 @@ public final class Worker: Sendable {
     ///   - keys: the namespace it works in.
     ///   - configuration: what it may do, and how much at once.
     ///   - logger: what people running the worker should know goes there, from any thread.
+    /// - Throws: ``InvalidHelper`` when a helper process is not used as it must be, `ImagingError` when libvips cannot be started.
     public init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
         logger: Logger = .silent
@@ -42,6 +43,7 @@ public final class Worker: Sendable {
         let safeHost = host.map { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") ? $0 : "-" }
         id = "\(String(safeHost))-\(getpid())-\(random)"
         self.redis = redis
+        if let problem = configuration.helperProblem { throw problem }
         if configuration.work == .photos { try Imaging.start() }
         let store = BatchStore(redis, keys: keys)
         let logger = logger.with([.worker: .text(id)])
@@ -153,7 +155,7 @@ public final class Worker: Sendable {
             }
         }
         subscription.withLock { $0 }?.close()
-        core.shutDownTransfers()
+        core.shutDown()
         core.store.connection.close()
         let (photos, left) = core.withLedger { ($0.photosDone, $0.held.count) }
         core.logger.info("worker stopped", ["photos": .number(photos), "held": .number(left)])

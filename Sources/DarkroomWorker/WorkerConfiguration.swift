@@ -32,6 +32,13 @@ public struct WorkerConfiguration: Sendable {
     /// How readily filtrations get the processor, from 0.0 (when nobody else wants it) over 0.5 (as the process does) to 1.0.
     /// Above 0.5 the system asks for privileges.
     public var threadPriority = 0.5
+    /// Develops every photo in a helper process, which a photo that crashes its decoder ends in place of the worker. Else only what
+    /// two workers have died on is. Asks for ``useThisProgramAsHelper(arguments:)``.
+    public var isolatesEveryPhoto = false
+    /// What a helper process may use.
+    public var helperLimits = HelperLimits()
+    /// The command that starts a helper process; nil when there is none.
+    package var helperProgram: [String]?
     /// What makes operations of one's own, by name, see ``register(_:as:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos

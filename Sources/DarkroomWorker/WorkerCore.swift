@@ -32,6 +32,7 @@ final class WorkerCore: Sendable {
     private let pending: PendingOperations
     private let engine: TransferEngine
     private let filtrationThreads: FiltrationThreads
+    private let helpers: PhotoHelpers?
     private let limits = Locked(())
 
     init(
@@ -46,6 +47,7 @@ final class WorkerCore: Sendable {
         engine = TransferEngine(configuration.transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
+        helpers = PhotoHelpers(configuration, keeps: configuration.isolatesEveryPhoto)
         pending = PendingOperations(
             configuration, source: OriginalsSource(TransferSource(engine: engine), worker: id))
         ledger = Locked(
@@ -71,9 +73,10 @@ final class WorkerCore: Sendable {
     func accept(_ claimed: ClaimedOperation, _ context: BatchContext) throws(StoreError) {
         guard configuration.work == .photos else {
             let operation = OperationInHand(claimed, context, records: [], lines: [])
-            withLedger {
-                _ = $0.accept(operation)
-                $0.skip(claimed.held)
+            withLedger { ledger in
+                guard ledger.arriving.remove(claimed.held) != nil else { return }
+                _ = ledger.accept(operation)
+                ledger.skip(claimed.held)
             }
             reportSignal.raise()
             return
@@ -86,9 +89,16 @@ final class WorkerCore: Sendable {
         let operation = OperationInHand(claimed, context, records: records, lines: lines)
         // Five workers died of it without bringing a photo of it to its end.
         let isDeadly = claimed.deaths >= 5
-        let dropped = withLedger { ledger in
+        let dropped = withLedger { ledger -> [PhotoInProgress] in
+            // Lost, or handed back, before it was taken up.
+            guard ledger.arriving.remove(claimed.held) != nil else { return [] }
             defer { if isDeadly { ledger.settleAll(claimed.held, .failed(.crashed)) } }
             return ledger.accept(operation)
+        }
+        if operation.isSuspect, !isDeadly {
+            logger.warning(
+                "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
         }
         if isDeadly {
             logger.error(
@@ -199,7 +209,10 @@ final class WorkerCore: Sendable {
         let temporaryName = Leftovers.temporaryName(
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
-            PhotoDevelopment.develop(photo, image, temporaryName: temporaryName) {
+            PhotoDevelopment.develop(
+                photo, image, helpers: photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil,
+                temporaryName: temporaryName
+            ) {
                 withLedger { $0.mayPlace(photo, ticket) }
             }
         }
@@ -270,8 +283,11 @@ final class WorkerCore: Sendable {
         reportSignal.raise()
     }
 
-    /// Ends the thread of the transfers.
-    func shutDownTransfers() { engine.shutdown() }
+    /// Ends the thread of the transfers, and the helper processes.
+    func shutDown() {
+        engine.shutdown()
+        helpers?.stop()
+    }
 }
 
 extension StoreError {

@@ -7,17 +7,23 @@ import Foundation
 /// test process keeps its network. So does what is mounted there.
 public enum NetworkNamespace {
     /// Whether one can be made: that takes root's rights and the `ip` program.
-    public static let isAvailable: Bool = {
-        let isMade = Locked(false)
+    public static let isAvailable = holds { enter() == 0 }
+
+    /// Whether packets can be lost in one, see ``lose(percent:)``.
+    public static let canLosePackets = holds { enter() == 0 && lose(percent: 5) }
+
+    /// Whether something holds on a thread of its own.
+    private static func holds(_ condition: @escaping @Sendable () -> Bool) -> Bool {
+        let answer = Locked(false)
         let isThrough = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            let status = enter()
-            isMade.withLock { $0 = status == 0 }
+            let holds = condition()
+            answer.withLock { $0 = holds }
             isThrough.signal()
         }
         isThrough.wait()
-        return isMade.withLock { $0 }
-    }()
+        return answer.withLock { $0 }
+    }
 
     /// Runs `body` on a thread that has a network of its own, and waits for it without blocking the caller's thread.
     public static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {

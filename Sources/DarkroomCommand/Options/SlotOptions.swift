@@ -16,6 +16,13 @@ struct SlotOptions: ParsableArguments {
         valueName: "number")
     var threadPriority: Double = 0.5
 
+    @Flag(
+        help: """
+            Decode and filter every photo in a helper process with limits of memory and processor time; else only \
+            photos that two workers have died on.
+            """)
+    var isolate: Bool
+
     func validate() throws {
         try requireAtLeast(1, downloads, "--downloads")
         try requireAtLeast(1, filtrations ?? 1, "--filtrations")
@@ -30,5 +37,7 @@ struct SlotOptions: ParsableArguments {
         configuration.filtrations = filtrations ?? configuration.filtrations
         configuration.grace = grace
         configuration.threadPriority = threadPriority
+        configuration.isolatesEveryPhoto = isolate
+        configuration.useThisProgramAsHelper(arguments: [])
     }
 }

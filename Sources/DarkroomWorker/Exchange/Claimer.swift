@@ -66,6 +66,7 @@ final class Claimer: Sendable {
                 plan.withLock { $0.failed() }
                 continue
             }
+            core.withLedger { $0.arriving.formUnion(claimed.operations.map(\.held)) }
             core.lost(claimed.lost)
             if let first = claimed.operations.first?.held {
                 let operations = claimed.operations.map { "\($0.held.batch)/\($0.held.number)" }

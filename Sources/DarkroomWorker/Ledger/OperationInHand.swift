@@ -8,6 +8,8 @@ struct OperationInHand {
     let records: [PhotoRecord]
     /// True when others may have left manifest files of this operation behind.
     let hasPast: Bool
+    /// True when two workers have died on it: its photos run one by one, so that whichever ends its process is found.
+    let isSuspect: Bool
     /// What this worker knows of each photo: `.` nothing yet, `D`, or a final letter.
     private(set) var letters: [UInt8]
     private(set) var lines: [[UInt8]?]
@@ -58,6 +60,7 @@ struct OperationInHand {
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
         hasPast = claimed.deaths > 0 || unfinished < letters.count
+        isSuspect = claimed.deaths >= 2
     }
 
     var hasNews: Bool { version > reportedVersion }
@@ -73,8 +76,11 @@ struct OperationInHand {
     /// Whether nothing of it runs: what has begun waits, downloaded, for its filter.
     var rests: Bool { running == waiting }
 
-    /// Whether photos are left to begin.
-    var hasPhotosToBegin: Bool { unbegun > 0 }
+    /// How many photos may begin now: one at a time of a suspect.
+    var photosToBegin: Int { isSuspect ? min(unbegun, running == 0 ? 1 : 0) : unbegun }
+
+    /// Whether photos may begin now.
+    var hasPhotosToBegin: Bool { photosToBegin > 0 }
 
     /// Says which photos of the batch are to begin first.
     mutating func setFocus(_ photos: ClosedRange<Int>?) {

@@ -15,14 +15,20 @@ final class PhotoInProgress: Sendable {
     let context: BatchContext
     /// True when its bytes lie in the batch's folder of originals.
     let isStored: Bool
+    /// True when workers have died on its operation: perhaps of it.
+    let isSuspect: Bool
     /// Set when its result is no longer wanted: the transfer is aborted, the filter stops at its next check.
     let cancelled = Latch()
 
-    init(_ record: PhotoRecord, of operation: HeldOperation, _ context: BatchContext, isStored: Bool = false) {
+    init(
+        _ record: PhotoRecord, of operation: HeldOperation, _ context: BatchContext, isStored: Bool = false,
+        isSuspect: Bool = false
+    ) {
         self.record = record
         self.operation = operation
         self.context = context
         self.isStored = isStored
+        self.isSuspect = isSuspect
     }
 
     var key: Key { Key(batch: operation.batch, index: record.index) }

@@ -103,7 +103,8 @@ extension WorkerLedger {
     private mutating func begin(_ position: Int, of held: HeldOperation) -> PhotoInProgress? {
         let begun = update(held) { operation in
             let photo = PhotoInProgress(
-                operation.records[position], of: held, operation.context, isStored: operation.isStored(position))
+                operation.records[position], of: held, operation.context, isStored: operation.isStored(position),
+                isSuspect: operation.isSuspect)
             operation.begin(position)
             return (photo: photo, isThrough: !operation.hasPhotosToBegin)
         }
@@ -203,7 +204,9 @@ extension WorkerLedger {
         }
         guard let (isDone, wasDone, isFirstNews, rests) = news else { return false }
         if isDone, !wasDone { doneOperations += 1 }
-        if outcome == nil { arrange(photo.operation.batch) } else { photosDone += 1 }
+        if outcome != nil { photosDone += 1 }
+        // It may begin again, and of a suspect the next may begin now.
+        if outcome == nil || photo.isSuspect { arrange(photo.operation.batch) }
         return isDone || isFirstNews || rests && !mayGoOn(photo.operation)
     }
 

@@ -49,6 +49,7 @@ extension WorkerLedger {
                 isCancelled
                 ? operation.rests
                 : operation.isDone || isAborting || age == .zero
+                    || operation.isSuspect && operation.hasUnreportedFinals
                     || operation.oldestNews.map { now - $0 >= age } ?? false
                     || operation.rests && !mayGoOn(held) && (operation.hasUnreportedFinals || operation.waiting > 0)
             guard isDue else { return nil }

@@ -27,6 +27,8 @@ struct WorkerLedger {
     var operations: [HeldOperation: OperationInHand] = [:]
     var batches: [BatchID: BatchInHand] = [:]
     var order: [HeldOperation] = []  // as they were claimed
+    /// Claimed, but not taken up yet, which takes as long as a slow disk does: renewed meanwhile.
+    var arriving: Set<HeldOperation> = []
     /// Claimed, but not to be run here: renewed until they are handed back.
     var returned: Set<HeldOperation> = []
     /// Operations that are done and wait to be reported.
@@ -89,9 +91,9 @@ struct WorkerLedger {
     // MARK: What is held
 
     /// What is held, to be renewed.
-    var held: [HeldOperation] { order + returned }
+    var held: [HeldOperation] { order + arriving + returned }
 
-    /// The shortest lease of what is held.
+    /// The shortest lease of what is taken up.
     var shortestLease: Duration? { operations.values.map(\.context.options.lease).min() }
 
     /// Takes an operation that was claimed. What is still held of it under an older fence is dropped first.
@@ -119,6 +121,7 @@ struct WorkerLedger {
     /// - Returns: its photos that are to be stopped; their results change nothing any more.
     mutating func drop(_ held: HeldOperation) -> [PhotoInProgress] {
         returned.remove(held)
+        arriving.remove(held)
         guard let operation = operations[held] else { return [] }
         var stopped: [PhotoInProgress] = []
         if operation.running > 0 {
@@ -136,7 +139,10 @@ struct WorkerLedger {
     }
 
     /// Takes an operation that is not run here, to be handed back.
-    mutating func giveBack(_ held: HeldOperation) { returned.insert(held) }
+    mutating func giveBack(_ held: HeldOperation) {
+        guard arriving.remove(held) != nil else { return }
+        returned.insert(held)
+    }
 
     /// Forgets a batch of which no operation is held and no photo ends any more.
     mutating func forgetBatchIfUnused(_ id: BatchID) {
@@ -183,7 +189,7 @@ struct WorkerLedger {
                 operation.isOutsideFocus = focus?.only == true && operation.focus == nil
                 if !operation.mayRun { isAnyBarred = true }
                 guard operation.hasPhotosToBegin, operation.mayRun else { return }
-                unbegun += operation.unbegun
+                unbegun += operation.photosToBegin
                 if operation.focus == nil { others.append(held) } else { toBegin.append(held) }
             }
         }

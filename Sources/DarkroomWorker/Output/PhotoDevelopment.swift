@@ -7,18 +7,20 @@ import Foundation
 enum PhotoDevelopment {
     /// Develops and writes one photo. Blocks for as long as that takes: for threads of the filtration queue.
     /// - Parameters:
+    ///   - helpers: the processes that do it; nil does it here.
     ///   - temporaryName: hidden and unique in the output folder.
     ///   - isWanted: asked before the file gets its final name.
     /// - Returns: nil when the photo was cancelled or not wanted any more: nothing is left behind then.
     static func develop(
-        _ photo: PhotoInProgress, _ image: Download, temporaryName: String, isWanted: @Sendable () -> Bool
+        _ photo: PhotoInProgress, _ image: Download, helpers: PhotoHelpers?, temporaryName: String,
+        isWanted: @Sendable () -> Bool
     ) -> PhotoOutcome? {
         guard !photo.cancelled.isSet else { return nil }
         let clock = ContinuousClock()
         let began = clock.now
         let developed: PhotoProduct
         do throws(PhotoProduct.Failure) {
-            developed = try PhotoProduct.make(photo, image)
+            developed = try PhotoProduct.make(photo, image, helpers)
         } catch {
             guard let reason = error.reason else { return nil }
             return failure(photo, reason, error.detail, image)

@@ -7,8 +7,8 @@ import Foundation
 enum PhotoProduct {
     /// By the filters of Darkroom.
     case image(DevelopedImage)
-    /// By an operation of one's own.
-    case bytes([UInt8], ending: String)
+    /// By an operation of one's own, or in a helper process: width and height are those of a picture.
+    case bytes([UInt8], ending: String, width: Int? = nil, height: Int? = nil)
 
     /// Why none was made; `reason` nil when the photo was cancelled.
     struct Failure: Error {
@@ -19,40 +19,61 @@ enum PhotoProduct {
     /// The longest text of an error that is kept.
     private static let maxDetail = 1000
 
-    /// Makes the product of a photo: by its batch's own operation where it has one, by filters otherwise. Blocks.
-    static func make(_ photo: PhotoInProgress, _ image: Download) throws(Failure) -> PhotoProduct {
-        if let makeOperation = photo.context.makeOperation {
-            return try run(makeOperation(), photo, image)
+    /// Makes the product of a photo: in a helper process where there is one for it, else by its batch's own operation, or by
+    /// filters. Blocks.
+    static func make(_ photo: PhotoInProgress, _ image: Download, _ helpers: PhotoHelpers?) throws(Failure)
+        -> PhotoProduct
+    {
+        if let helpers { return try helpers.develop(photo, image) }
+        if let own = photo.context.ownOperation {
+            let input = DownloadedPhoto(record: photo.record, bytes: image.body) { photo.cancelled.isSet }
+            return try run(own.make(), input)
         }
+        return try make(image.body, photo.context.develop) { photo.cancelled.isSet }
+    }
+
+    /// Makes a picture of the bytes of another.
+    static func make(
+        _ bytes: [UInt8], _ options: DevelopOptions, isCancelled: @Sendable () -> Bool = { false }
+    ) throws(Failure) -> PhotoProduct {
         do throws(ImagingError) {
-            return .image(try Imaging.develop(image.body, photo.context.develop) { photo.cancelled.isSet })
+            return .image(try Imaging.develop(bytes, options, isCancelled: isCancelled))
         } catch {
             throw Failure(reason: FailureReason(error), detail: error.detail)
         }
     }
 
-    private static func run(
-        _ operation: any PhotoOperation, _ photo: PhotoInProgress, _ image: Download
-    ) throws(Failure) -> PhotoProduct {
-        let input = DownloadedPhoto(record: photo.record, bytes: image.body) { photo.cancelled.isSet }
+    /// Runs an operation of one's own.
+    static func run(_ operation: any PhotoOperation, _ photo: DownloadedPhoto) throws(Failure) -> PhotoProduct {
         do {
-            let bytes = try operation.main(input)
+            let bytes = try operation.main(photo)
             return .bytes(bytes, ending: OwnEnding.of(bytes, photo.record))
         } catch {
             // Whatever it throws once it was told to stop means that it stopped.
-            if photo.cancelled.isSet { throw Failure(reason: nil, detail: "cancelled") }
+            if photo.isCancelled { throw Failure(reason: nil, detail: "cancelled") }
             let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
             throw Failure(reason: .filterFailed, detail: String(text.prefix(maxDetail)))
         }
     }
 
-    var width: Int? { if case .image(let image) = self { image.width } else { nil } }
-    var height: Int? { if case .image(let image) = self { image.height } else { nil } }
+    var width: Int? {
+        switch self {
+        case .image(let image): image.width
+        case .bytes(_, _, let width, _): width
+        }
+    }
+
+    var height: Int? {
+        switch self {
+        case .image(let image): image.height
+        case .bytes(_, _, _, let height): height
+        }
+    }
 
     var byteCount: Int {
         switch self {
         case .image(let image): image.byteCount
-        case .bytes(let bytes, _): bytes.count
+        case .bytes(let bytes, _, _, _): bytes.count
         }
     }
 
@@ -60,7 +81,7 @@ enum PhotoProduct {
     var ending: String {
         switch self {
         case .image(let image): image.format.fileExtension
-        case .bytes(_, let ending): ending
+        case .bytes(_, let ending, _, _): ending
         }
     }
 
@@ -71,7 +92,7 @@ enum PhotoProduct {
         switch self {
         case .image(let image):
             return try image.withUnsafeBytes(body)
-        case .bytes(let bytes, _):
+        case .bytes(let bytes, _, _, _):
             // The library's own function forgets the type of the error.
             return try bytes.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
         }

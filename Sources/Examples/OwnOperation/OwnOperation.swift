@@ -15,9 +15,12 @@ struct OwnOperation {
             leave(2, "usage: OwnOperation REDIS PHOTOS OUTPUT OWNER [NAMESPACE]")
         }
         do {
+            let configuration = try workerConfiguration(photos: arguments[1], owner: arguments[3])
             let namespace = arguments.count > 4 ? arguments[4] : "darkroom"
-            let worker = try startWorker(
-                redis: arguments[0], namespace: namespace, photos: arguments[1], owner: arguments[3])
+            let worker = try Worker(
+                redis: RedisConfiguration(url: arguments[0]), keys: Keys(namespace: namespace),
+                configuration: configuration)
+            try worker.start()
             let client = try DarkroomClient(arguments[0], namespace: namespace)
             let done = try await develop(client, photos: arguments[1], output: arguments[2])
             print("\(done.counts.filtered) of \(done.photos) photos signed")
@@ -30,15 +33,14 @@ struct OwnOperation {
         }
     }
 
-    /// A worker that does `x:copyright`, and reads photos from the folder.
-    static func startWorker(redis: String, namespace: String, photos: String, owner: String) throws -> Worker {
+    /// What makes a worker that does `x:copyright`, and reads photos from the folder.
+    static func workerConfiguration(photos: String, owner: String) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         configuration.transfer.fileFolders = [photos]
         try configuration.register(as: "copyright") { CopyrightComment(owner: owner) }
-        let worker = try Worker(
-            redis: RedisConfiguration(url: redis), keys: Keys(namespace: namespace), configuration: configuration)
-        try worker.start()
-        return worker
+        // Started as helper process, for photos that workers have died on, the program stays in here.
+        configuration.useThisProgramAsHelper()
+        return configuration
     }
 
     /// Submits the photos for the operation, and waits until all are done.

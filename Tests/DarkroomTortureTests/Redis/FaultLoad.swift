@@ -30,13 +30,17 @@ struct FaultLoad {
 
     /// Makes faults as long as the run wants more; between two of them the work goes on. Then all must end by itself, and everything
     /// must be as if nothing had happened.
-    /// - Parameter fault: makes one and sees to it that the workers are at work again.
-    func run(_ run: inout TortureRun, fault: (Int, inout SeededGenerator) throws -> Void) throws -> Outcome {
+    /// - Parameters:
+    ///   - most: makes no more than these, also if the run wants more.
+    ///   - fault: makes one and sees to it that the workers are at work again.
+    func run(
+        _ run: inout TortureRun, atMost most: Int = .max, fault: (Int, inout SeededGenerator) throws -> Void
+    ) throws -> Outcome {
         var outcome = Outcome()
-        while run.goesOn(after: outcome.faults) {
+        while outcome.faults < most, run.goesOn(after: outcome.faults) {
             let feeding = try cluster.feed(
                 photos: photos, operationSize: Self.operationSize, window: Self.window, redisURL: redisURL)
-            while run.goesOn(after: outcome.faults), try isAtWork(on: feeding) {
+            while outcome.faults < most, run.goesOn(after: outcome.faults), try isAtWork(on: feeding) {
                 usleep(UInt32(run.random.number(in: 0..<300_000)))  // the fault comes at any moment
                 try fault(outcome.faults, &run.random)
                 outcome.faults += 1

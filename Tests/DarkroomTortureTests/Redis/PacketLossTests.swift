@@ -6,9 +6,7 @@ import Testing
 /// Every twentieth packet is lost, between all: Redis, workers, coordinator, the server of the photos.
 ///
 /// It is lost in a network of the test's own, which takes root's rights and `nft`.
-@Suite(.serialized, .enabled(if: NetworkNamespace.isAvailable && PacketLossTests.canLose)) struct PacketLossTests {
-    static let canLose = access("/usr/sbin/nft", X_OK) == 0
-
+@Suite(.serialized, .enabled(if: NetworkNamespace.canLosePackets)) struct PacketLossTests {
     @Test func workGoesOnAndCountsExactly() async throws {
         try await NetworkNamespace.run {
             var run = TortureRun("network: 5 % of all packets lost", count: 1)

@@ -28,7 +28,7 @@ import Testing
             } else {
                 redis.suspend()
             }
-            usleep(UInt32(3 * Self.lease / .microseconds(1)))
+            usleep(UInt32((Self.lease * 3) / .microseconds(1)))
             if isCrash { try redis.restart() } else { redis.resume() }
             let resumed = RedisTraffic.now
             let traffic = try RedisTraffic(of: redis)

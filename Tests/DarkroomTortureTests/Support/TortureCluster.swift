@@ -32,6 +32,7 @@ final class TortureCluster: Sendable {
         var startedWorkers = 0
         var submissions: [BatchID: Submission] = [:]
         var nextNumber = 0
+        var isKept = false
     }
     private let state = Locked(State())
 
@@ -60,12 +61,16 @@ final class TortureCluster: Sendable {
     deinit {
         for worker in workers { worker.kill() }
         store.connection.close()
+        if state.withLock({ $0.isKept }) { return print("what was found is left in \(folder)") }
         do {
             try FileManager.default.removeItem(atPath: folder)
         } catch {
             print("\(folder) is left: \(error)")
         }
     }
+
+    /// Lets the folder stay, with everything that was written and logged.
+    func keepFolder() { state.withLock { $0.isKept = true } }
 
     // MARK: Workers
 
@@ -85,9 +90,24 @@ final class TortureCluster: Sendable {
         }
         let worker = try TortureWorker(
             redisURL: redisURL ?? workerRedisURL, namespace: namespace, arguments: workerArguments,
-            log: "\(folder)/worker-\(number).log")
+            log: "\(folder)/worker-\(number).log", mark: folder)
         state.withLock { $0.workers.append(worker) }
         return worker
+    }
+
+    /// Stops all workers in order, and looks whether a process of this cluster is left.
+    func end() throws {
+        let workers = workers
+        for worker in workers {
+            worker.resume()
+            worker.stop()
+        }
+        for worker in workers where !worker.waitForEnd(within: .seconds(30)) {
+            throw TortureFailure(
+                "the worker \(worker.processIdentifier) has not stopped: \(worker.logged.suffix(1000))")
+        }
+        let left = TortureWorker.processes(markedBy: folder)
+        guard left.isEmpty else { throw TortureFailure("processes of the workers are left: \(left)") }
     }
 
     // MARK: Batches

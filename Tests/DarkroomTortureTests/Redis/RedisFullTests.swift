@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// Redis has no memory left (noeviction) when a coordinator feeds more than workers drain.
-@Suite(.serialized) struct FullRedisTests {
+@Suite(.serialized) struct RedisFullTests {
     @Test func submitSaysWhyItWaitsAndWorkersDrainToTheEnd() throws {
         var run = TortureRun("Redis at maxmemory", count: 1)
         let redis = try RedisServer()

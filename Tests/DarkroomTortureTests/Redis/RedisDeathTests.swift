@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// redis-server dies at any moment while a coordinator feeds and workers work, and is started again with its append-only file.
-@Suite(.serialized) struct RedisCrashTests {
+@Suite(.serialized) struct RedisDeathTests {
     @Test func allEndsByItselfAndCountsExactly() throws {
         var run = TortureRun("redis-server kill -9 and restart, appendfsync everysec", count: 5)
         let redis = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 /// The master dies, or falls silent, after its replicas have missed its last moments; the sentinels promote one of them.
-@Suite(.serialized) struct SentinelFailoverTests {
+@Suite(.serialized) struct RedisFailoverTests {
     @Test func workersAreBackSoonAndWhatWasLostIsDoneAgain() throws {
         var run = TortureRun("Sentinel failover", count: 1)
         var back = Distribution()
@@ -17,9 +17,8 @@ import Testing
             defer { redis.stop() }
             let cluster = try TortureCluster(redisURL: redis.url, namespace: "failover", workers: 3)
             let workers = try cluster.workerIDs
-            var once = run.once
             let load = FaultLoad(cluster: cluster, redisURL: redis.url, photos: 800)
-            let outcome = try load.run(&once) { _, random in
+            let outcome = try load.run(&run, atMost: 1) { _, random in
                 let traffic = try redis.servers.dropFirst().map { try RedisTraffic(of: $0) }
                 let master = redis.servers[0]
                 try loseReplicas(of: master)

@@ -1,0 +1,89 @@
+#define _GNU_SOURCE
+#include "CSystem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+extern char **environ;
+
+// What a child is to be; only what a signal handler may call happens between fork and exec.
+struct child {
+    char *const *arguments;
+    char *const *environment;
+    int input;   // its standard input; -1 leads nowhere
+    int output;  // its standard output and error; -1 keeps the parent's
+    int signal;  // what it gets when the thread that started it ends
+    const struct csystem_limits *limits;  // or NULL
+};
+
+static void limit(int resource, rlim_t value) {
+    struct rlimit limit = {value, value};
+    setrlimit(resource, &limit);
+}
+
+static bool apply(const struct csystem_limits *limits) {
+    // No other file of the parent is open in it: standard input and output are all that it has.
+    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
+    // When memory runs out, the kernel is to end this and nothing else.
+    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+    if (score >= 0) (void)!write(score, "1000", 4);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_NOFILE, (rlim_t)limits->open_files);
+    limit(RLIMIT_AS, (rlim_t)limits->memory);
+    return true;
+}
+
+static pid_t spawn(const struct child *child) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) != 0) return -1;
+    pid_t parent = getpid();
+    pid_t id = fork();
+    if (id == 0) {
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        setpgid(0, 0);  // an interrupt at the terminal is the parent's to handle
+        int input = child->input >= 0 ? child->input : open("/dev/null", O_RDONLY);
+        if (input >= 0) dup2(input, STDIN_FILENO);
+        if (child->output >= 0) {
+            dup2(child->output, STDOUT_FILENO);
+            dup2(child->output, STDERR_FILENO);
+        }
+        prctl(PR_SET_PDEATHSIG, child->signal);
+        if (getppid() != parent) _exit(127);
+        if (!child->limits || apply(child->limits)) execvpe(child->arguments[0], child->arguments, child->environment);
+        int error = errno;
+        (void)!write(report[1], &error, sizeof error);
+        _exit(127);
+    }
+    int failure = errno;
+    close(report[1]);
+    if (id > 0 && read(report[0], &failure, sizeof failure) == sizeof failure) id = -1;
+    close(report[0]);
+    if (id < 0) errno = failure;
+    return id;
+}
+
+pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor) {
+    struct child child = {arguments, environ, -1, log_descriptor, SIGTERM, NULL};
+    return spawn(&child);
+}
+
+pid_t csystem_spawn_limited(
+    char *const arguments[], char *const environment[], int socket, const struct csystem_limits *limits) {
+    int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (null < 0) return -1;
+    struct child child = {arguments, environment, socket, null, SIGKILL, limits};
+    pid_t id = spawn(&child);
+    int failure = errno;
+    close(null);
+    errno = failure;
+    return id;
+}

@@ -1,0 +1,101 @@
+import Foundation
+
+/// One end of the connection between a worker and a helper process: messages, each a header in JSON and bytes.
+struct HelperChannel {
+    /// Why a message did not get through.
+    enum Failure: Error {
+        /// The other side is gone.
+        case closed
+        /// It was not wanted any more.
+        case stopped
+        /// What came is no message.
+        case malformed
+    }
+
+    /// A connected stream socket.
+    let descriptor: Int32
+
+    private static let prefixBytes = 12
+    private static let maxHeaderBytes = 256 << 10
+    /// How often somebody who waits looks whether the message is still wanted.
+    private static let pollMilliseconds: Int32 = 20
+
+    /// Sends a message; blocks until the other side has taken it.
+    func send(
+        _ header: some Encodable, _ bytes: UnsafeRawBufferPointer, unless isStopped: (() -> Bool)? = nil
+    ) throws(Failure) {
+        guard let header = try? JSONEncoder().encode(header) else { throw .malformed }  // nothing in it can fail
+        var prefix = [UInt8](repeating: 0, count: Self.prefixBytes)
+        prefix.withUnsafeMutableBytes { prefix in
+            prefix.storeBytes(of: UInt32(header.count).littleEndian, as: UInt32.self)
+            prefix.storeBytes(of: UInt64(bytes.count).littleEndian, toByteOffset: 4, as: UInt64.self)
+        }
+        let head = prefix + header
+        try head.withUnsafeBytes { head in
+            Result { () throws(Failure) in try send(all: head, isStopped) }
+        }.get()
+        try send(all: bytes, isStopped)
+    }
+
+    /// Waits for a message with at most `maxBytes` bytes.
+    func receive<Header: Decodable>(
+        _ type: Header.Type, maxBytes: Int, unless isStopped: (() -> Bool)? = nil
+    ) throws(Failure) -> (header: Header, bytes: [UInt8]) {
+        let prefix = try receive(Self.prefixBytes, isStopped)
+        let (headerCount, count) = prefix.withUnsafeBytes {
+            (
+                Int(UInt32(littleEndian: $0.load(as: UInt32.self))),
+                UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt64.self))
+            )
+        }
+        guard headerCount <= Self.maxHeaderBytes, count <= UInt64(maxBytes) else { throw .malformed }
+        let header = try receive(headerCount, isStopped)
+        guard let header = try? JSONDecoder().decode(type, from: Data(header)) else { throw .malformed }
+        return (header, try receive(Int(count), isStopped))
+    }
+
+    private func send(all bytes: UnsafeRawBufferPointer, _ isStopped: (() -> Bool)?) throws(Failure) {
+        var sent = 0
+        while sent < bytes.count {
+            try wait(for: POLLOUT, isStopped)
+            let count = Foundation.send(
+                descriptor, bytes.baseAddress! + sent, bytes.count - sent,  // not empty here
+                Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+            if count > 0 {
+                sent += count
+            } else if errno != EINTR, errno != EAGAIN {
+                throw .closed
+            }
+        }
+    }
+
+    private func receive(_ count: Int, _ isStopped: (() -> Bool)?) throws(Failure) -> [UInt8] {
+        var failure: Failure?
+        let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, received in
+            do throws(Failure) {
+                while received < count {
+                    try wait(for: POLLIN, isStopped)
+                    let part = recv(
+                        descriptor, buffer.baseAddress! + received, count - received,  // not empty here
+                        Int32(MSG_DONTWAIT))
+                    if part > 0 {
+                        received += part
+                    } else if part == 0 || errno != EINTR && errno != EAGAIN {
+                        throw .closed
+                    }
+                }
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return bytes
+    }
+
+    private func wait(for event: Int32, _ isStopped: (() -> Bool)?) throws(Failure) {
+        var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+        repeat {
+            if isStopped?() == true { throw .stopped }
+        } while poll(&entry, 1, isStopped == nil ? -1 : Self.pollMilliseconds) <= 0
+    }
+}

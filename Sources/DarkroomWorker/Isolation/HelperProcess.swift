@@ -1,0 +1,150 @@
+import CSystem
+import DarkroomConcurrency
+import Foundation
+
+/// A process that develops photos apart from the worker, one after the other. It ends with the worker, however that ends.
+final class HelperProcess: Sendable {
+    /// What came of a photo.
+    enum Outcome {
+        case answered(HelperAnswer, [UInt8])
+        /// The process has ended, or had to be ended: the text says how.
+        case died(String)
+        /// The photo is not wanted any more; the process may still be at it.
+        case stopped
+    }
+
+    /// Why there is no process.
+    struct StartFailure: Error {
+        let detail: String
+    }
+
+    private struct Life {
+        var isOver = false
+        var end: String?
+        var photos = 0
+    }
+
+    private let identifier: pid_t
+    private let channel: HelperChannel
+    private let life = Locked(Life())
+    private let ended = DispatchSemaphore(value: 0)
+    /// No photo's file is larger.
+    private static let maxBytes = 2 << 30
+
+    /// Starts a helper.
+    /// - Parameters:
+    ///   - program: the file and its arguments.
+    ///   - memory: bytes of address space.
+    ///   - openFiles: descriptors.
+    init(_ program: [String], memory: Int, openFiles: Int) throws(StartFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw StartFailure(detail: String(cString: strerror(errno)))
+        }
+        let (own, its) = (ends[0], ends[1])
+        let started = DispatchSemaphore(value: 0)
+        let outcome = Locked<(identifier: pid_t, error: Int32)>((-1, 0))
+        // The kernel ends the helper with the thread that started it, so that is one that waits for its end.
+        let (life, ended) = (life, ended)
+        _ = OwnedThread("darkroom-helper") {
+            let (identifier, error) = Self.spawn(program, its, memory, openFiles)
+            close(its)
+            outcome.withLock { $0 = (identifier, error) }
+            started.signal()
+            if identifier > 0 { Self.reap(identifier, life) }
+            ended.signal()
+        }
+        started.wait()
+        identifier = outcome.withLock { $0.identifier }
+        channel = HelperChannel(descriptor: own)
+        guard identifier > 0 else {
+            close(own)
+            throw StartFailure(detail: "\(program[0]): \(String(cString: strerror(outcome.withLock { $0.error })))")
+        }
+        // As ready for the processor as the thread that waits for it; what the system refuses stays as it is.
+        let process = __priority_which_t(PRIO_PROCESS.rawValue)
+        _ = setpriority(process, id_t(identifier), getpriority(process, 0))
+    }
+
+    deinit {
+        end()
+        close(channel.descriptor)
+    }
+
+    /// How many photos it has developed.
+    var photos: Int { life.withLock { $0.photos } }
+
+    /// Develops a photo; blocks until that is done.
+    /// - Parameters:
+    ///   - duration: by the clock; a helper that takes longer is ended.
+    ///   - isStopped: asked all the time.
+    func develop(
+        _ job: HelperJob, _ bytes: [UInt8], within duration: Duration, unless isStopped: @escaping () -> Bool
+    ) -> Outcome {
+        let deadline = ContinuousClock.now + duration
+        var isLate = false
+        let isOver = {
+            isLate = ContinuousClock.now > deadline
+            return isLate || isStopped()
+        }
+        do throws(HelperChannel.Failure) {
+            try bytes.withUnsafeBytes { bytes in
+                Result { () throws(HelperChannel.Failure) in try channel.send(job, bytes, unless: isOver) }
+            }.get()
+            let answer = try channel.receive(HelperAnswer.self, maxBytes: Self.maxBytes, unless: isOver)
+            life.withLock { $0.photos += 1 }
+            return .answered(answer.header, answer.bytes)
+        } catch {
+            switch error {
+            case .stopped where !isLate: return .stopped
+            case .stopped: return .died("was ended, it took longer than \(duration)")
+            case .malformed: return .died("was ended, its answer made no sense")
+            case .closed:
+                // Its socket closes a moment before the process is gone; one that only closed it is ended.
+                if ended.wait(timeout: .now() + 1) == .timedOut { return .died("was ended, it closed its connection") }
+                ended.signal()
+                return .died(life.withLock { $0.end } ?? "ended")
+            }
+        }
+    }
+
+    /// Ends the process, whatever it does.
+    func end() {
+        // The id is this process's as long as nobody has waited for it.
+        life.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
+    }
+
+    private static func spawn(
+        _ program: [String], _ socket: Int32, _ memory: Int, _ openFiles: Int
+    ) -> (identifier: pid_t, error: Int32) {
+        // Where Redis is and how to get in is nothing that a helper needs to know.
+        var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
+        environment[HelperService.mark] = "1"
+        var arguments = program.map { strdup($0) } + [nil]
+        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var limits = csystem_limits(memory: Int64(memory), open_files: Int32(openFiles))
+        let identifier = csystem_spawn_limited(&arguments, &variables, socket, &limits)
+        return (identifier, errno)
+    }
+
+    private static func reap(_ identifier: pid_t, _ life: Locked<Life>) {
+        var information = siginfo_t()
+        while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
+        var status: Int32 = 0
+        life.withLock { life in
+            while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+            life.isOver = true
+            life.end = describe(status)
+        }
+    }
+
+    private static func describe(_ status: Int32) -> String {
+        let signal = status & 0x7f
+        switch signal {
+        case 0: return "ended with status \(status >> 8 & 0xff)"
+        case SIGXCPU: return "was ended, it took more processor time than it may"
+        default: return "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
+        }
+    }
+}

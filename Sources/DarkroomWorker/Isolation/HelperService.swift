@@ -1,0 +1,89 @@
+import DarkroomImaging
+import DarkroomModel
+import Foundation
+
+extension WorkerConfiguration {
+    /// Makes this program, with these arguments, the helper process of its own workers: a photo on which two workers have died is
+    /// developed by a helper, so that it ends that and no further worker.
+    ///
+    /// ```swift
+    /// var configuration = WorkerConfiguration()
+    /// try configuration.register(Checksum.self, as: "checksum")
+    /// configuration.useThisProgramAsHelper()   // in a helper process this does not return
+    /// ```
+    ///
+    /// Where the program was started as a helper this serves its worker, with the operations that are registered by now, and never
+    /// returns: so it is called early in `main`, before anything that a helper should not do. Without helpers a photo
+    /// ends five workers before it and what is left of its operation fail as `crashed`.
+    public mutating func useThisProgramAsHelper(arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
+        if HelperService.isAsked { HelperService(operations: operations).run() }
+        helperProgram = ["/proc/self/exe"] + arguments
+    }
+}
+
+/// What a helper process does.
+struct HelperService {
+    /// What marks a process as helper, among its environment's variables.
+    static let mark = "DARKROOM_PHOTO_HELPER"
+    /// Whether this process was started as a helper.
+    static var isAsked: Bool { ProcessInfo.processInfo.environment[mark] != nil }
+
+    let operations: [String: @Sendable () -> any PhotoOperation]
+    private let channel = HelperChannel(descriptor: STDIN_FILENO)
+
+    init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
+
+    /// Develops what it is asked to until its worker is gone.
+    func run() -> Never {
+        // A worker that is gone, or talks nonsense, needs no helper.
+        while let (job, bytes) = try? channel.receive(HelperJob.self, maxBytes: .max) {
+            limitProcessorTime(job.seconds)
+            do throws(PhotoProduct.Failure) {
+                try answer(try develop(job, bytes))
+            } catch {
+                let answer = HelperAnswer(reason: (error.reason ?? .other).word, detail: error.detail)
+                guard (try? channel.send(answer, UnsafeRawBufferPointer(start: nil, count: 0))) != nil else { break }
+            }
+        }
+        // Nothing is left to be put in order, and what libraries do at the end of a process takes time.
+        _exit(0)
+    }
+
+    private func answer(_ product: PhotoProduct) throws(PhotoProduct.Failure) {
+        var header = HelperAnswer()
+        if case .image(let image) = product { header.format = image.format.rawValue }
+        (header.width, header.height) = (product.width, product.height)
+        // A worker that is gone takes no answer.
+        try product.withUnsafeBytes { bytes throws(PhotoProduct.Failure) in try? channel.send(header, bytes) }
+    }
+
+    private func develop(_ job: HelperJob, _ bytes: [UInt8]) throws(PhotoProduct.Failure) -> PhotoProduct {
+        guard let name = job.operation else {
+            let options: DevelopOptions
+            do {
+                options = try job.developOptions()
+            } catch {
+                throw PhotoProduct.Failure(reason: .other, detail: "\(error)")
+            }
+            return try PhotoProduct.make(bytes, options)
+        }
+        guard let make = operations[name] else {
+            throw PhotoProduct.Failure(
+                reason: .other, detail: "the helper process has no operation \"\(name)\": register it before its start")
+        }
+        return try PhotoProduct.run(make(), DownloadedPhoto(record: job.record, bytes: bytes))
+    }
+
+    /// Lets this process use so many seconds more than it has used.
+    private func limitProcessorTime(_ seconds: Int) {
+        var usage = rusage()
+        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+        let used = UInt(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
+        let resource = __rlimit_resource_t(RLIMIT_CPU.rawValue)
+        var limit = rlimit()
+        getrlimit(resource, &limit)
+        // Only the soft limit, whose signal ends the process: the next photo gets as much again.
+        limit.rlim_cur = min(used + UInt(seconds) + 1, limit.rlim_max)
+        setrlimit(resource, &limit)
+    }
+}

@@ -1,0 +1,18 @@
+/// Helper processes are not used as they must be.
+public struct InvalidHelper: Error, Equatable, CustomStringConvertible {
+    /// What is wrong, and what to do.
+    public let description: String
+}
+
+extension WorkerConfiguration {
+    /// Why no worker can have this configuration; nil when it can.
+    var helperProblem: InvalidHelper? {
+        if HelperService.isAsked {
+            return InvalidHelper(
+                description: "this process was started to be a helper and makes a worker: call useThisProgramAsHelper() before")
+        }
+        guard isolatesEveryPhoto, helperProgram == nil else { return nil }
+        return InvalidHelper(
+            description: "every photo is to be isolated, and there is no helper program: call useThisProgramAsHelper()")
+    }
+}

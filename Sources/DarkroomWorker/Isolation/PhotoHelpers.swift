@@ -1,0 +1,96 @@
+import DarkroomConcurrency
+import DarkroomImaging
+import DarkroomModel
+import DarkroomTransfer
+import Foundation
+
+/// The helper processes of a worker: what decodes and filters the photos that the worker had better not touch itself.
+final class PhotoHelpers: Sendable {
+    private let program: [String]
+    private let limits: HelperLimits
+    private let memory: Int
+    private let keeps: Bool
+    private let idle = Locked<[HelperProcess]>([])
+
+    /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
+    private static let maxPhotos = 500
+    private static let startAttempts = 30
+
+    /// - Parameters:
+    ///   - configuration: names the program and its limits.
+    ///   - keeps: whether a helper is used for many photos, else each has a process of its own.
+    init?(_ configuration: WorkerConfiguration, keeps: Bool) {
+        guard let program = configuration.helperProgram else { return nil }
+        self.program = program
+        self.keeps = keeps
+        limits = configuration.helperLimits
+        memory = limits.memory(maxPixels: configuration.maxPixels)
+    }
+
+    /// Makes the product of a photo in a helper. Blocks.
+    func develop(_ photo: PhotoInProgress, _ image: Download) throws(PhotoProduct.Failure) -> PhotoProduct {
+        let seconds = max(1, Int(limits.processorTime.components.seconds))
+        let job = HelperJob(photo, seconds: seconds)
+        while true {
+            let helper = try take(for: photo)
+            let hasServed = helper.photos > 0
+            let outcome = helper.develop(job, image.body, within: .seconds(3 * seconds)) { photo.cancelled.isSet }
+            switch outcome {
+            case .answered(let answer, let bytes):
+                if keeps, helper.photos < Self.maxPhotos { idle.withLock { $0.append(helper) } } else { helper.end() }
+                return try product(of: photo, answer, bytes)
+            case .stopped:
+                helper.end()
+                throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
+            case .died(let how):
+                helper.end()
+                // What earlier photos left in it may have been the cause: a new one tells.
+                guard !hasServed else { continue }
+                throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process that developed it \(how)")
+            }
+        }
+    }
+
+    /// Ends the helpers that wait for a photo.
+    func stop() {
+        for helper in idle.withLock({ idle in
+            defer { idle = [] }
+            return idle
+        }) {
+            helper.end()
+        }
+    }
+
+    private func take(for photo: PhotoInProgress) throws(PhotoProduct.Failure) -> HelperProcess {
+        if let helper = idle.withLock({ $0.popLast() }) { return helper }
+        for attempt in 1... {
+            do throws(HelperProcess.StartFailure) {
+                return try HelperProcess(program, memory: memory, openFiles: limits.openFiles)
+            } catch {
+                // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
+                guard attempt < Self.startAttempts else {
+                    throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
+                }
+                let next = ContinuousClock.now + .seconds(1)
+                while .now < next, !photo.cancelled.isSet { Thread.sleep(forTimeInterval: 0.02) }
+                if photo.cancelled.isSet { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+            }
+        }
+        preconditionFailure("attempts end by returning or throwing")
+    }
+
+    private func product(
+        of photo: PhotoInProgress, _ answer: HelperAnswer, _ bytes: [UInt8]
+    ) throws(PhotoProduct.Failure) -> PhotoProduct {
+        if let reason = answer.reason {
+            throw PhotoProduct.Failure(reason: FailureReason(word: reason) ?? .other, detail: answer.detail ?? "")
+        }
+        if photo.context.ownOperation != nil { return .bytes(bytes, ending: OwnEnding.of(bytes, photo.record)) }
+        guard let format = answer.format.flatMap(ImageFormat.init(rawValue:)),
+            let width = answer.width, let height = answer.height
+        else {
+            throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process answered what makes no sense")
+        }
+        return .bytes(bytes, ending: format.fileExtension, width: width, height: height)
+    }
+}
