@@ -19,7 +19,6 @@ import Testing
             let workers = try cluster.workerIDs
             let load = FaultLoad(cluster: cluster, redisURL: redis.url, photos: 800)
             let outcome = try load.run(&run, atMost: 1) { _, random in
-                let traffic = try redis.servers.dropFirst().map { try RedisTraffic(of: $0) }
                 let master = redis.servers[0]
                 try loseReplicas(of: master)
                 usleep(UInt32(random.number(in: 0..<1_000_000)))  // what the replicas do not hear of
@@ -27,8 +26,9 @@ import Testing
                 if isSilent { master.suspend() } else { master.crash() }
                 let promotion = try waitForPromotion(redis)
                 let promoted = try #require(try redis.promoted().flatMap { redis.ports.firstIndex(of: $0) })
-                back.add(try traffic[promoted - 1].waitForWork(
-                    of: workers, since: promotion, within: .seconds(5)))
+                // Not before: sentinels cut all connections to the server that they promote.
+                let traffic = try RedisTraffic(of: redis.servers[promoted])
+                back.add(try traffic.waitForWork(of: workers, since: promotion, within: .seconds(5)))
                 // The old master takes itself for one until the sentinels tell it: nobody may go back to it.
                 if isSilent { master.resume() }
             }
