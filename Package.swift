@@ -82,7 +82,9 @@ let package = Package(
             dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib", "FuzzSupport"]),
         .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport"]),
         .testTarget(name: "DarkroomLoggingTests", dependencies: ["DarkroomLogging", "DarkroomConcurrency"]),
-        .testTarget(name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "DarkroomTestSupport"]),
+        .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
+        .testTarget(
+            name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport"]),
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
@@ -102,7 +104,7 @@ let package = Package(
             name: "DarkroomTortureTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomCoding", "DarkroomCommand", "DarkroomPhotoServer",
-                "DarkroomConcurrency", "DarkroomTestSupport", "FuzzSupport",
+                "DarkroomConcurrency", "DarkroomTestSupport", "StoreInspection", "FuzzSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -5,6 +5,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// The users of `deploy/acl`: each may do what its role does, with the real scripts, and nothing else.
 @Suite final class AccessListTests {

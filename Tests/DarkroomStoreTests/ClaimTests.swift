@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 @Suite(.redisServer) struct ClaimTests {
     @Test func aClaimSpreadsOverBatches() throws {

@@ -4,6 +4,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 @Suite(.redisServer) struct DependencyTests {
     @Test func readinessComesBeforePriority() throws {

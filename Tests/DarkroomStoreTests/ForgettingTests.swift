@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 @Suite(.redisServer) struct ForgettingTests {
     /// A batch of which 250 operations execute and 50 are queued.

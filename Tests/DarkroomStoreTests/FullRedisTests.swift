@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// What works when Redis has no memory left: everything that frees some.
 @Suite(.serialized, .redisServer) struct FullRedisTests {

@@ -4,6 +4,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 @Suite(.redisServer) struct HintTests {
     @Test func aBatchThatEntersARingSaysSo() throws {

@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// Priorities that change while batches are queued.
 @Suite(.redisServer) struct PriorityTests {

@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 @Suite(.redisServer) struct ReadingTests {
     @Test func theFactsOfABatchAreWhatWasSubmittedAndWhatBecameOfIt() throws {

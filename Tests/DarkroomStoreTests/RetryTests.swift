@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 @Suite(.redisServer) struct RetryTests {
     /// Small operations are bounded by their number, large ones by their letters.

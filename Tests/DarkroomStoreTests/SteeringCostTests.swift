@@ -4,6 +4,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// Steering touches flags and a ring entry, never operations or photos: it costs the same for any size.
 @Suite(.redisServer) struct SteeringCostTests {

@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 @Suite(.redisServer) struct SuspendTests {
     @Test(arguments: [QueuePart.everything, .downloads])

@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// What a script answers to a message, comparable.
 enum Answer: Equatable {

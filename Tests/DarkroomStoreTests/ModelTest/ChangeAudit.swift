@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// Checks what was published in one step against what changed in it: every change has its event and its hint, and nothing
 /// else has one.

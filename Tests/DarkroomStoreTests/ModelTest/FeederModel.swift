@@ -1,5 +1,7 @@
 import DarkroomModel
 
+@testable import StoreInspection
+
 /// What coordinators know: the batches they feed, and how far they think they are.
 struct FeederModel {
     private(set) var batches: [Batch] = []

@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// A message to Redis: the call of one script with its arguments, which can be sent late, again, or never.
 enum Message {

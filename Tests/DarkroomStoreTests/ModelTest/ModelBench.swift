@@ -2,6 +2,7 @@ import DarkroomModel
 import DarkroomRedis
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// Redis and the model side by side: every message goes to both, and after each everything is compared.
 final class ModelBench {

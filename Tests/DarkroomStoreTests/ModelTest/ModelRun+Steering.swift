@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// What users do with batches that run, and what follows when they have ended.
 extension ModelRun {

@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// A random run: coordinators and workers that do their work, and everything that can go wrong with them and with their
 /// messages. What happens depends on the seed alone, not on the clock.

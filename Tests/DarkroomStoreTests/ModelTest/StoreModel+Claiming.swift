@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// Claims and heartbeats, and what both do besides.
 extension StoreModel {

@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// Batches that wait for others.
 extension StoreModel {

@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// Reports and hand-backs, and the steps that all messages share.
 extension StoreModel {

@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// What happens after the end: retries and webhooks.
 extension StoreModel {

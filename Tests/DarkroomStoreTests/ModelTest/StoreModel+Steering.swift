@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// What users change while a batch runs.
 extension StoreModel {

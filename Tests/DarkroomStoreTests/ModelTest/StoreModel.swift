@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// The rules once more, as plainly as they can be said: from the state before and a message, the state after and the
 /// answer. Counters and reasons are not foretold: the invariants count the letters.

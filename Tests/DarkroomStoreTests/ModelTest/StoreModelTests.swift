@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// The scripts against the model in random runs. A failure names its seed; the same run again:
 /// `DARKROOM_MODEL_SEED=<seed> DARKROOM_MODEL_STEPS=<steps> swift test --filter StoreModelTests`.

@@ -1,6 +1,7 @@
 import DarkroomModel
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// What a worker knows: what it believes to hold, and what became of the photos.
 struct WorkerModel {

@@ -4,6 +4,7 @@ import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomStore
+@testable import StoreInspection
 
 /// A store in a namespace of its own, and what tests do with it again and again.
 final class TestStore {

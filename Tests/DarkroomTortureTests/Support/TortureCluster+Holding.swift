@@ -61,4 +61,10 @@ extension TortureCluster {
             return replies[2 * position + 1] == .null ? 0 : nil
         }
     }
+
+    /// The most leases of one operation that have expired, of those that have not ended.
+    func mostDeaths() throws -> Int {
+        let replies = store.connection.call(batches.map { RedisCommand("HVALS", store.keys.deaths($0)) })
+        return try replies.flatMap { try $0.get().array ?? [] }.compactMap(\.int).max() ?? 0
+    }
 }

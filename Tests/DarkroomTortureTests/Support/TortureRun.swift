@@ -27,11 +27,11 @@ struct TortureRun {
         if let minutes = number("MINUTES") {
             self.count = .max
             deadline = began + .seconds(60 * minutes)
-            print("torture \(name): DARKROOM_TORTURE_SEED=\(seed) DARKROOM_TORTURE_MINUTES=\(minutes)")
+            say("DARKROOM_TORTURE_SEED=\(seed) DARKROOM_TORTURE_MINUTES=\(minutes)")
         } else {
             self.count = number("COUNT") ?? count
             deadline = nil
-            print("torture \(name): DARKROOM_TORTURE_SEED=\(seed) DARKROOM_TORTURE_COUNT=\(self.count)")
+            say("DARKROOM_TORTURE_SEED=\(seed) DARKROOM_TORTURE_COUNT=\(self.count)")
         }
     }
 
@@ -42,17 +42,26 @@ struct TortureRun {
     func report(_ result: [(what: String, value: String)]) {
         let seconds = Int((ContinuousClock.now - began).components.seconds)
         let text = result.map { "\($0.value) \($0.what)" }.joined(separator: ", ")
-        print("torture \(name): \(text) (seed \(seed), \(seconds) s)")
+        say("\(text) (seed \(seed), \(seconds) s)")
         guard let path = ProcessInfo.processInfo.environment["DARKROOM_TORTURE_REPORT"] else { return }
         let row = Row(
-            fault: name, seed: seed, seconds: seconds, result: result.map { .init(what: $0.what, value: $0.value) })
+            fault: name, result: result.map { .init(what: $0.what, value: $0.value) }, seconds: seconds, seed: seed,
+            text: text)
         do {
             let file = try open(path)
             defer { try? file.close() }  // what could fail was written before
-            try file.write(contentsOf: try JSONEncoder().encode(row) + Data("\n".utf8))
+            let encoder = JSONEncoder()
+            encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+            try file.write(contentsOf: try encoder.encode(row) + Data("\n".utf8))
         } catch {
-            print("torture \(name): the report \(path) cannot be written: \(error)")
+            say("the report \(path) cannot be written: \(error)")
         }
+    }
+
+    /// Prints at once, also where standard output is a file.
+    private func say(_ text: String) {
+        print("torture \(name): \(text)")
+        fflush(nil)
     }
 
     private struct Row: Encodable {
@@ -62,9 +71,10 @@ struct TortureRun {
         }
 
         let fault: String
-        let seed: UInt64
-        let seconds: Int
         let result: [Figure]
+        let seconds: Int
+        let seed: UInt64
+        let text: String
     }
 
     private func open(_ path: String) throws -> FileHandle {

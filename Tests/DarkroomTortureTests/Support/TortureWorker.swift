@@ -7,14 +7,20 @@ final class TortureWorker: Sendable {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("darkroom").path
 
+    private static let variable = "DARKROOM_TORTURE_CLUSTER"
+
     /// The file that it logs to, at level debug.
     let log: String
     private let process: BoundProcess
 
-    init(redisURL: String, namespace: String, arguments: [String], log: String) throws {
+    /// Starts it; all processes that come of it have `mark` in their environment.
+    init(redisURL: String, namespace: String, arguments: [String], log: String, mark: String) throws {
         self.log = log
         let words =
-            [Self.program, "worker", "--redis", redisURL, "--namespace", namespace, "--allow-private"]
+            [
+                "env", "\(Self.variable)=\(mark)", Self.program, "worker", "--redis", redisURL, "--namespace",
+                namespace, "--allow-private",
+            ]
             + ["--per-host", "32", "--log-level", "debug"] + arguments
         process = try BoundProcess(words, log: log)
     }
@@ -92,6 +98,16 @@ final class TortureWorker: Sendable {
             let text = FileManager.default.contents(atPath: "\(folder)/\(thread)/stat") ?? Data()
             // The name in parentheses may hold anything.
             return String(decoding: text, as: UTF8.self).split(separator: ")").last?.first { $0 != " " }
+        }
+    }
+
+    /// The ids of all processes that come of workers with this mark.
+    static func processes(markedBy mark: String) -> [String] {
+        let wanted = Data("\(variable)=\(mark)".utf8)
+        // One that ends meanwhile has no files any more.
+        return ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).filter { name in
+            Int(name) != nil
+                && FileManager.default.contents(atPath: "/proc/\(name)/environ")?.range(of: wanted) != nil
         }
     }
 }

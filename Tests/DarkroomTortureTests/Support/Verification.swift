@@ -3,6 +3,8 @@ import DarkroomCoding
 import Foundation
 import Testing
 
+@testable import StoreInspection
+
 /// What was found when a batch was looked at as a whole.
 struct Verification {
     /// Its photos.
@@ -38,11 +40,18 @@ extension TortureCluster {
             problems.append("photo \(index) was never asked for")
         }
         verification.problems = problems
+        if !problems.isEmpty { keepFolder() }
         for problem in problems.prefix(20) { Issue.record("batch \(batch): \(problem)", sourceLocation: location) }
         if problems.count > 20 {
             Issue.record("batch \(batch): \(problems.count - 20) more", sourceLocation: location)
         }
         return verification
+    }
+
+    /// Looks at everything in the namespace, and records an issue for what does not hold of it, whatever happened before.
+    func verifyStore(_ location: SourceLocation = #_sourceLocation) throws {
+        let violations = try StoreReader(store).read().violations()
+        #expect(violations == [], sourceLocation: location)
     }
 
     /// The manifest's lines by index.

@@ -1,7 +1,6 @@
 import DarkroomModel
 import DarkroomRedis
-
-@testable import DarkroomStore
+import DarkroomStore
 
 /// Reads everything that stands in a namespace with one read-only script, so that a test sees one moment of it and also
 /// the keys that should not be there. What did not change since the last reading is not read apart again.

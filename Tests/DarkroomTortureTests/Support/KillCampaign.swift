@@ -1,0 +1,65 @@
+import Darkroom
+import DarkroomConcurrency
+import Foundation
+import FuzzSupport
+import Testing
+
+/// Workers that are killed at random moments while there is always work.
+final class KillCampaign {
+    /// What it came to.
+    struct Outcome {
+        var kills = 0
+        /// Kills of workers that held something.
+        var losses = 0
+        /// Photos that the killed workers held and had not reported.
+        var unreported = 0
+        /// From each kill to the claim by another worker, by operation.
+        var recovery = Distribution()
+        /// The most leases of one operation that were seen to have expired.
+        var mostDeaths = 0
+    }
+
+    private let cluster: TortureCluster
+    private let workload: Workload
+    private let watch: RecoveryWatch
+    private var random: SeededGenerator
+    private var outcome = Outcome()
+
+    init(_ cluster: TortureCluster, workload: Workload, random: SeededGenerator) {
+        self.cluster = cluster
+        self.workload = workload
+        self.random = random
+        watch = RecoveryWatch(cluster)
+    }
+
+    /// Kills while the run goes on, replaces who was killed, and lets all work be finished.
+    /// - Parameter pause: between two kills, in ms.
+    func perform(_ run: TortureRun, pause: Range<Int>) throws -> Outcome {
+        defer { watch.stop() }
+        while run.goesOn(after: outcome.kills) {
+            let next = ContinuousClock.now + .milliseconds(random.number(in: pause))
+            try workload.keepUp()
+            // Nothing is waited for: the moment is to be any.
+            Signal().wait(timeout: next - .now)
+            try kill()
+        }
+        outcome.recovery = try watch.finish(within: .seconds(60))
+        try workload.finish()
+        return outcome
+    }
+
+    private func kill() throws {
+        let victim = random.pick(cluster.workers)
+        // It stands still while Redis is asked what it has, so that the answer is what its death loses.
+        let stopped = ContinuousClock.now
+        try victim.suspend()
+        let held = try cluster.operations(heldBy: victim)
+        victim.kill()
+        watch.expect(held.map(\.held), since: stopped)
+        try cluster.startWorker()
+        outcome.kills += 1
+        outcome.losses += held.isEmpty ? 0 : 1
+        outcome.unreported += held.reduce(0) { $0 + $1.unreported }
+        outcome.mostDeaths = max(outcome.mostDeaths, try cluster.mostDeaths())
+    }
+}

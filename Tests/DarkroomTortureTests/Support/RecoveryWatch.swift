@@ -1,0 +1,80 @@
+import Darkroom
+import DarkroomConcurrency
+
+/// Measures how long operations of dead workers wait until another worker has claimed them, by asking Redis every 20 ms.
+final class RecoveryWatch: Sendable {
+    private struct Awaited {
+        let held: HeldOperation
+        let since: ContinuousClock.Instant
+    }
+
+    private struct State {
+        var awaited: [Awaited] = []
+        var recovered = Distribution()
+        var failure: (any Error)?
+    }
+
+    private let state = Locked(State())
+    private let cluster: TortureCluster
+    private let ended = Latch()
+    private let wake = Signal()
+    private let thread: Locked<OwnedThread?> = Locked(nil)
+
+    /// Begins to watch; `stop()` it.
+    init(_ cluster: TortureCluster) {
+        self.cluster = cluster
+        let thread = OwnedThread("recovery-watch") { [self] in
+            while !ended.isSet {
+                look()
+                wake.wait(timeout: .milliseconds(20))
+            }
+        }
+        self.thread.withLock { $0 = thread }
+    }
+
+    /// The worker that held these operations died at `since`.
+    func expect(_ operations: [HeldOperation], since: ContinuousClock.Instant) {
+        state.withLock { $0.awaited += operations.map { Awaited(held: $0, since: since) } }
+    }
+
+    /// Waits until all that is expected was claimed, and ends.
+    /// - Returns: how long each operation waited.
+    func finish(within timeout: Duration) throws -> Distribution {
+        defer { stop() }
+        let deadline = ContinuousClock.now + timeout
+        while true {
+            let (left, failure) = state.withLock { ($0.awaited.count, $0.failure) }
+            if let failure { throw failure }
+            if left == 0 { return state.withLock { $0.recovered } }
+            guard .now < deadline else {
+                throw TortureFailure("\(left) operations of dead workers were not claimed within \(timeout)")
+            }
+            wake.wait(timeout: .milliseconds(20))
+        }
+    }
+
+    /// Ends the watch.
+    func stop() {
+        ended.set()
+        wake.raise()
+        thread.withLock { $0 }?.join()
+    }
+
+    private func look() {
+        let awaited = state.withLock { $0.awaited }
+        do {
+            let holders = try cluster.holders(of: awaited.map(\.held))
+            let now = ContinuousClock.now
+            state.withLock { state in
+                for (awaited, holder) in zip(awaited, holders) {
+                    guard let holder, holder != awaited.held.fence else { continue }
+                    state.recovered.add(now - awaited.since)
+                    state.awaited.removeAll { $0.held == awaited.held }
+                }
+            }
+        } catch {
+            if let error = error as? RedisError, error.isPassing { return }
+            state.withLock { $0.failure = error }
+        }
+    }
+}
