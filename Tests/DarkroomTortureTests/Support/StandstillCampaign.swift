@@ -78,6 +78,7 @@ final class StandstillCampaign {
     private func stop(
         _ victim: TortureWorker, in batch: BatchID
     ) throws -> ([HeldOperationContent], ContinuousClock.Instant) {
+        _ = try victim.id  // it has started
         let awaitsFile = random.chance(50)
         let deadline = ContinuousClock.now + .seconds(20)
         let patience = ContinuousClock.now + .seconds(1)
@@ -148,7 +149,7 @@ final class StandstillCampaign {
         let id = try worker.id
         return try FileManager.default.subpathsOfDirectory(atPath: cluster.submission(of: batch).output).filter {
             name in
-            name.split(separator: "/").last.map { $0.hasPrefix(".") && $0.hasSuffix(".\(id)") } ?? false
+            name.split(separator: "/").last.map { $0.hasPrefix(".") && $0.contains(".\(id)") } ?? false
         }
     }
 
