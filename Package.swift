@@ -70,6 +70,7 @@ let package = Package(
             dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem"],
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
+        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),
@@ -87,7 +88,10 @@ let package = Package(
         .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
-            dependencies: ["DarkroomWorker", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomTestSupport"]),
+            dependencies: [
+                "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomTestSupport",
+            ]),
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
@@ -95,7 +99,7 @@ let package = Package(
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
-            dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport"]),
+            dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport", "HostileWorker"]),
         .testTarget(
             name: "DarkroomTortureTests",
             dependencies: [

@@ -36,14 +36,24 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Worker options") var slots: SlotOptions
+    @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @Option(help: "Use this Redis and its workers, too, instead of a private one.", valueName: "url") var redis: String?
+    @Option(
+        help: "With --redis: how many of its replicas must have the batch before it counts as fed; unless given one, where "
+            + "there are any.",
+        valueName: "count")
+    var replicas: Int?
     @OptionGroup(title: "Redis options") var access: RedisAccessOptions
     @Option(help: "With --redis: what the keys begin with.", valueName: "name") var namespace: String = "darkroom"
 
     func validate() throws {
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
         if let redis { _ = try access.configuration(url: redis) }
+        try requireAtLeast(0, replicas ?? 0, "--replicas")
+        if replicas != nil, redis == nil {
+            throw ValidationError("--replicas: the Redis of a run has none; only with --redis <url>")
+        }
         if let operation = image.ownOperation, redis == nil {
             throw ValidationError(
                 "--filter \(operation): the worker of a run has only the image filters; give the Redis of workers that have "
@@ -61,6 +71,7 @@ struct RunCommand: ParsableCommand {
         try files.apply(to: &options, output: output, list: reader)
         if redis == nil { options.retain = nil }
 
+        let worker = try workerConfiguration()
         let progress = LiveProgress(feedOnly: false)
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
@@ -71,7 +82,7 @@ struct RunCommand: ParsableCommand {
         defer { session.close() }
         defer { progress.end() }
         let outcome = try session.develop(
-            reader, worker: workerConfiguration(), retry: retry, interruption: interruption)
+            reader, worker: worker, retry: retry, replicas: replicas, interruption: interruption)
         progress.end()
         try report(outcome)
         interruption.onFirst(nil)
@@ -116,7 +127,8 @@ struct RunCommand: ParsableCommand {
     private func workerConfiguration() throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
-        configuration.transfer = fetch.transferConfiguration(fileFolders: listFolder.map { [$0] } ?? [])
+        disk.apply(to: &configuration)
+        configuration.transfer = try fetch.transferConfiguration(fileFolders: listFolder.map { [$0] } ?? [])
         configuration.maxPixels = fetch.maxPixels.value
         return configuration
     }

@@ -27,6 +27,13 @@ struct SubmitCommand: ParsableCommand {
     var output: String?
     @Option(help: "Go on feeding this batch with the same list, where it was interrupted.", valueName: "batch")
     var resume: String?
+    @Option(
+        help: """
+            How many replicas of Redis must have the batch before it counts as submitted; unless given one, where there are \
+            any. When fewer have it after 10 s, that is a warning.
+            """,
+        valueName: "count")
+    var replicas: Int?
     @Flag(help: "Stay until the batch has finished, with progress.") var wait: Bool
     @Flag(help: "The output folder is not seen from here; workers make it.") var remoteOutput: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
@@ -38,7 +45,7 @@ struct SubmitCommand: ParsableCommand {
 
     /// What can be said of a batch that was begun before, too.
     private static let optionsOfAnyBatch: Set = [
-        "--resume", "--wait", "--json", "--on-finish", "--redis", "--namespace",
+        "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--namespace",
     ]
 
     func validate() throws {
@@ -56,6 +63,7 @@ struct SubmitCommand: ParsableCommand {
             guard let folder, remoteOutput, !folder.hasPrefix("/") else { continue }
             throw ValidationError("\(option) \"\(folder)\": with --remote-output the path must be absolute")
         }
+        try requireAtLeast(0, replicas ?? 0, "--replicas")
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if finish.onFinish != nil, !wait {
             throw ValidationError(
@@ -65,16 +73,16 @@ struct SubmitCommand: ParsableCommand {
     }
 
     func run() throws {
-        let interruption = FeedInterruption(list: list)
+        let interruption = FeedInterruption(list: listName)
         StopSignals.handle { _ in interruption.leave() }
         let reader = try PhotoListReader(list)
         let store = try redis.connect()
         let progress = LiveProgress(feedOnly: !wait)
         for warning in try RedisRequirements.check(redis.configuration()) { progress.note("warning: \(warning)") }
 
-        let feed = try begin(reader, store, Coordinator(store: store) { progress.note($0.description) })
+        let coordinator = Coordinator(store: store, replicas: replicas) { progress.note($0.description) }
+        let feed = try begin(reader, store, coordinator) { interruption.stage = .feeding($0) }
         let id = try feed.waitUntilBegun()
-        interruption.stage = .feeding(id)
         if !json { try print(id.description) }
         let batch: BatchFacts
         do {
@@ -119,12 +127,21 @@ struct SubmitCommand: ParsableCommand {
     }
 
     /// Starts feeding a new batch or going on with an old one.
-    private func begin(_ reader: PhotoListReader, _ store: BatchStore, _ coordinator: Coordinator) throws -> BatchFeed {
+    /// - Parameter onBegun: told the batch by the feeding thread, before anybody else.
+    private func begin(
+        _ reader: PhotoListReader, _ store: BatchStore, _ coordinator: Coordinator,
+        onBegun: @escaping @Sendable (BatchID) -> Void
+    ) throws -> BatchFeed {
         // From here on the feeding thread alone uses the reader.
         nonisolated(unsafe) let reader = reader
         if let resume {
             let id = try store.batch(named: resume).id
-            return BatchFeed { onBegun in try coordinator.resume(id, reader, onResumed: onBegun) }
+            return BatchFeed { tell in
+                try coordinator.resume(id, reader) { id in
+                    onBegun(id)
+                    tell(id)
+                }
+            }
         }
         var options = BatchOptions()
         image.apply(to: &options)
@@ -132,11 +149,16 @@ struct SubmitCommand: ParsableCommand {
         try files.apply(to: &options, output: output ?? "", list: reader)
         options.remoteOutput = remoteOutput
         let before = try queue.batchesBefore(in: store)
-        return BatchFeed { [options, files] onBegun in
-            try coordinator.submit(
-                reader, options: options, after: before, overwrite: files.overwrite, onSubmitted: onBegun)
+        return BatchFeed { [options, files] tell in
+            try coordinator.submit(reader, options: options, after: before, overwrite: files.overwrite) { id in
+                onBegun(id)
+                tell(id)
+            }
         }
     }
+
+    /// The list as messages call it: of a URL, user, password and query may be secrets.
+    private var listName: String { PhotoURL.redacting(list) }
 
     /// What can be done about a batch whose list was not fed to its end.
     private func advice(after error: any Error, _ id: BatchID, _ store: BatchStore) -> String {
@@ -144,7 +166,7 @@ struct SubmitCommand: ParsableCommand {
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
         do { if try store.facts(of: id) == nil { return "" } } catch {}
-        return "\nbatch \(id) is not complete: go on with darkroom submit \(list) --resume \(id), or give it up with "
+        return "\nbatch \(id) is not complete: go on with darkroom submit \(listName) --resume \(id), or give it up with "
             + "darkroom forget \(id)"
     }
 

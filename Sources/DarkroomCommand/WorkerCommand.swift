@@ -8,7 +8,7 @@ struct WorkerCommand: ParsableCommand {
         name: "worker", abstract: "Develop what is queued, until it is stopped.",
         discussion: """
             The first SIGTERM or SIGINT (Ctrl-C) stops it in order: photos that run may end within the grace time, all \
-            else is handed back to be developed by others. A second one makes it leave at once; what it held is taken \
+            else is handed back to be developed by others. A second one, 0.2 s later at the earliest, makes it leave at once; what it held is taken \
             over by others when its leases have expired.
             """,
         group: "Worker",
@@ -17,6 +17,7 @@ struct WorkerCommand: ParsableCommand {
     @Option(help: "Write only below this folder; batches with another output are left to others.", valueName: "folder")
     var outputsUnder: [String]
     @OptionGroup(title: "Worker options") var slots: SlotOptions
+    @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @OptionGroup(title: "Webhook options") var webhooks: WebhookOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
@@ -52,8 +53,9 @@ struct WorkerCommand: ParsableCommand {
     func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)
+        disk.apply(to: &configuration)
         configuration.outputsUnder = try outputsUnder.map { try existingFolder($0, "--outputs-under") }
-        configuration.transfer = fetch.transferConfiguration()
+        configuration.transfer = try fetch.transferConfiguration()
         configuration.maxPixels = fetch.maxPixels.value
         try webhooks.apply(to: &configuration) { warning in
             logger.warning("webhook options are not as they should be", ["detail": .text(warning)])

@@ -9,20 +9,23 @@ import DarkroomStore
 public final class Coordinator: Sendable {
     let store: BatchStore
     let control: FeedControl
-    private let onNotice: @Sendable (FeedNotice) -> Void
+    private let replicas: Int?
 
     /// A coordinator that feeds through a store.
     /// - Parameters:
     ///   - store: where it feeds.
-    ///   - patience: how long Redis may be away while a list is fed before the coordinator gives up.
+    ///   - patience: how long Redis may be away while a list is fed before the coordinator gives up. While Redis only has no
+    ///     memory left, it waits for any time.
+    ///   - replicas: how many replicas of Redis are waited for before a batch counts as submitted, for 10 s; nil is one
+    ///     where there are any. When fewer have it by then, that is a notice and no error.
     ///   - onNotice: is told what users may want to know meanwhile; called on the feeding thread.
     public init(
-        store: BatchStore, patience: Duration = .seconds(300),
+        store: BatchStore, patience: Duration = .seconds(300), replicas: Int? = nil,
         onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
     ) {
         self.store = store
-        self.onNotice = onNotice
-        control = FeedControl(patience: patience, onNotice: onNotice)
+        self.replicas = replicas
+        control = FeedControl(store: store, patience: patience, onNotice: onNotice)
     }
 
     /// The operations of the current feed that Redis has confirmed.
@@ -105,17 +108,23 @@ public final class Coordinator: Sendable {
     }
 
     /// Feeds a list to the batch that `begin` names at the list's first photo, and seals it. Where Redis loses what it had
-    /// confirmed, the list is read again.
+    /// confirmed, or somebody else seals the batch meanwhile, the list is read again.
     private func feedAndSeal(_ list: some PhotoListSource, begin: () throws -> BatchID) throws -> BatchFacts {
         var begun: BatchID?
+        var heart: FeederHeart?
+        defer { heart?.stop() }
+        func beginAlive() throws -> BatchID {
+            let id = try begin()
+            heart = FeederHeart(store: store, batch: id)
+            return id
+        }
         repeat {
-            if let facts = try feedAndSealOnce(list, &begun, begin: begin) { return facts }
-            onNotice(.readingAgain)
+            if let facts = try feedAndSealOnce(list, &begun, begin: beginAlive) { return facts }
             try list.rewind()
         } while true
     }
 
-    /// Nil when Redis has lost what it had confirmed.
+    /// Nil when the list is to be read again.
     private func feedAndSealOnce(
         _ list: some PhotoListSource, _ begun: inout BatchID?, begin: () throws -> BatchID
     ) throws -> BatchFacts? {
@@ -128,8 +137,11 @@ public final class Coordinator: Sendable {
             guard let id = begun, let totals else {
                 throw CoordinatorError(.emptyList, "the photo list has no photos; nothing was submitted")
             }
-            return try seal(id, totals) ? try facts(of: id) : nil
-        } catch is FeedPipeline.RolledBack {
+            if try seal(id, totals) { return try facts(of: id) }
+            control.notice(.readingAgain)
+            return nil
+        } catch let again as FeedPipeline.ReadAgain {
+            control.notice(again == .rolledBack ? .readingAgain : .overtaken)
             return nil
         } catch is FeedPipeline.Cancelled {
             guard let id = begun else { preconditionFailure("a batch was fed before it was begun") }
@@ -157,13 +169,15 @@ public final class Coordinator: Sendable {
     /// Seals a batch and blocks until Redis has it safely; false when Redis has lost something since it confirmed it.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
         // Both are tried again together: after a failover the new master may confirm what it has of a seal that is lost.
-        let (reply, isKept) = try control.retrying {
+        let durability = Durability(store: store, replicas: replicas, check: control.check)
+        let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))
-            return (reply, reply == .sealed ? try Durability(store: store).wait() : true)
+            return (reply, reply == .sealed ? try durability.wait() : nil)
         }
         switch reply {
         case .sealed:
-            if !isKept { onNotice(.notPersistent) }
+            if outcome?.keepsFile == false { control.notice(.notPersistent) }
+            if let lack = outcome?.lack { control.notice(.tooFewReplicas(lack)) }
             return true
         case .gone: throw Self.gone(id)
         case .cancelled: throw FeedPipeline.Cancelled()

@@ -33,6 +33,9 @@ public struct BatchOptions: Sendable, Equatable {
     /// The URL that workers tell of its end; empty for none.
     public var webhook = ""
 
+    /// True when the manifest has URLs without user, password, query and fragment.
+    public var redactURLs = false
+
     /// The options that hold unless told.
     public init() {}
 }
@@ -47,6 +50,7 @@ extension BatchOptions {
             ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)), ("window", String(window)),
             ("retain", retain.map { String($0.wholeMilliseconds) } ?? "-1"),
             ("after.success", afterSuccess ? "1" : ""), ("originals", originals), ("webhook", webhook),
+            ("redact.urls", redactURLs ? "1" : ""),
         ]
     }
 
@@ -71,6 +75,7 @@ extension BatchOptions {
         afterSuccess = fields["after.success"] == "1"
         originals = fields["originals"] ?? originals
         webhook = fields["webhook"] ?? webhook
+        redactURLs = fields["redact.urls"] == "1"
     }
 }
 

@@ -6,7 +6,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
     public var index: Int
     /// The name as the list has it.
     public var name: String
-    /// The URL as the list has it.
+    /// The URL as the list has it, or what ``redact()`` leaves of it.
     public var url: String
     /// `filtered`, `failed` or `cancelled`.
     public var state: String
@@ -41,6 +41,14 @@ public struct ManifestLine: Sendable, Equatable, Codable {
         url = record.url
         self.state = state.word
         if case .failed(let reason) = state { self.reason = reason.word }
+    }
+
+    /// Leaves out what may be secret: user, password, query and fragment of the URL, and of URLs in the detail. A name that
+    /// is such a URL itself loses them, too.
+    public mutating func redact() {
+        url = PhotoURL.redacted(url)
+        detail = detail.map(PhotoURL.redacting)
+        name = PhotoURL.redacting(name)
     }
 
     /// Appends this line as JSON and a line feed.

@@ -53,6 +53,13 @@ extension BatchStore {
         }
     }
 
+    /// Says that the feeder of a batch lives; answers whether the batch is there.
+    public func feederLives(_ id: BatchID) -> ScriptCall<Bool> {
+        ScriptCall(StoreScripts.feeder, scriptKeys, [[UInt8](id.description)]) { reply throws(StoreError) in
+            reply.status == "OK"
+        }
+    }
+
     /// Seals a batch: what was fed is all. Refused when the totals differ. Repeating it does no harm.
     public func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
         let arguments = [[UInt8](id.description), [UInt8](operations), [UInt8](photos)]

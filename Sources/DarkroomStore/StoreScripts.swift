@@ -6,6 +6,7 @@ import DarkroomRedis
 enum StoreScripts {
     static let submit = script("submit.lua", PackageResources.submit_lua)
     static let feed = script("feed.lua", PackageResources.feed_lua)
+    static let feeder = script("feeder.lua", PackageResources.feeder_lua)
     static let seal = script("seal.lua", PackageResources.seal_lua)
     static let claim = script("claim.lua", PackageResources.claim_lua)
     static let heartbeat = script("heartbeat.lua", PackageResources.heartbeat_lua)
@@ -27,7 +28,7 @@ enum StoreScripts {
     static let webhook = script("webhook.lua", PackageResources.webhook_lua)
 
     static let all = [
-        submit, feed, seal, claim, heartbeat, report, handback, forget, expire, leave,
+        submit, feed, feeder, seal, claim, heartbeat, report, handback, forget, expire, leave,
         cancel, cancelPhotos, suspend, prioritize, focus, limits, depend, undepend, retry, restore, webhook,
     ]
 

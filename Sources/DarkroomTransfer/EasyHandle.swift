@@ -23,6 +23,8 @@ final class EasyHandle {
     /// Why a redirect is not followed.
     private var redirectRefusal: Refusal?
     private var started = ContinuousClock.now
+    /// Whether a request of this attempt has gone to an address of the public internet.
+    private var hasBeenPublic = false
     private var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
@@ -45,6 +47,7 @@ final class EasyHandle {
     func prepare(_ transfer: Transfer, url: String) {
         self.transfer = transfer
         redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
+        hasBeenPublic = false
         started = .now
         lastActivity = started
         errorText.pointee = 0
@@ -97,17 +100,25 @@ final class EasyHandle {
         isConnected = true
         isActive = true
         let text = address.map { String(cString: $0) } ?? ""
-        guard let found = IPAddress(text.prefix { $0 != "%" }), settings.allows(found) else {
-            refusal = Self.denied(text)
+        guard let found = IPAddress(text.prefix { $0 != "%" }), allows(found) else {
+            refusal = denied(text)
             return false
         }
+        if settings.allows(found) { hasBeenPublic = true }
         return true
     }
 
-    private static func denied(_ address: String) -> Refusal {
-        Refusal(
-            code: .addressDenied,
-            detail: "\(address) is not an address of the public internet (--allow-networks allows more)")
+    private func allows(_ address: IPAddress) -> Bool {
+        settings.allows(address) || settings.configuration.mayStartAnywhere && !hasBeenPublic
+    }
+
+    private func denied(_ address: String) -> Refusal {
+        let advice =
+            settings.configuration.mayStartAnywhere
+            ? ", which a redirect from there may not lead to; if it is to be trusted, name the URL that it redirects to"
+            : " (--allow-networks allows more)"
+        return Refusal(
+            code: .addressDenied, detail: "\(address) is not an address of the public internet\(advice)")
     }
 
     /// Counts a line of the header, or of one before a redirect; `false` ends the attempt.
@@ -157,8 +168,8 @@ final class EasyHandle {
         isConnected = false
         let (family, kind, number) = (address.pointee.family, address.pointee.socktype, address.pointee.protocol)
         let target = withUnsafePointer(to: &address.pointee.addr) { IPAddress($0) }
-        guard let target, settings.allows(target) else {
-            refusal = Self.denied(target?.description ?? "an address that is neither IPv4 nor IPv6")
+        guard let target, allows(target) else {
+            refusal = denied(target?.description ?? "an address that is neither IPv4 nor IPv6")
             return CURL_SOCKET_BAD
         }
         let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)

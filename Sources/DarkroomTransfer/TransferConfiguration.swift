@@ -22,6 +22,9 @@ public struct TransferConfiguration: Sendable {
     public var userAgent = "darkroom"
     /// Whether loopback, private, link-local and other addresses that are not of the public internet may be dialled.
     public var allowPrivate = false
+    /// Whether the URL itself may lie at any address, because a user has named just this one. A redirect may lead on from one
+    /// that is not of the public internet, but from the public internet to no other.
+    public var mayStartAnywhere = false
     /// Networks that may be dialled although they are not of the public internet.
     public var allowedNetworks: [NetworkRange] = []
     /// The hosts that may be asked, redirects included; none is all.

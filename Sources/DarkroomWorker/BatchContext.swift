@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
 import Foundation
@@ -14,6 +15,12 @@ final class BatchContext: Sendable {
     let output: String?
     /// Where downloaded bytes are kept and looked for; nil when they are not.
     let originals: OriginalsFolder?
+    /// Shared by the operations that are held, and closed with the last of them: nothing else keeps a share mounted.
+    private let latestFolder = Locked(WeakFolder())
+
+    private struct WeakFolder {
+        weak var folder: OpenFolder?
+    }
 
     /// The context of a batch.
     /// - Throws: ``Refusal`` when this worker cannot do the batch.
@@ -57,8 +64,41 @@ final class BatchContext: Sendable {
         let make: @Sendable () -> any PhotoOperation
     }
 
+    /// Where the batch's files go; nil when it writes nothing.
+    var place: OutputPlace? { output.map { OutputPlace(folder: $0, sign: ManifestPath.folder(id)) } }
+
     /// The folder of the batch's manifest.
-    var manifestFolder: String? { output.map { $0 + "/" + ManifestPath.folder(id) } }
+    var manifestFolder: String? { place?.signPath }
+
+    /// The folders that something of the batch is written to.
+    var folders: [String] { [output, originals?.path].compactMap { $0 } }
+
+    /// The folder of the manifest, open, for an operation that was claimed; nil when the batch writes nothing.
+    /// - Throws: ``Refusal`` when nothing can be written there.
+    func openFolder() throws(Refusal) -> OpenFolder? {
+        guard let path = manifestFolder else { return nil }
+        guard access(path, W_OK) == 0 else {
+            throw Refusal(reason: "its output folder cannot be written: \(path): \(String(cString: strerror(errno)))")
+        }
+        if let folder = latestFolder.withLock({ $0.folder }), folder.isStillThere { return folder }
+        do throws(OutputPlace.SystemFailure) {
+            let folder = try OpenFolder(path)
+            latestFolder.withLock { $0.folder = folder }
+            return folder
+        } catch {
+            throw Refusal(reason: "its output folder cannot be used: \(error.attempted) \(path): \(error.text)")
+        }
+    }
+
+    /// A line as the batch's manifest has it: the one place where lines become text.
+    func text(of line: ManifestLine) -> [UInt8] {
+        var line = line
+        if options.redactURLs { line.redact() }
+        var text: [UInt8] = []
+        text.reserveCapacity(512)
+        line.append(to: &text)
+        return text
+    }
 
     /// The path of a photo's file below the output folder.
     func path(of record: PhotoRecord, ending: String) -> String {

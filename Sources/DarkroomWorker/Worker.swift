@@ -9,7 +9,8 @@ import Foundation
 /// One worker: claims operations, runs their photos through its two local queues, reports them, and hands back what it
 /// does not finish.
 ///
-/// Its threads: the claimer, the reporter, the heart, the transfers', and those of the two operation queues.
+/// Its threads: the claimer, the reporter, the heart, who looks after outputs that cannot be written, the transfers', and those
+/// of the two operation queues.
 public final class Worker: Sendable {
     /// New with every start, so that nothing of an earlier process is taken for this one's.
     public let id: String
@@ -17,6 +18,7 @@ public final class Worker: Sendable {
     private let claimer: Claimer
     private let reporter: Reporter
     private let heart: Heart
+    private let outputs: OutputWatcher
     private let webhooks: WebhookDelivery
     private let threads = Locked<[OwnedThread]>([])
     private let subscription = Locked<RedisSubscription?>(nil)
@@ -53,6 +55,7 @@ public final class Worker: Sendable {
             onDueWebhooks: { [webhooks] in webhooks.offer($0) })
         claimer = Claimer(core)
         reporter = Reporter(core)
+        outputs = OutputWatcher(core) { [claimer] in claimer.expectWork(.veryHigh, workers: 1) }
         let started = Int(Date().timeIntervalSince1970 * 1000)
         heart = Heart(core) { [id, core, claimer] in
             WorkerDescription(id: id, started: started, core: core, refused: claimer.refused).fields
@@ -87,6 +90,7 @@ public final class Worker: Sendable {
                 },
                 OwnedThread("darkroom-reports") { [reporter] in reporter.run() },
                 OwnedThread("darkroom-events") { [core] in core.events.run() },
+                OwnedThread("darkroom-outputs") { [outputs] in outputs.run() },
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
@@ -144,6 +148,7 @@ public final class Worker: Sendable {
         heart.stop()
         reporter.stop()
         core.events.stop()
+        outputs.stop()
         if !core.leaving.isSet {
             for thread in threads.withLock({ $0 }) { thread.join() }
             webhooks.end()

@@ -1,3 +1,4 @@
+import CSystem
 import DarkroomTransfer
 import Foundation
 
@@ -25,6 +26,11 @@ public struct WorkerConfiguration: Sendable {
     public var maxPixels = 100_000_000
     /// The most downloaded bytes that wait for their filter before downloads pause.
     public var maxBytesHeld = 128 << 20
+    /// What becomes of photos whose files find no room on the disk.
+    public var whenDiskFull = WhenDiskFull.wait
+    /// Whether files and their folders are on the disk before a photo is reported. Without it reporting costs less, and a power
+    /// cut can lose files that Redis counts as filtered.
+    public var isDurable = true
     /// The hosts that webhooks are delivered to from here; none unless told.
     public var webhookHosts = WebhookHosts()
     /// What webhooks are signed with, so that their receivers know who sent them; nil sends them without a signature.
@@ -48,6 +54,10 @@ public struct WorkerConfiguration: Sendable {
     package var observer: (@Sendable (PhotoMoment) -> Void)?
     /// How long operations of a suspended batch are held for their downloaded bytes.
     package var holdsSuspended: Duration = .seconds(600)
+    /// How long operations whose output cannot be written are held.
+    package var holdsBarred: Duration = .seconds(30)
+    /// Makes everything durable that was written to the file system of a descriptor: 0, or the system's number of an error.
+    package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
     /// The configuration that holds unless told.
     public init() {}

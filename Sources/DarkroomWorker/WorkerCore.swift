@@ -18,6 +18,8 @@ final class WorkerCore: Sendable {
     let reportSignal = Signal()
     /// Raised when a heartbeat is to be sent at once.
     let heartSignal = Signal()
+    /// Raised when an output cannot be written.
+    let outputSignal = Signal()
     /// Set when the worker is to leave without finishing anything.
     let leaving = Latch()
     /// Set when nothing more is claimed, whatever Redis answers.
@@ -48,12 +50,17 @@ final class WorkerCore: Sendable {
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = PhotoHelpers(configuration, keeps: configuration.isolatesEveryPhoto)
-        pending = PendingOperations(
-            configuration, source: OriginalsSource(TransferSource(engine: engine), worker: id))
+        let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
+        let source = OriginalsSource(TransferSource(engine: engine), worker: id) { failure, context in
+            isWaitedFor.withLock { $0 }?(failure, context) ?? false
+        }
+        pending = PendingOperations(configuration, source: source)
         ledger = Locked(
             WorkerLedger(
                 downloads: configuration.downloads, filtrations: configuration.filtrations,
-                maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended))
+                maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended,
+                holdsBarred: configuration.holdsBarred))
+        isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
     /// Reads or changes the ledger. The answer is acted on outside of the lock.
@@ -70,9 +77,11 @@ final class WorkerCore: Sendable {
     // MARK: Photos
 
     /// Takes an operation that was claimed and begins what there is room for.
-    func accept(_ claimed: ClaimedOperation, _ context: BatchContext) throws(StoreError) {
+    func accept(
+        _ claimed: ClaimedOperation, _ context: BatchContext, _ folder: OpenFolder?
+    ) throws(StoreError) {
         guard configuration.work == .photos else {
-            let operation = OperationInHand(claimed, context, records: [], lines: [])
+            let operation = OperationInHand(claimed, context, records: [], past: .init(lines: []))
             withLedger { ledger in
                 guard ledger.arriving.remove(claimed.held) != nil else { return }
                 _ = ledger.accept(operation)
@@ -84,9 +93,9 @@ final class WorkerCore: Sendable {
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
         guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
-        let lines = ManifestFiles.takeOver(claimed, records, context)
+        let past = ManifestFiles.takeOver(claimed, records, context)
         if claimed.deaths > 0 { Leftovers.remove(of: claimed.held, records, context) }
-        let operation = OperationInHand(claimed, context, records: records, lines: lines)
+        let operation = OperationInHand(claimed, context, records: records, past: past, folder: folder)
         // Five workers died of it without bringing a photo of it to its end.
         let isDeadly = claimed.deaths >= 5
         let dropped = withLedger { ledger -> [PhotoInProgress] in
@@ -211,10 +220,9 @@ final class WorkerCore: Sendable {
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
                 photo, image, helpers: photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil,
-                temporaryName: temporaryName
-            ) {
-                withLedger { $0.mayPlace(photo, ticket) }
-            }
+                temporaryName: temporaryName,
+                isWanted: { withLedger { $0.mayPlace(photo, ticket) } },
+                isWaitedFor: { isWaitedFor($0, of: photo.context) })
         }
         observe(.filtrationEnded, photo)
         if let outcome { note(outcome, of: photo) }
@@ -250,7 +258,8 @@ final class WorkerCore: Sendable {
     /// Takes letters of an operation as Redis has them.
     func adopt(_ letters: [UInt8], of held: HeldOperation) { act(on: withLedger { $0.adopt(letters, of: held) }) }
 
-    private func act(on orders: WorkerLedger.Orders) {
+    /// Does what follows from a change in the ledger.
+    func act(on orders: WorkerLedger.Orders) {
         pending.cancel(orders.stopped)
         for photo in orders.withdrawn { pending.withdraw(photo) }
         for photo in orders.reordered { pending.reorder(photo, withLedger { $0.urgency(of: photo) }) }

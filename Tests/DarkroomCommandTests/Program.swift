@@ -71,6 +71,18 @@ final class Program: @unchecked Sendable {
     /// Sends a signal.
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
+    /// Sends a signal again and again until it has ended, 60 s at most: one that comes soon after the first may be taken for
+    /// the same.
+    func insist(_ signal: Int32) {
+        for _ in 0..<1200 {
+            send(signal)
+            guard ended.wait(timeout: .now() + 0.05) == .timedOut else {
+                ended.signal()
+                return
+            }
+        }
+    }
+
     /// Waits for the end, 60 s at most.
     func outcome() throws -> Outcome {
         if ended.wait(timeout: .now() + 60) == .timedOut {

@@ -121,7 +121,7 @@ import Testing
         #expect(await server.wait { log in log.requests.count == 5 })
         run.send(SIGINT)
         try run.waitFor("interrupt again")
-        run.send(SIGTERM)
+        run.insist(SIGTERM)
         #expect(try run.outcome().status == 130)
     }
 

@@ -30,7 +30,7 @@ import Testing
         ("--webhook photos.example", "--webhook: photos.example; write it like https://"),
         ("--webhook ftp://photos.example", "--webhook: scheme ftp is none of http, https and file; write it like"),
         ("--webhook file:///etc/passwd", "--webhook: a file cannot be told anything"),
-        ("--webhook http://a:b", "--webhook: the URL has \"b\" in place of a port"),
+        ("--webhook http://a:b", "--webhook: the URL has something else than a number up to 65535 in place"),
         ("--webhook=", "--webhook: the entry is empty"),
         ("--on-finish true", "--on-finish: only with --wait"),
         ("--on-finish= --wait", "--on-finish \"\": the command is empty"),

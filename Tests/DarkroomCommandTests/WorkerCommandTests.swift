@@ -54,12 +54,38 @@ struct WorkerCommandTests {
         worker.send(SIGINT)
         try worker.waitFor("worker stopping")
         #expect(try queue.store.facts(of: id)?.executing == 1, "what runs is waited for")
-        worker.send(SIGTERM)
+        worker.insist(SIGTERM)
         let outcome = try worker.outcome()
         #expect(outcome.status == 130)
         #expect(outcome.standardError.contains("worker leaving at once"))
         // Nothing was handed back: the lease has to run out.
         #expect(try queue.store.facts(of: id)?.executing == 1)
+    }
+
+    @Test func aStopThatIsDeliveredTwiceIsOne() async throws {
+        let queue = try Queue()
+        let server = try HostileServer(["/stall.jpg": .stall])
+        defer { server.stop() }
+        let id = try queue.submit(["http://127.0.0.1:\(server.port)/stall.jpg"])
+        let worker = try queue.start("worker", "--allow-private", "--grace", "500ms")
+        #expect(await server.wait { $0.running == 1 }, "the download has not begun")
+        // A terminal, and the program that runs it; two different ones, since of one signal only one waits.
+        worker.send(SIGINT)
+        worker.send(SIGTERM)
+        let outcome = try worker.outcome()
+        #expect(outcome.status == 0 && !outcome.standardError.contains("leaving at once"), "\(outcome)")
+        #expect(try queue.store.facts(of: id)?.executing == 0, "it was handed back")
+    }
+
+    @Test func foldersThatAreNotThereAreRefused() throws {
+        let queue = try Queue()
+        for option in ["--files-under", "--outputs-under"] {
+            let outcome = try queue.run("worker", option, queue.folder + "/missing")
+            #expect(outcome.status == 1)
+            #expect(
+                outcome.standardError.contains("error: \(option) \(queue.folder)/missing: no such folder; make it"),
+                "\(outcome.standardError)")
+        }
     }
 
     @Test func graceTimePassesAndWhatRunsIsHandedBack() async throws {

@@ -21,7 +21,8 @@ struct LedgerBench {
     /// Hands out an operation of 10 photos; what holds for its batch is what was heard last.
     @discardableResult
     mutating func claim(
-        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, letters: String? = nil
+        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, letters: String? = nil,
+        deaths: Int = 0
     ) throws -> HeldOperation {
         var options = BatchOptions()
         options.operationSize = 10
@@ -35,13 +36,14 @@ struct LedgerBench {
             _ = ledger.steer { $0.answered(version, sent: version, batches: [batch: steering]) }
         }
         let claimed = ClaimedOperation(
-            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8), deaths: 0, entry: [])
+            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8), deaths: deaths,
+            entry: [])
         let first = (number - 1) * 10
         let records = (0..<claimed.letters.count).map {
             PhotoRecord(index: first + $0, name: "\(first + $0)", url: "http://example.com/\(first + $0)")
         }
         let operation = OperationInHand(
-            claimed, context, records: records, lines: [[UInt8]?](repeating: nil, count: records.count))
+            claimed, context, records: records, past: .init(lines: [[UInt8]?](repeating: nil, count: records.count)))
         _ = ledger.accept(operation)
         return held
     }
@@ -149,6 +151,9 @@ struct LedgerBench {
                     && !own.contains { $0.photo.record.index == operation.records[position].index }
             }
             expect(free, operation.unbegun, "left to begin of \(held.number)")
+            if operation.isSuspect, operation.running > 1 {
+                wrong.append("a suspect runs \(operation.running) at once")
+            }
         }
         for rank in 0..<5 {
             let batches = ledger.batches.filter { $0.value.rank == rank }
@@ -169,7 +174,9 @@ struct LedgerBench {
             expect(
                 own.count { [.filterQueued, .filtering, .placing].contains($0.stage) }, batch.filtrations,
                 "filtrations of \(id)")
-            expect(batch.toBegin.reduce(0) { $0 + ledger.operations[$1]!.unbegun }, batch.unbegun, "unbegun of \(id)")
+            expect(
+                batch.toBegin.reduce(0) { $0 + ledger.operations[$1]!.photosToBegin }, batch.unbegun, "unbegun of \(id)"
+            )
             if batch.ready.contains(where: { !ledger.mayRun($0.operation) }) {
                 wrong.append("one to filter may not run")
             }

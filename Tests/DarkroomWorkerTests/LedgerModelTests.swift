@@ -66,7 +66,8 @@ import Testing
             guard !bench.ledger.steering.batch(batch).isCancelled else { return }
             numbers[batch, default: 0] += 1
             let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
-            try bench.claim(batch, numbers[batch]!, letters: letters + "N")  // set right above
+            let deaths = chance(20) ? 2 : 0
+            try bench.claim(batch, numbers[batch]!, letters: letters + "N", deaths: deaths)  // set right above
         }
 
         mutating func endDownload() {

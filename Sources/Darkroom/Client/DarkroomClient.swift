@@ -20,7 +20,7 @@ import DarkroomConcurrency
 ///
 /// Calls throw `StoreError` when Redis fails or no batch has the name given, `ControlError` when what is asked is
 /// refused, `CoordinatorError` and `PhotoListError` when a list cannot be fed. While Redis is away, each call fails;
-/// only ``submit(contentsOf:options:fileName:after:overwrite:onSubmitted:onNotice:)`` and the waiting ones try again until it is back.
+/// only ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)`` and the waiting ones try again until it is back.
 public final class DarkroomClient: Sendable {
     /// What stands in Redis, with calls that block; for what has no function here.
     public let store: BatchStore

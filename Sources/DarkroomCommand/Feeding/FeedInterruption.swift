@@ -18,7 +18,7 @@ final class FeedInterruption: Sendable {
     private let list: String
     private let current = Locked(Stage.reading)
 
-    /// - Parameter list: the photo list as the user gave it.
+    /// - Parameter list: the photo list as the user gave it, without what may be secret of a URL.
     init(list: String) { self.list = list }
 
     /// How far the command has come.

@@ -49,7 +49,8 @@ struct FetchOptions: ParsableArguments {
 
     /// How downloads are done.
     /// - Parameter fileFolders: folders below which files may be read besides those of `--files-under`.
-    func transferConfiguration(fileFolders: [String] = []) -> TransferConfiguration {
+    /// - Throws: ``CommandError`` when one of those is not there.
+    func transferConfiguration(fileFolders: [String] = []) throws(CommandError) -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = perHost
         transfer.connectTimeout = connectTimeout
@@ -64,7 +65,8 @@ struct FetchOptions: ParsableArguments {
         transfer.allowedNetworks = allowNetworks
         transfer.allowedHosts = allowHosts
         transfer.deniedHosts = denyHosts
-        transfer.fileFolders = filesUnder.map(absolutePath) + fileFolders
+        transfer.fileFolders = fileFolders
+        for folder in filesUnder { transfer.fileFolders.append(try existingFolder(folder, "--files-under")) }
         transfer.connectTo = connectTo
         return transfer
     }

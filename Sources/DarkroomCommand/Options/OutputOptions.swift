@@ -19,6 +19,13 @@ struct OutputOptions: ParsableArguments {
         valueName: "folder")
     var originals: String?
 
+    @Flag(
+        help: """
+            Leave user, password, query and fragment of URLs out of the manifest. Logs, errors and what Redis keeps of failures \
+            never have them.
+            """)
+    var redactUrls: Bool
+
     func validate() throws {
         if originals == "" { throw ValidationError("--originals \"\": the folder's path is empty") }
     }
@@ -35,5 +42,6 @@ struct OutputOptions: ParsableArguments {
         }
         options.output = absolutePath(output)
         options.originals = originals.map(absolutePath) ?? ""
+        options.redactURLs = redactUrls
     }
 }

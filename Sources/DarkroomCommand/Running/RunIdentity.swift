@@ -14,6 +14,8 @@ struct RunIdentity: Codable, Equatable {
     let fileName: String
     /// Nil where nothing is kept, as in notes of versions that kept nothing.
     let originals: String?
+    /// Nil where URLs are whole in the manifest, as in notes of versions that knew nothing else.
+    let redactURLs: Bool?
 
     init(list: String, redis: String, options: BatchOptions) {
         self.list = list
@@ -25,11 +27,13 @@ struct RunIdentity: Codable, Equatable {
         strip = options.strip
         fileName = options.fileName
         originals = options.originals.isEmpty ? nil : options.originals
+        redactURLs = options.redactURLs ? true : nil
     }
 
     /// What is asked for now in other words than before, a phrase each.
     func differences(from before: RunIdentity) -> [String] {
         func text(_ strip: Bool) -> String { strip ? "stripped" : "kept" }
+        func text(redacted: Bool?) -> String { redacted == true ? "redacted" : "whole" }
         let pairs = [
             ("the list", before.list, list), ("the Redis", before.redis, redis),
             ("the output folder", before.output, output),
@@ -37,6 +41,7 @@ struct RunIdentity: Codable, Equatable {
             ("the format", before.format, format), ("the quality", "\(before.quality)", "\(quality)"),
             ("metadata", text(before.strip), text(strip)), ("the file names", before.fileName, fileName),
             ("the originals", before.originals ?? "not kept", originals ?? "not kept"),
+            ("the URLs in the manifest", text(redacted: before.redactURLs), text(redacted: redactURLs)),
         ]
         return pairs.filter { $0.1 != $0.2 }.map { "\($0.0) then \($0.1), now \($0.2)" }
     }

@@ -59,9 +59,12 @@ final class RunSession {
     var redisURL: String { redis.displayName }
 
     /// Develops the list, or goes on with it, until all is done, or it is interrupted or cancelled.
-    /// - Parameter retry: when all is done, run the photos that failed once more.
+    /// - Parameters:
+    ///   - retry: when all is done, run the photos that failed once more.
+    ///   - replicas: how many replicas of the Redis are to have the batch, see ``Coordinator``.
     func develop(
-        _ list: PhotoListReader, worker configuration: WorkerConfiguration, retry: Bool, interruption: RunInterruption
+        _ list: PhotoListReader, worker configuration: WorkerConfiguration, retry: Bool, replicas: Int?,
+        interruption: RunInterruption
     ) throws -> Outcome {
         let begun = try begunBatch()
         if privateRedis != nil {
@@ -71,7 +74,9 @@ final class RunSession {
         // Photos that fail are counted in the progress and told at the end; that Redis is away the waiter says.
         let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
         let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, logger: logger)
-        let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
+        let coordinator = Coordinator(store: store, replicas: replicas) { [progress] in
+            progress.note($0.description)
+        }
         interruption.onFirst { [progress] in
             progress.note(
                 "stopping: photos that run may end, all else waits for the next time; interrupt again to leave at once")
@@ -214,7 +219,8 @@ final class RunSession {
         if photos.notKept > 0 {
             // Redis keeps the photos of a bounded number of operations; the list has them all.
             try list.rewind()
-            _ = try Coordinator(store: store).restoreEntries(of: batch.id, from: list)
+            let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
+            _ = try coordinator.restoreEntries(of: batch.id, from: list)
             photos.photos += try control.retry(batch.id).photos
         }
         progress.note("\(HumanText.count(photos.photos, of: "photo")) run again that had failed")

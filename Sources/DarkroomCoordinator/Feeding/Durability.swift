@@ -5,27 +5,36 @@ import Foundation
 /// Waits until what was written through a store's connection is safe: in the append-only file of the server, and on
 /// replicas.
 struct Durability {
+    /// How safe it has become.
+    struct Outcome: Equatable {
+        /// False when the server keeps no append-only file, so that there was nothing to wait for.
+        var keepsFile: Bool
+        /// Set when fewer replicas have confirmed it in time than were asked for.
+        var lack: ReplicaLack?
+    }
+
     let store: BatchStore
     /// How many replicas are to have it; nil: one where there are any.
     var replicas: Int?
-    /// How long to wait before saying that it is not.
+    /// How long the append-only file may take before that is an error.
     var patience = Duration.seconds(30)
-    /// Is told when too few replicas have confirmed it within the patience, a sentence for users; nil: that is an error.
-    var warn: ((String) -> Void)?
+    /// How long replicas may take before it is said that they lack it.
+    var replicaPatience = Duration.seconds(10)
+    /// Asked at least once a second; what it throws ends the waiting.
+    var check: () throws -> Void = {}
 
-    /// Blocks until it is safe.
-    /// - Returns: false when the server keeps no append-only file, so that nothing could be waited for.
-    func wait() throws -> Bool {
-        let deadline = ContinuousClock.now + patience
-        let keepsFile = try waitForFile(until: deadline)
-        try waitForReplicas(until: deadline)
-        return keepsFile
+    /// Blocks until it is safe, or the patience is over.
+    /// - Throws: ``CoordinatorError`` with the code `notDurable` when the append-only file does not take it.
+    func wait() throws -> Outcome {
+        Outcome(keepsFile: try waitForFile(), lack: try waitForReplicas())
     }
 
-    private func waitForFile(until deadline: ContinuousClock.Instant) throws -> Bool {
+    private func waitForFile() throws -> Bool {
+        let deadline = ContinuousClock.now + patience
         guard try information("persistence")["aof_enabled"] == "1" else { return false }
         while ContinuousClock.now < deadline {
             if try isInFile() { return true }
+            try check()
         }
         throw CoordinatorError(
             .notDurable,
@@ -45,33 +54,53 @@ struct Durability {
         return false
     }
 
-    private func waitForReplicas(until deadline: ContinuousClock.Instant) throws {
+    private func waitForReplicas() throws -> ReplicaLack? {
         // Asked on the connection that is to wait: WAIT is about all that was written before its last command.
-        let connected = try information("replication")["connected_slaves"].flatMap { Int($0) } ?? 0
+        var connected = try connectedReplicas()
         let wanted = replicas ?? min(connected, 1)
-        guard wanted > 0 else { return }
+        guard wanted > 0 else { return nil }
+        let deadline = ContinuousClock.now + replicaPatience
         var confirmed = 0
         repeat {
+            try check()
             let reply = try store.connection.call(RedisCommand("WAIT", "\(wanted)", "\(waitMilliseconds)"))
             confirmed = reply.int ?? 0
-            if confirmed >= wanted { return }
+            if confirmed >= wanted { return nil }
         } while ContinuousClock.now < deadline
-        let found =
-            connected == 0
-            ? "Redis has no replica" : "\(confirmed) of the \(connected) replicas of Redis have confirmed it"
-        let message =
-            "all is fed and sealed, but \(found) after \(patience.components.seconds) s, asked for is \(wanted); until then, a "
-            + "failover loses photos"
-        guard let warn else { throw CoordinatorError(.notDurable, message) }
-        warn(message)
+        connected = try connectedReplicas()
+        return ReplicaLack(asked: wanted, connected: connected, confirmed: confirmed, patience: replicaPatience)
     }
+
+    private func connectedReplicas() throws -> Int { try information("replication").int("connected_slaves") ?? 0 }
 
     /// How long one WAIT blocks: less than the connection waits for any reply.
     private var waitMilliseconds: Int {
-        min(1000, max(1, Int(patience / .milliseconds(1))))
+        min(1000, max(1, Int(replicaPatience / .milliseconds(1))))
     }
 
     private func information(_ section: String) throws(RedisError) -> ServerInformation {
         ServerInformation(try store.connection.call(RedisCommand("INFO", section)).string ?? "")
+    }
+}
+
+/// What is missing to the replicas that were asked for.
+public struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
+    /// How many were to have the batch.
+    public let asked: Int
+    /// How many the server knows.
+    public let connected: Int
+    /// How many have confirmed that they have it.
+    public let confirmed: Int
+    /// How long they were waited for.
+    public let patience: Duration
+
+    /// What was asked, what was found, what that means, what to do.
+    public var description: String {
+        let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
+        let found =
+            connected == 0
+            ? "Redis has none" : "Redis has \(connected) connected, of which \(confirmed) confirmed it"
+        return "\(replicas) should have the batch, but \(found) within \(patience.components.seconds) s; all is fed, and until "
+            + "more have it a failover may lose photos (then feed again with --resume); look at the replicas: darkroom doctor"
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomStore
 import Foundation
 
 /// What the threads around a feeder share: what it has fed, whether it is to stop, and the signal that wakes it.
@@ -7,14 +8,17 @@ final class FeedControl: @unchecked Sendable {
     /// How long Redis may be silent before the feeder gives up.
     let patience: Duration
 
+    private let store: BatchStore
     private let condition = NSCondition()
     private let onNotice: @Sendable (FeedNotice) -> Void
     private var isStopped = false
     private var isUnreachable = false
     private var failure: CoordinatorError?
     private var operations = 0
+    private var memory = MemoryWatch()
 
-    init(patience: Duration, onNotice: @escaping @Sendable (FeedNotice) -> Void) {
+    init(store: BatchStore, patience: Duration, onNotice: @escaping @Sendable (FeedNotice) -> Void) {
+        self.store = store
         self.patience = patience
         self.onNotice = onNotice
     }
@@ -38,12 +42,38 @@ final class FeedControl: @unchecked Sendable {
     /// Notes what Redis has.
     func confirmed(operations: Int) { change { self.operations = operations } }
 
-    /// Notes that Redis answers.
-    func answered() { noteReachable(nil) }
+    /// Tells the user something.
+    func notice(_ notice: FeedNotice) { onNotice(notice) }
 
-    /// Does `body` again while Redis is away or not ready, as long as the patience lasts.
+    /// Notes that Redis answers.
+    func answered() {
+        noteReachable(nil)
+        if locked({ memory.accepted(.now) }) { onNotice(.memoryFreed) }
+    }
+
+    /// Notes that Redis has refused something because it has no memory left. Reads from Redis what to say of it: for the
+    /// feeding thread.
+    func refusedForMemory() {
+        noteReachable(nil)
+        switch locked({ memory.refused(.now) }) {
+        case nil: return
+        case .tell: onNotice(.memoryFull(RedisMemory(of: store)))
+        case .lookForWork:
+            guard hasNothingToDrain, locked({ memory.foundNoWork() }) else { return }
+            onNotice(.memoryStaysFull)
+        }
+    }
+
+    /// Whether no operation of any batch is left that workers could end. What cannot be read now is looked at later again.
+    private var hasNothingToDrain: Bool {
+        guard let batches = try? store.facts(of: store.batchIDs()) else { return false }
+        return batches.allSatisfy { $0.state == .finished || $0.operations == $0.operationsEnded }
+    }
+
+    /// Does `body` again while Redis is away or not ready, as long as the patience lasts, and for any time while it only
+    /// has no memory left.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
-        let deadline = ContinuousClock.now + patience
+        var deadline = ContinuousClock.now + patience
         while true {
             try check()
             do {
@@ -51,11 +81,17 @@ final class FeedControl: @unchecked Sendable {
                 answered()
                 return result
             } catch {
-                guard RedisFailure(error) != .lasting else { throw error }
-                noteReachable(error)
-                guard ContinuousClock.now < deadline else {
-                    throw CoordinatorError(
-                        .redisUnreachable, "Redis has been away for \(patience.components.seconds) s: \(error)")
+                switch RedisFailure(error) {
+                case .lasting: throw error
+                case .full:
+                    refusedForMemory()
+                    deadline = .now + patience
+                case .passing:
+                    noteReachable(error)
+                    guard ContinuousClock.now < deadline else {
+                        throw CoordinatorError(
+                            .redisUnreachable, "Redis has been away for \(patience.components.seconds) s: \(error)")
+                    }
                 }
             }
             wait(for: .milliseconds(100))

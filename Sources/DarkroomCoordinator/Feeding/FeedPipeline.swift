@@ -7,8 +7,13 @@ import Foundation
 ///
 /// One thread owns a pipeline; replies come on the connection's thread and wait in a mailbox until the owner looks.
 final class FeedPipeline {
-    /// Thrown when Redis has lost operations that it had confirmed (a failover): the list is to be read again.
-    struct RolledBack: Error {}
+    /// Thrown when the list is to be read again.
+    enum ReadAgain: Error {
+        /// Redis has lost operations that it had confirmed (a failover).
+        case rolledBack
+        /// Somebody else has fed the batch as far as this feeder wants to, and sealed it: it is to be compared.
+        case overtaken
+    }
     /// Thrown when the batch was cancelled: it takes nothing more.
     struct Cancelled: Error {}
 
@@ -76,8 +81,9 @@ final class FeedPipeline {
                 control.wait(for: .milliseconds(100))
                 window.resume()
             case .ask: try ask()
-            case .restart: throw RolledBack()
+            case .restart: throw ReadAgain.rolledBack
             case .give(up: .cancelled): throw Cancelled()
+            case .give(up: .sealed): try ask()
             case .give(up: let reply): throw refusal(reply)
             }
         }
@@ -113,7 +119,9 @@ final class FeedPipeline {
             window.replied(reply, to: number)
         case .failure(let error):
             switch RedisFailure(error) {
-            case .full: window.replied(.full, to: number)
+            case .full:
+                control.refusedForMemory()
+                window.replied(.full, to: number)
             case .passing: window.failed(number)
             case .lasting:
                 control.fail(CoordinatorError(.redisRefused, "feed operation \(number) of \(batch): \(error)"))
@@ -132,7 +140,8 @@ final class FeedPipeline {
     private func ask() throws {
         guard let facts = try control.retrying({ try store.facts(of: batch) }) else { throw refusal(.gone) }
         guard !facts.cancelled else { throw Cancelled() }
-        guard !facts.sealed else { throw refusal(.sealed) }
+        // A list that has more than the batch was sealed with is not its list.
+        guard !facts.sealed else { throw packed > facts.operations ? refusal(.sealed) : ReadAgain.overtaken }
         window.redisExpects(facts.operations + 1)
         dropConfirmed()
     }
@@ -151,7 +160,7 @@ final class FeedPipeline {
         default:
             CoordinatorError(
                 .batchSealed,
-                "batch \(batch) is sealed after \(window.confirmed) operations and takes no more, but this list goes on; submit "
+                "batch \(batch) is sealed and takes no more, but this list goes on; submit "
                     + "it as a new batch")
         }
     }

@@ -3,18 +3,21 @@ import Foundation
 
 /// The files of up to a thousand operations of a batch that follow one another, those of one folder.
 ///
-/// An operation has a file for each claim under which photos of it became final; the highest fence has them all, and
-/// whoever wrote it removes the others.
+/// An operation has a file for each claim under which photos of it became final, until whoever brings it to its end removes
+/// the others. In the regular course of things the highest fence has all lines; after Redis has lost its latest changes an
+/// operation may end under a fence lower than one that Redis forgot. So each photo's line is that of the highest fence
+/// that has it.
 public struct ManifestPart: Sendable {
     /// As many operations share a folder.
     public static let size = 1000
 
     private let folder: String
-    private var fences: [Int: Int]
+    /// By operation, the highest first.
+    private var fences: [Int: [Int]]
 
     init(folder: String) throws(ManifestError) {
         self.folder = folder
-        fences = try Self.highestFences(in: folder)
+        fences = try Self.fences(in: folder)
     }
 
     /// The numbers of the operations that have lines, ascending.
@@ -22,24 +25,36 @@ public struct ManifestPart: Sendable {
 
     /// The lines of an operation, by index; none when there is no file of it.
     public mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine] {
-        while let fence = fences[number] {
-            let path = folder + ManifestPath.fileName(operation: number, fence: fence)
-            if let text = try Self.contents(of: path) { return try Self.lines(of: text, path) }
-            // Removed since the folder was read: there is a higher fence now, or the batch was forgotten.
-            let now = try Self.highestFences(in: folder)
-            guard now[number] != fence else { throw ManifestError(.unreadable, "\(path) is listed but not there") }
-            fences[number] = now[number]
+        while let listed = fences[number] {
+            if let lines = try lines(ofOperation: number, listed) { return lines }
+            // One was removed since the folder was read: there is a higher fence now, or the batch was forgotten.
+            fences[number] = try Self.fences(in: folder)[number]
+            guard fences[number] != listed else {
+                throw ManifestError(
+                    .unreadable, "\(folder): a file of operation \(number) is listed but not there")
+            }
         }
         return []
     }
 
-    private static func highestFences(in folder: String) throws(ManifestError) -> [Int: Int] {
-        var fences: [Int: Int] = [:]
+    /// The lines in the files of these fences; nil when one is not there any more.
+    private func lines(ofOperation number: Int, _ fences: [Int]) throws(ManifestError) -> [ManifestLine]? {
+        var byIndex: [Int: ManifestLine] = [:]
+        for fence in fences {
+            let path = folder + ManifestPath.fileName(operation: number, fence: fence)
+            guard let text = try Self.contents(of: path) else { return nil }
+            for line in try Self.lines(of: text, path) where byIndex[line.index] == nil { byIndex[line.index] = line }
+        }
+        return byIndex.values.sorted { $0.index < $1.index }
+    }
+
+    private static func fences(in folder: String) throws(ManifestError) -> [Int: [Int]] {
+        var fences: [Int: [Int]] = [:]
         for file in try ManifestReader.names(in: folder) ?? [] {
             guard let (number, fence) = ManifestPath.parse(fileName: file) else { continue }
-            fences[number] = max(fence, fences[number] ?? 0)
+            fences[number, default: []].append(fence)
         }
-        return fences
+        return fences.mapValues { $0.sorted(by: >) }
     }
 
     /// A file's bytes; nil when there is no such file.
@@ -67,6 +82,6 @@ public struct ManifestPart: Sendable {
                         + "something else has changed it: remove the line to read the rest")
             }
         }
-        return lines.sorted { $0.index < $1.index }
+        return lines
     }
 }

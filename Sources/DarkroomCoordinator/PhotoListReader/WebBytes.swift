@@ -12,9 +12,9 @@ final class WebBytes: ListBytes {
     /// Begins to fetch `url`.
     init(url: String) {
         var configuration = TransferConfiguration()
-        // The user names this very address, so it may be a private one; a list has no largest size, nor a longest time
-        // while it is fed.
-        configuration.allowPrivate = true
+        // The user names this very address, so it may be a private one, but nobody on the public internet may choose one. A
+        // list has no largest size, nor a longest time while it is fed.
+        configuration.mayStartAnywhere = true
         configuration.maxBytes = 1 << 50
         configuration.timeout = nil
         engine = TransferEngine(configuration)

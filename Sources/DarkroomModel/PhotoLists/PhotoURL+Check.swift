@@ -51,7 +51,9 @@ extension PhotoURL {
         guard afterHost < end else { return nil }
         let port = String(decoding: url[afterHost + 1..<end], as: UTF8.self)
         guard url[afterHost] == Byte.colon, port.isEmpty || UInt16(port) != nil else {
-            return Problem(reason: .notAURL, detail: "the URL has \"\(port)\" in place of a port")
+            // It may be the beginning of a password with a / or ? in it.
+            return Problem(
+                reason: .notAURL, detail: "the URL has something else than a number up to 65535 in place of a port")
         }
         return nil
     }

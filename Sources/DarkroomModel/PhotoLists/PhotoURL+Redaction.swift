@@ -30,8 +30,33 @@ extension PhotoURL {
         var plain = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != Byte.hash })
         let start = userStart(plain)
         let end = plain[start...].firstIndex(where: isSlash) ?? plain.endIndex
-        if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) { plain.removeSubrange(start...at) }
+        if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) {
+            plain.removeSubrange(start...at)
+        } else if let colon = misplacedPort(plain[start..<end]), isOfTheWeb(plain[..<start]) {
+            // A password with an unescaped / ? or # in it ends where it is no longer known to be one.
+            plain.removeSubrange(colon...)
+        }
         return plain
+    }
+
+    /// The colon behind a host that no port follows; a text may go on behind the URL with punctuation.
+    private static func misplacedPort(_ authority: ArraySlice<UInt8>) -> Int? {
+        let host = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
+        guard let colon = authority[host...].firstIndex(of: Byte.colon) else { return nil }
+        let rest = authority[(colon + 1)...].drop(while: Byte.isDigit)
+        return rest.allSatisfy { ":.,;)'".utf8.contains($0) } ? nil : colon
+    }
+
+    /// Whether what stands before the authority is the scheme of the web, or none.
+    private static func isOfTheWeb(_ scheme: ArraySlice<UInt8>) -> Bool {
+        let name = String(decoding: scheme.prefix { $0 != Byte.colon && !isSlash($0) }, as: UTF8.self).lowercased()
+        return ["", "http", "https"].contains(name)
+    }
+
+    /// A name that an entry gives which is no URL at all: without what would be user and password of one.
+    static func redactedName(_ name: UnsafeRawBufferPointer, isFirstPart: Bool) -> UnsafeRawBufferPointer {
+        guard isFirstPart, let at = name.lastIndex(of: UInt8(ascii: "@")) else { return name }
+        return name.part(at + 1..<name.count)
     }
 
     /// Where a user would stand: behind scheme, colon and slashes (in whatever number and direction), else at the start.

@@ -26,8 +26,11 @@ extension PhotoURL {
             if url[start] == Byte.percent { isEncoded = true }
         }
         if start >= end || (authority > 0 && start <= authority) { return body(host(url, from: authority)) }
-        guard isEncoded else { return body(url.part(start..<end)) }
-        decode(url.part(start..<end), into: &scratch.bytes)
+        // Where an entry that is no URL has a host, if it was meant as one.
+        let isFirst = authority == 0 && url[..<start].allSatisfy { $0 == Byte.slash }
+        let name = redactedName(url.part(start..<end), isFirstPart: isFirst)
+        guard isEncoded else { return body(name) }
+        decode(name, into: &scratch.bytes)
         return scratch.bytes.withUnsafeBytes(body)
     }
 

@@ -17,7 +17,10 @@ final class Claimer: Sendable {
     init(_ core: WorkerCore) { self.core = core }
 
     /// The batches that this worker does not take now, and why.
-    var refused: [BatchID: String] { refusals.withLock { $0.mapValues(\.reason) } }
+    var refused: [BatchID: String] {
+        let barred = core.withLedger { $0.barred }
+        return refusals.withLock { $0.mapValues(\.reason) }.merging(barred) { _, why in why }
+    }
 
     /// Something was published after which there may be something to claim.
     func heard(_ hint: Hint) {
@@ -98,10 +101,8 @@ final class Claimer: Sendable {
 
     /// Claims under `number`, again and again while Redis is away: the same number gets the same answer.
     private func perform(_ claim: ClaimPlan.Claim, _ number: Int, next: String) -> Claimed? {
-        let refused = refusals.withLock { refusals in
-            refusals = refusals.filter { $0.value.until > .now }
-            return Array(refusals.keys.prefix(100))
-        }
+        refusals.withLock { refusals in refusals = refusals.filter { $0.value.until > .now } }
+        let refused = Array(refused.keys.prefix(100))
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
             let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
@@ -139,8 +140,13 @@ final class Claimer: Sendable {
         do {
             let context = try contexts[batch] ?? makeContext(batch)
             contexts[batch] = context
-            try core.accept(operation, context)
+            let folder = try context.openFolder()
+            if let folder, let why = core.withLedger({ $0.bar(batch, onDevice: UInt(folder.device)) }) {
+                throw Refusal(reason: why)
+            }
+            try core.accept(operation, context, folder)
         } catch {
+            contexts[batch] = nil  // what was wrong with it may pass
             refuse(batch, (error as? Refusal)?.reason ?? "operation \(operation.held.number): \(error)")
             core.withLedger { $0.giveBack(operation.held) }
             core.reportSignal.raise()

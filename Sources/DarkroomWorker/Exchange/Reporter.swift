@@ -1,4 +1,3 @@
-import CSystem
 import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomModel
@@ -59,18 +58,16 @@ final class Reporter: Sendable {
                 try ManifestFiles.write(report, worker: core.id)
             } catch {
                 failures[report.held] = error.detail
+                if !report.isCancelled { _ = core.isWaitedFor(error, of: report.context) }
             }
         }
-        let notDurable = makeDurable(reports.filter { failures[$0.held] == nil })
-        for report in reports {
-            if let folder = report.context.manifestFolder, let why = notDurable[folder] { failures[report.held] = why }
-        }
+        let lost = makeDurable(reports.filter { failures[$0.held] == nil })
         for report in reports where report.isCancelled {
             // Without its line a cancelled photo is as good: its batch does not wait for a full disk.
             failures[report.held] = nil
             core.withLedger { $0.reported(report, now: .now) }
         }
-        let ready = reports.filter { failures[$0.held] == nil && !$0.isCancelled }
+        let ready = reports.filter { failures[$0.held] == nil && !$0.isCancelled && !lost.contains($0.held) }
         for (held, why) in failures where waiting.insert(held).inserted {
             core.logger.error(
                 "operation not reported before its files and its manifest are written, trying again",
@@ -118,31 +115,44 @@ final class Reporter: Sendable {
     /// The operation has ended: the manifest files of others that had it go.
     private func end(_ held: HeldOperation, _ report: WorkerLedger.Report) {
         core.ended(held)
-        if report.hasPast { ManifestFiles.removeOlder(held, report.context) }
+        if report.hasPast { ManifestFiles.removeOthers(held, forgotten: report.forgottenFences, report.context) }
     }
 
     /// Makes the files and folders of the reports durable: one `syncfs` a file system, which is several times faster than
-    /// an `fsync` for each file and folder.
-    /// - Returns: the manifest folders whose file systems did not, and why.
-    private func makeDurable(_ reports: [WorkerLedger.Report]) -> [String: String] {
-        var synced: [dev_t: String?] = [:]
-        var failures: [String: String] = [:]
-        let written = reports.filter { $0.lines.contains { $0 != nil } }
-        for folder in Set(written.compactMap(\.context.manifestFolder)) {
-            let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-            var status = stat()
-            guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
-                failures[folder] = "open \(folder): \(String(cString: strerror(errno)))"
+    /// an `fsync` for each file and folder. A file system that fails says so once, and its next answer is good although the
+    /// files are lost: so whatever was written there and not reported yet is given up, to be developed again.
+    /// - Returns: the operations that were given up.
+    private func makeDurable(_ reports: [WorkerLedger.Report]) -> Set<HeldOperation> {
+        var given: Set<HeldOperation> = []
+        var folders: [dev_t: (folder: OpenFolder, place: OutputPlace)] = [:]
+        for report in reports where report.lines.contains(where: { $0 != nil }) {
+            guard let folder = report.folder, let place = report.context.place, !given.contains(report.held)
+            else { continue }
+            guard folder.isStillThere else {
+                let operations = core.withLedger { $0.operations(in: folder) }
+                core.giveUp(operations, "something else is mounted at \(place.signPath) than before")
+                given.formUnion(operations)
                 continue
             }
-            defer { close(descriptor) }
-            if synced[status.st_dev] == nil {
-                let error = csystem_syncfs(descriptor) == 0 ? nil : String(cString: strerror(errno))
-                synced[status.st_dev] = .some(error)
+            // Who was there first is told everything that the others would be told.
+            if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
+                folders[folder.device] = (folder, place)
             }
-            if let error = synced[status.st_dev] ?? nil { failures[folder] = "make \(folder) durable: \(error)" }
         }
-        return failures
+        guard core.configuration.isDurable else { return given }
+        for (device, (folder, place)) in folders {
+            let error = core.configuration.syncFileSystem(folder.descriptor)
+            guard error != 0 else { continue }
+            let why = "make \(place.folder) durable: \(String(cString: strerror(error)))"
+            let operations = core.withLedger { $0.operations(onDevice: UInt(device)) }
+            let isFull = error == ENOSPC || error == EDQUOT
+            core.giveUp(
+                operations, why,
+                OutputObstacle(
+                    isFull ? .full : .failing, place, folder: "", bytes: OutputObstacle.leastRoom, detail: why))
+            given.formUnion(operations)
+        }
+        return given
     }
 
     private func handBack() -> Bool {
@@ -158,7 +168,7 @@ final class Reporter: Sendable {
                 // Gone, lost and ended are as good as queued: it is no longer this worker's.
                 core.drop([held])
                 if case .cancelled = reply, let operation, operation.hasPast {
-                    ManifestFiles.removeOlder(held, operation.context)
+                    ManifestFiles.removeOthers(held, forgotten: operation.forgottenFences, operation.context)
                 }
             }
         }

@@ -9,7 +9,8 @@ extension WorkerConfiguration {
     var helperProblem: InvalidHelper? {
         if HelperService.isAsked {
             return InvalidHelper(
-                description: "this process was started to be a helper and makes a worker: call useThisProgramAsHelper() before")
+                description:
+                    "this process was started to be a helper and makes a worker: call useThisProgramAsHelper() before")
         }
         guard isolatesEveryPhoto, helperProgram == nil else { return nil }
         return InvalidHelper(

@@ -34,10 +34,15 @@ final class PhotoHelpers: Sendable {
         while true {
             let helper = try take(for: photo)
             let hasServed = helper.photos > 0
-            let outcome = helper.develop(job, image.body, within: .seconds(3 * seconds)) { photo.cancelled.isSet }
+            let outcome = helper.develop(job, image.body, within: .seconds(3 * seconds + 60)) { photo.cancelled.isSet }
             switch outcome {
             case .answered(let answer, let bytes):
-                if keeps, helper.photos < Self.maxPhotos { idle.withLock { $0.append(helper) } } else { helper.end() }
+                // What a photo that failed has left in it is not for the next.
+                if keeps, answer.reason == nil, helper.photos < Self.maxPhotos {
+                    idle.withLock { $0.append(helper) }
+                } else {
+                    helper.end()
+                }
                 return try product(of: photo, answer, bytes)
             case .stopped:
                 helper.end()

@@ -9,6 +9,8 @@ struct BatchInHand {
     private(set) var mayDownload = true
     /// Whether a filtration may begin, by all flags.
     private(set) var mayFilter = true
+    /// Whether its output cannot be written at the moment.
+    private(set) var isBarred = false
     /// All operations that are held, as they were claimed.
     var operations: [HeldOperation] = []
     /// Those with photos that are left to begin and may: those that touch the focus first, else as they were claimed.
@@ -28,16 +30,17 @@ struct BatchInHand {
     private(set) var isInBeginLane = false
     private(set) var isInFilterLane = false
 
-    init(_ steering: Steering, _ cluster: ClusterSteering, operationSize: Int) {
+    init(_ steering: Steering, _ cluster: ClusterSteering, isBarred: Bool, operationSize: Int) {
         self.steering = steering
         self.operationSize = operationSize
-        take(steering, cluster)
+        take(steering, cluster, isBarred: isBarred)
     }
 
     /// Takes what holds now.
-    mutating func take(_ steering: Steering, _ cluster: ClusterSteering) {
+    mutating func take(_ steering: Steering, _ cluster: ClusterSteering, isBarred: Bool) {
         self.steering = steering
-        let isSuspended = cluster.isSuspended || steering.isSuspended || steering.isCancelled
+        self.isBarred = isBarred
+        let isSuspended = cluster.isSuspended || steering.isSuspended || steering.isCancelled || isBarred
         mayDownload = !isSuspended && !cluster.areDownloadsSuspended && !steering.areDownloadsSuspended
         mayFilter = !isSuspended && !cluster.areFiltrationsSuspended && !steering.areFiltrationsSuspended
     }

@@ -6,10 +6,14 @@ struct OperationInHand {
     let held: HeldOperation
     let context: BatchContext
     let records: [PhotoRecord]
+    /// The folder of its batch's manifest, open since before anything of it was written; nil when nothing is.
+    let folder: OpenFolder?
     /// True when others may have left manifest files of this operation behind.
     let hasPast: Bool
     /// True when two workers have died on it: its photos run one by one, so that whichever ends its process is found.
     let isSuspect: Bool
+    /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
+    let forgottenFences: [Int]
     /// What this worker knows of each photo: `.` nothing yet, `D`, or a final letter.
     private(set) var letters: [UInt8]
     private(set) var lines: [[UInt8]?]
@@ -45,12 +49,17 @@ struct OperationInHand {
 
     private static let unknown = UInt8(ascii: ".")
 
-    /// An operation as it was claimed; `lines` are the manifest's lines of photos that were final before.
-    init(_ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], lines: [[UInt8]?]) {
+    /// An operation as it was claimed; `past` is what its manifest says of photos that were final before.
+    init(
+        _ claimed: ClaimedOperation, _ context: BatchContext, records: [PhotoRecord], past: ManifestFiles.Past,
+        folder: OpenFolder? = nil
+    ) {
         held = claimed.held
         self.context = context
         self.records = records
-        self.lines = lines
+        self.folder = folder
+        lines = past.lines
+        forgottenFences = past.forgotten
         // A photo that is handed out as downloaded lies in the folder of originals: it is still to be filtered.
         letters = claimed.letters.map { letter in
             let state = PhotoRecordState(letter: letter) ?? .new
@@ -228,10 +237,7 @@ struct OperationInHand {
     }
 
     private mutating func setLine(_ line: ManifestLine, at position: Int) {
-        var text: [UInt8] = []
-        text.reserveCapacity(512)
-        line.append(to: &text)
-        lines[position] = text
+        lines[position] = context.text(of: line)
     }
 
     private func position(of index: Int) -> Int { index - records[0].index }

@@ -7,6 +7,7 @@ extension WorkerLedger {
     struct Report {
         let held: HeldOperation
         let context: BatchContext
+        let folder: OpenFolder?
         let letters: [UInt8]
         let lines: [[UInt8]?]
         let bytesIn: Int
@@ -14,6 +15,7 @@ extension WorkerLedger {
         let failures: [(index: Int, json: [UInt8])]
         let version: Int
         let hasPast: Bool
+        let forgottenFences: [Int]
         /// Its batch is cancelled: only the manifest is written, the hand-back tells Redis.
         let isCancelled: Bool
     }
@@ -54,9 +56,11 @@ extension WorkerLedger {
                     || operation.rests && !mayGoOn(held) && (operation.hasUnreportedFinals || operation.waiting > 0)
             guard isDue else { return nil }
             return Report(
-                held: held, context: operation.context, letters: operation.letters, lines: operation.lines,
+                held: held, context: operation.context, folder: operation.folder, letters: operation.letters,
+                lines: operation.lines,
                 bytesIn: operation.bytesIn, bytesOut: operation.bytesOut, failures: operation.failures,
-                version: operation.version, hasPast: operation.hasPast, isCancelled: isCancelled)
+                version: operation.version, hasPast: operation.hasPast,
+                forgottenFences: operation.forgottenFences, isCancelled: isCancelled)
         }
     }
 
@@ -78,7 +82,8 @@ extension WorkerLedger {
 
     /// The operations to hand back, of which nothing begins any more, whatever comes: those that are not run here; those of
     /// cancelled batches, and of a stopping worker, of which nothing runs and nothing is left to say; of suspended ones those
-    /// without downloaded bytes, and those with them after a while or when others want their room; of an aborting worker all,
+    /// without downloaded bytes, and those with them after a while or when others want their room, and likewise
+    /// of those whose output cannot be written, also when something of them could not be reported; of an aborting worker all,
     /// since nothing of what may still run is put in place any more.
     mutating func toHandBack(now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
@@ -95,7 +100,12 @@ extension WorkerLedger {
                     continue
                 }
                 let since = operation.restsSince ?? now
-                if now - since >= holdsSuspended { leaving.append(held) } else { resting.append(held) }
+                let patience = batches[held.batch]?.isBarred == true ? holdsBarred : holdsSuspended
+                if now - since >= patience { leaving.append(held) } else { resting.append(held) }
+                if operation.restsSince == nil { operations[held]?.restsSince = now }
+            } else if batches[held.batch]?.isBarred == true, operation.rests, operation.hasUnreportedFinals {
+                // Its manifest cannot be written here: elsewhere its photos run again, over the same files.
+                if now - (operation.restsSince ?? now) >= holdsBarred { leaving.append(held) }
                 if operation.restsSince == nil { operations[held]?.restsSince = now }
             } else {
                 if wantsRoom, !isOver, !mayFilter, operation.rests, operation.waiting > 0 { resting.append(held) }

@@ -86,10 +86,11 @@ extension WorkerLedger {
     }
 
     /// Makes a batch's photos keep to what holds now.
-    private mutating func settle(_ id: BatchID, _ orders: inout Orders) {
+    mutating func settle(_ id: BatchID, _ orders: inout Orders) {
         guard let before = batches[id] else { return }
         let (now, cluster) = (steering.batch(id), steering.cluster)
-        change(id) { $0.take(now, cluster) }
+        let isBarred = isBarred(id)
+        change(id) { $0.take(now, cluster, isBarred: isBarred) }
         arrange(id)
         guard let after = batches[id], before.begun > 0 else { return }
         let hasMoved = before.steering.priority != now.priority || before.steering.focus != now.focus

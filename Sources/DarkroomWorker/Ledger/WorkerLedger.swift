@@ -5,7 +5,7 @@ import DarkroomStore
 ///
 /// A plain value without locks, clocks or threads; its owner holds the lock and acts on the answers outside of it. By aspect:
 /// `+Photos` what begins, `+Filtrations` what is filtered, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
-/// `+Reporting` what Redis is told.
+/// `+Reporting` what Redis is told, `+Outputs` what waits for a disk.
 struct WorkerLedger {
     /// A filtration that nobody waits for any more.
     enum Ghost: Equatable {
@@ -22,6 +22,8 @@ struct WorkerLedger {
     let maxBytesHeld: Int
     /// How long a suspended operation is held for its downloaded bytes.
     let holdsSuspended: Duration
+    /// How long an operation whose output cannot be written is held for its downloaded bytes, and for what is not reported.
+    let holdsBarred: Duration
     /// What users changed while the worker runs.
     var steering = WorkerSteering()
     var operations: [HeldOperation: OperationInHand] = [:]
@@ -33,6 +35,9 @@ struct WorkerLedger {
     var returned: Set<HeldOperation> = []
     /// Operations that are done and wait to be reported.
     var doneOperations = 0
+    /// Obstacles to outputs, and the batches that wait for them to go.
+    var outputWaits: [OutputWait] = []
+    var lastOutputWait = 0
     var isStopping = false
     var isAborting = false
 
@@ -70,11 +75,15 @@ struct WorkerLedger {
     /// Counts filtrations among batches that compete, see `filterTurn`.
     var favours = 0
 
-    init(downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600)) {
+    init(
+        downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600),
+        holdsBarred: Duration = .seconds(30)
+    ) {
         ownDownloads = downloads
         ownFiltrations = filtrations
         self.maxBytesHeld = maxBytesHeld
         self.holdsSuspended = holdsSuspended
+        self.holdsBarred = holdsBarred
     }
 
     /// How many downloads run at once.
@@ -107,7 +116,7 @@ struct WorkerLedger {
         if operation.isDone { doneOperations += 1 }
         if batches[held.batch] == nil {
             batches[held.batch] = BatchInHand(
-                steering.batch(held.batch), steering.cluster,
+                steering.batch(held.batch), steering.cluster, isBarred: isBarred(held.batch),
                 operationSize: operation.context.options.operationSize)
             steering.held.insert(held.batch)
         }

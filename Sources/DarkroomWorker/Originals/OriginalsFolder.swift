@@ -49,12 +49,9 @@ struct OriginalsFolder: Sendable {
     /// - Parameter temporaryName: hidden and unique among all workers, see ``temporaryName(for:of:)``.
     func write(_ bytes: [UInt8], of url: String, temporaryName: String) throws(OutputWriter.Failure) {
         // The folder itself is never made here: a share that is not mounted any more must stay empty.
-        guard access(path, F_OK) == 0 else {
-            throw OutputWriter.Failure(
-                reason: .outputDenied, detail: "the folder of the originals, \(path), is gone; is its share mounted?")
-        }
         try OutputWriter.write(
-            bytes, to: Self.file(of: url), in: path, temporaryName: temporaryName, isDurable: true)
+            bytes, to: Self.file(of: url), in: OutputPlace(folder: path, sign: nil), temporaryName: temporaryName,
+            isDurable: true)
     }
 
     /// What the temporary file of a photo is called in its temporary name: of several batches that write the same file

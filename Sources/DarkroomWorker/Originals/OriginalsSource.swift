@@ -15,11 +15,19 @@ final class OriginalsSource: PhotoSource {
     private let worker: String
     /// Tells the temporary files of one photo's runs apart.
     private let writes = Locked(0)
+    private let isWaitedFor: @Sendable (OutputWriter.Failure, BatchContext) -> Bool
 
-    /// The folders of originals, before `other`; `worker` is the worker's id.
-    init(_ other: any PhotoSource, worker: String) {
+    /// The folders of originals, before `other`.
+    /// - Parameters:
+    ///   - worker: the worker's id.
+    ///   - isWaitedFor: told when bytes could not be kept; true lets the photo begin again later.
+    init(
+        _ other: any PhotoSource, worker: String,
+        isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool
+    ) {
         self.other = other
         self.worker = worker
+        self.isWaitedFor = isWaitedFor
     }
 
     func fetch(
@@ -72,6 +80,7 @@ final class OriginalsSource: PhotoSource {
                 try folder.write(download.body, of: photo.record.url, temporaryName: temporaryName)
                 completion(result)
             } catch {
+                guard !isWaitedFor(error, photo.context) else { return completion(.failure(.cancelled)) }
                 let code = TransferError.Code.cannotKeep(isFull: error.reason == .diskFull)
                 completion(.failure(TransferError(code: code, detail: error.detail, attempts: download.attempts)))
             }

@@ -8,45 +8,61 @@ import Foundation
 enum ManifestFiles {
     /// Writes the lines of an operation's final photos as the file of its fence, whole.
     static func write(_ report: WorkerLedger.Report, worker: String) throws(OutputWriter.Failure) {
-        guard let folder = report.context.manifestFolder, let output = report.context.output else { return }
+        guard let place = report.context.place else { return }
         let text = Array(report.lines.compactMap { $0 }.joined())
         guard !text.isEmpty else { return }
         let number = report.held.number
         let name = ManifestPath.fileName(operation: number, fence: report.held.fence)
-        // Only a folder that shows `manifest/<batch>` is written to: it is never made here.
-        guard access(folder, F_OK) == 0 else {
-            throw OutputWriter.Failure(reason: .outputDenied, detail: "\(folder) is gone; is \(output) mounted?")
-        }
         try OutputWriter.write(
-            text, to: ManifestPath.subfolder(operation: number) + name, in: folder,
+            text, to: "\(ManifestPath.folder(report.held.batch))/\(ManifestPath.subfolder(operation: number))\(name)",
+            in: place,
             temporaryName: Leftovers.temporaryName(
                 for: Leftovers.manifestName(operation: number), fence: report.held.fence, worker: worker))
     }
 
-    /// The lines of photos that were final when an operation was claimed, by position: those of the file with the highest
-    /// lower fence, and made from letter and file where none is found.
-    static func takeOver(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ context: BatchContext) -> [[UInt8]?] {
-        var lines = [[UInt8]?](repeating: nil, count: records.count)
-        let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
-        guard let output = context.output, states.contains(where: \.isFinal) else { return lines }
-        for line in latestLines(claimed.held, context) {
-            let position = line.index - records[0].index
-            guard records.indices.contains(position), states[position].isFinal, line.state == states[position].word
-            else { continue }
-            lines[position] = text(of: line)
-        }
-        for (position, state) in states.enumerated() where state.isFinal && lines[position] == nil {
-            lines[position] = text(of: remade(records[position], state, context, output))
-        }
-        return lines
+    /// What was found of an operation when it was claimed.
+    struct Past {
+        /// The lines of photos that were final, by position.
+        var lines: [[UInt8]?]
+        /// Fences above its own: of claims that Redis has forgotten, since it lost its latest changes.
+        var forgotten: [Int] = []
     }
 
-    /// Removes the files of an operation with lower fences, when the file of its own fence is there.
-    static func removeOlder(_ held: HeldOperation, _ context: BatchContext) {
+    /// The past of an operation that was claimed: each final photo's line is that of the highest fence that has one which says
+    /// what its letter says, and made from letter and file where none is found.
+    static func takeOver(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ context: BatchContext) -> Past {
+        var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
+        let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
+        guard let output = context.output, let folder = folder(claimed.held, context),
+            claimed.deaths > 0 || states.contains(where: \.isFinal)
+        else { return past }
+        let fences = fences(claimed.held.number, in: folder)
+        past.forgotten = fences.filter { $0 > claimed.held.fence }
+        for fence in fences.sorted(by: >) where fence != claimed.held.fence {
+            for line in lines(folder + ManifestPath.fileName(operation: claimed.held.number, fence: fence)) {
+                let position = line.index - records[0].index
+                guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
+                    line.state == states[position].word
+                else { continue }
+                past.lines[position] = context.text(of: line)
+            }
+        }
+        for (position, state) in states.enumerated() where state.isFinal && past.lines[position] == nil {
+            past.lines[position] = context.text(of: remade(records[position], state, context, output))
+        }
+        return past
+    }
+
+    /// Removes the files of other claims of an operation that this worker brought to its end, when the file of its own fence
+    /// is there: those of lower fences, and of `forgotten` ones.
+    ///
+    /// A higher fence that was there when the operation was claimed is nobody's: had somebody claimed it since, this worker
+    /// could not have ended it. One that came later may be that of whoever runs the operation again, after a retry.
+    static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ context: BatchContext) {
         guard let folder = folder(held, context) else { return }
         let fences = fences(held.number, in: folder)
         guard fences.contains(held.fence) else { return }
-        for fence in fences where fence < held.fence {
+        for fence in fences where fence < held.fence || forgotten.contains(fence) {
             unlink(folder + ManifestPath.fileName(operation: held.number, fence: fence))
         }
     }
@@ -60,15 +76,11 @@ enum ManifestFiles {
         return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fence)
     }
 
-    private static func latestLines(_ held: HeldOperation, _ context: BatchContext) -> [ManifestLine] {
-        guard let folder = folder(held, context),
-            let fence = fences(held.number, in: folder).filter({ $0 < held.fence }).max(),
-            let text = FileManager.default.contents(
-                atPath: folder + ManifestPath.fileName(operation: held.number, fence: fence))
-        else { return [] }
+    private static func lines(_ path: String) -> [ManifestLine] {
         let decoder = JSONDecoder()
-        // A line that cannot be read is made again from letter and file.
-        return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
+        // A line that cannot be read, or a file, is made again from letters and files.
+        return (FileManager.default.contents(atPath: path) ?? Data()).split(separator: 10)
+            .compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
     }
 
     /// A line from what the letter and the file say.
@@ -86,11 +98,5 @@ enum ManifestFiles {
             break
         }
         return line
-    }
-
-    private static func text(of line: ManifestLine) -> [UInt8] {
-        var text: [UInt8] = []
-        line.append(to: &text)
-        return text
     }
 }

@@ -7,9 +7,19 @@ enum OutputWriter {
     struct Failure: Error {
         let reason: FailureReason
         let detail: String
+        /// The system's number.
+        let error: Int32
+        /// Where it was to be written.
+        let place: OutputPlace
+        /// In which folder below `place`; "" for itself.
+        let folder: String
+        /// How many bytes it has.
+        let bytes: Int
+        /// The path of the temporary file when it could not be removed.
+        var left: String?
     }
 
-    /// Writes `bytes` to `folder`/`path`, making the folders between them, and replaces what is there.
+    /// Writes `bytes` to `path` below `place`, makes the folder that it names where it is missing, and replaces what is there.
     /// - Parameters:
     ///   - temporaryName: unique in the folder among all workers, and hidden.
     ///   - isDurable: whether its bytes are on the disk before it gets its final name; otherwise a power cut can leave an
@@ -17,70 +27,97 @@ enum OutputWriter {
     ///   - isWanted: asked right before the file gets its final name; false throws the file away.
     /// - Returns: false when it was not wanted any more.
     static func write(
-        _ bytes: UnsafeRawBufferPointer, to path: String, in folder: String, temporaryName: String,
+        _ bytes: UnsafeRawBufferPointer, to path: String, in place: OutputPlace, temporaryName: String,
         isDurable: Bool = false, isWanted: () -> Bool = { true }
     ) throws(Failure) -> Bool {
-        let final = folder + "/" + path
-        let parent = final[..<(final.lastIndex(of: "/") ?? final.startIndex)]
-        let temporary = parent + "/" + temporaryName
-        var descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        if descriptor < 0, errno == ENOENT, path.contains("/"), mkdir(String(parent), 0o755) == 0 || errno == EEXIST {
-            descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
+        let temporary = folder.isEmpty ? temporaryName : folder + "/" + temporaryName
+        func failure(_ system: OutputPlace.SystemFailure) -> Failure {
+            let isFull = system.error == ENOSPC || system.error == EDQUOT
+            return Failure(
+                reason: isFull ? .diskFull : .outputDenied,
+                detail: system.attempted == "see"
+                    ? "\(place.signPath) is gone (\(system.text)); is its share mounted?"
+                    : "\(system.attempted) \(place.folder)/\(path): \(system.text)",
+                error: system.error, place: place, folder: folder, bytes: bytes.count)
         }
-        guard descriptor >= 0 else { throw failure(errno, "create", final) }
-        do throws(Failure) {
-            try writeAll(bytes, to: descriptor, final)
-            guard !isDurable || fdatasync(descriptor) == 0 else { throw failure(errno, "make durable", final) }
+        let root: Int32
+        do throws(OutputPlace.SystemFailure) { root = try place.open() } catch { throw failure(error) }
+        defer { close(root) }
+        let descriptor: Int32
+        do throws(OutputPlace.SystemFailure) {
+            descriptor = try create(temporary, in: root, folder)
         } catch {
-            close(descriptor)
-            unlink(temporary)
-            throw error
+            throw failure(error)
         }
-        // Some network file systems tell of a full disk only now.
-        guard close(descriptor) == 0 else {
-            let error = errno
-            unlink(temporary)
-            throw failure(error, "close", final)
+        do throws(OutputPlace.SystemFailure) {
+            try fill(descriptor, bytes, isDurable: isDurable)
+            if isWanted() {
+                guard renameat(root, temporary, root, path) == 0 else {
+                    throw OutputPlace.SystemFailure("rename", errno)
+                }
+                return true
+            }
+        } catch {
+            var failure = failure(error)
+            if unlinkat(root, temporary, 0) != 0, errno != ENOENT { failure.left = place.folder + "/" + temporary }
+            throw failure
         }
-        guard isWanted() else {
-            unlink(temporary)
-            return false
-        }
-        guard rename(temporary, final) == 0 else {
-            let error = errno
-            unlink(temporary)
-            throw failure(error, "rename", final)
-        }
-        return true
+        unlinkat(root, temporary, 0)
+        return false
     }
 
     /// Writes `bytes` as above; nobody may have come to not want them.
     static func write(
-        _ bytes: [UInt8], to path: String, in folder: String, temporaryName: String, isDurable: Bool = false
+        _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, isDurable: Bool = false
     ) throws(Failure) {
         let result = bytes.withUnsafeBytes { buffer in
             Result { () throws(Failure) in
-                try write(buffer, to: path, in: folder, temporaryName: temporaryName, isDurable: isDurable)
+                try write(buffer, to: path, in: place, temporaryName: temporaryName, isDurable: isDurable)
             }
         }
         _ = try result.get()
     }
 
-    private static func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32, _ name: String) throws(Failure)
-    {
+    private static func create(
+        _ temporary: String, in root: Int32, _ folder: String
+    ) throws(OutputPlace.SystemFailure) -> Int32 {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
+        var descriptor = openat(root, temporary, flags, 0o644)
+        if descriptor < 0, errno == ENOENT, !folder.isEmpty, mkdirat(root, folder, 0o755) == 0 || errno == EEXIST {
+            descriptor = openat(root, temporary, flags, 0o644)
+        }
+        guard descriptor >= 0 else { throw OutputPlace.SystemFailure("create", errno) }
+        return descriptor
+    }
+
+    /// Writes all there is to a new file, and closes it.
+    private static func fill(
+        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, isDurable: Bool
+    ) throws(OutputPlace.SystemFailure) {
+        do throws(OutputPlace.SystemFailure) {
+            try writeAll(bytes, to: descriptor)
+            guard !isDurable || fdatasync(descriptor) == 0 else {
+                throw OutputPlace.SystemFailure("make durable", errno)
+            }
+        } catch {
+            close(descriptor)
+            throw error
+        }
+        // Some network file systems tell of a full disk only now.
+        guard close(descriptor) == 0 else { throw OutputPlace.SystemFailure("close", errno) }
+    }
+
+    /// Writes `bytes` where a file's descriptor stands.
+    static func writeAll(
+        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
+    ) throws(OutputPlace.SystemFailure) {
         var written = 0
         while written < bytes.count {
             let count = Foundation.write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
             if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw failure(count == 0 ? ENOSPC : errno, "write", name) }
+            guard count > 0 else { throw OutputPlace.SystemFailure("write", count == 0 ? ENOSPC : errno) }
             written += count
         }
-    }
-
-    private static func failure(_ error: Int32, _ attempted: String, _ name: String) -> Failure {
-        let isFull = error == ENOSPC || error == EDQUOT
-        return Failure(
-            reason: isFull ? .diskFull : .outputDenied,
-            detail: "\(attempted) \(name): \(String(cString: strerror(error)))")
     }
 }

@@ -10,10 +10,11 @@ enum PhotoDevelopment {
     ///   - helpers: the processes that do it; nil does it here.
     ///   - temporaryName: hidden and unique in the output folder.
     ///   - isWanted: asked before the file gets its final name.
-    /// - Returns: nil when the photo was cancelled or not wanted any more: nothing is left behind then.
+    ///   - isWaitedFor: told when the file could not be written; true lets the photo begin again later.
+    /// - Returns: nil when the photo was cancelled or not wanted any more, or is to begin again: nothing is left behind then.
     static func develop(
         _ photo: PhotoInProgress, _ image: Download, helpers: PhotoHelpers?, temporaryName: String,
-        isWanted: @Sendable () -> Bool
+        isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
     ) -> PhotoOutcome? {
         guard !photo.cancelled.isSet else { return nil }
         let clock = ContinuousClock()
@@ -34,20 +35,21 @@ enum PhotoDevelopment {
         line.bytes = developed.byteCount
         line.downloadMilliseconds = image.duration.wholeMilliseconds
         line.filterMilliseconds = (filtered - began).wholeMilliseconds
-        if let output = photo.context.output {
+        if let place = photo.context.place {
             let path = photo.context.path(of: photo.record, ending: developed.ending)
             line.file = path
             do throws(OutputWriter.Failure) {
                 let (written, digest) = try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in
                     (
                         try OutputWriter.write(
-                            bytes, to: path, in: output, temporaryName: temporaryName, isWanted: isWanted),
+                            bytes, to: path, in: place, temporaryName: temporaryName, isWanted: isWanted),
                         SHA256Digest.hash(of: bytes)
                     )
                 }
                 guard written else { return nil }
                 line.sha256 = Hexadecimal.text(digest)
             } catch {
+                guard !isWaitedFor(error) else { return nil }
                 return failure(photo, error.reason, error.detail, image)
             }
         }

@@ -21,11 +21,22 @@ import Testing
         #expect(read == [0, 1, 2, 3, 2000, 2001, 199_998].map { "\(first) \($0)" } + ["\(second) 0"])
     }
 
-    @Test func highestFenceOfAnOperationWins() throws {
-        try write(first, operation: 1, fence: 9, [0], name: "old")
-        try write(first, operation: 1, fence: 10, [0, 1], name: "new")
-        try write(first, operation: 1, fence: 8, [0, 1, 2], name: "older")
-        #expect(try lines().map(\.name) == ["new", "new"])
+    @Test func eachPhotosLineIsThatOfTheHighestFenceThatHasIt() throws {
+        try write(first, operation: 1, fence: 9, [0, 1], name: "old")
+        try write(first, operation: 1, fence: 10, [2, 0], name: "new")
+        try write(first, operation: 1, fence: 8, [3, 2, 1, 0], name: "oldest")
+        #expect(try lines().map(\.name) == ["new", "old", "new", "oldest"])
+        #expect(try lines().map(\.index) == [0, 1, 2, 3])
+    }
+
+    @Test func listsTheFolderAgainWhenALowerFenceVanished() throws {
+        try write(first, operation: 1, fence: 1, [0, 1], name: "old")
+        try write(first, operation: 1, fence: 4, [0], name: "partial")
+        var part = try ManifestReader(output: output).part(0, of: first)
+        // Its owner brought it to its end between the listing and the reading.
+        try write(first, operation: 1, fence: 4, [0, 1], name: "whole")
+        try remove(first, operation: 1, fence: 1)
+        #expect(try part.lines(ofOperation: 1).map(\.name) == ["whole", "whole"])
     }
 
     @Test func otherFilesAreLeftAlone() throws {

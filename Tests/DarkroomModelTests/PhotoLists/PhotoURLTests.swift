@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: [
         "http://me:secret@ho st/a", "http://me:secret@host:x/", "http://me:secret@/", "http://me:secret@h/a\n?secret",
-        "http://me:sec ret@host/",
+        "http://me:sec ret@host/", "http://me:sec/ret@host/", "http://me:sec?ret@host/", "me:sec/ret@host",
     ])
     func keepsPasswordsOutOfWhatItShows(url: String) throws {
         let problem = try #require(PhotoURL.check(url))

@@ -14,10 +14,21 @@ import Testing
         ("http:/ann:secret@host/a.jpg", "http:/host/a.jpg"),
         ("http:\\\\ann:secret@host\\a.jpg", "http:\\\\host\\a.jpg"),
         ("redis://:secret@host:6379/1", "redis://host:6379/1"),
+        ("http://ann:se/cret@host/a.jpg", "http://ann"), ("https://ann:se?cret@host/", "https://ann"),
+        ("ann:secret", "ann"), ("http://[::1]:80/a", "http://[::1]:80/a"), ("http://[::1]:se/cret", "http://[::1]"),
+        ("http://host:/a", "http://host:/a"), ("redis+sentinel://a:1,b:2/service", "redis+sentinel://a:1,b:2/service"),
         ("NO URL", "NO URL"), ("", ""), ("?secret", ""), ("://", "://"),
     ])
     func showsNoSecretOfAURL(_ url: String, _ shown: String) {
         #expect(PhotoURL.redacted(url) == shown)
+    }
+
+    @Test(arguments: [
+        ("ann:secret@host", "host"), ("//ann:secret@host", "host"), ("ann:se%63ret@host", "host"),
+        ("https://ann:secret@host", "host"), ("https://host/ann@b.jpg", "ann@b.jpg"), ("photos/ann@b.jpg", "ann@b.jpg"),
+    ])
+    func namesAPhotoAfterNoSecret(_ url: String, _ name: String) {
+        #expect(PhotoURL.name(of: url) == name)
     }
 
     @Test func showsNoSecretOfWhatIsNoURL() {
@@ -30,7 +41,7 @@ import Testing
         ("from \"ftp://u:secret@h/\" to <redis+sentinel://:secret@r/0>", "from \"ftp://h/\" to <redis+sentinel://r/0>"),
         ("http://a?secret http://b:secret@c", "http://a http://c"),
         ("at http://h/a.jpg: found 3://u:p@x/y?z", "at http://h/a.jpg: found 3://x/y"),
-        ("a:// b", "a:// b"), ("://u:p@h", "://u:p@h"),
+        ("http://h:80: refused (see http://h:80)", "http://h:80: refused (see http://h:80)"), ("a:// b", "a:// b"), ("://u:p@h", "://u:p@h"),
     ])
     func showsNoSecretOfURLsInAText(_ text: String, _ shown: String) {
         #expect(PhotoURL.redacting(text) == shown)

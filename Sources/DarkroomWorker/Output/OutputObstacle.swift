@@ -1,0 +1,114 @@
+import Foundation
+
+/// What keeps files from being written to a place for a while: a state of the machine, and nothing that is wrong with a photo.
+struct OutputObstacle: Sendable, Equatable {
+    /// What kind of obstacle it is.
+    enum Kind: Sendable {
+        /// The disk, or what of it its user may have, is full.
+        case full
+        /// The disk lost what was written.
+        case failing
+        /// It can be read only.
+        case readOnly
+        /// The folder is not seen, or not to be used.
+        case away
+    }
+
+    let kind: Kind
+    let place: OutputPlace
+    /// In which folder below `place` a file could not be written; "" for itself.
+    let folder: String
+    /// What must have room before the obstacle is gone.
+    var bytes: Int
+    /// What was found, and what to do.
+    let detail: String
+
+    /// Whether all that is written to the same file system meets it.
+    var isOfDevice: Bool { kind != .away }
+
+    /// Less room than this is none: the next few photos would fill it.
+    static let leastRoom = 1 << 20
+
+    init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
+        self.kind = kind
+        self.place = place
+        self.folder = folder
+        self.bytes = bytes
+        self.detail = detail
+    }
+
+    /// The obstacle that a failure was due to; nil when it is that of the one file. Blocks.
+    init?(_ failure: OutputWriter.Failure) {
+        if failure.reason == .diskFull {
+            self.init(
+                .full, failure.place, folder: failure.folder, bytes: max(Self.leastRoom, 4 * failure.bytes),
+                detail: failure.detail)
+        } else {
+            // Who else fails there meets it, too: what is seen there at last decides when it is gone.
+            let bytes = failure.error == EIO ? failure.bytes : 0
+            guard let found = Self.look(at: failure.place, folder: failure.folder, bytes: bytes) else { return nil }
+            self = found
+        }
+    }
+
+    /// What hinders now, perhaps something else; nil when it is gone. Blocks.
+    func look() -> OutputObstacle? { Self.look(at: place, folder: folder, bytes: bytes) }
+
+    /// Tries to write `bytes` bytes, which nobody ever sees, to a folder.
+    private static func look(at place: OutputPlace, folder: String, bytes: Int) -> OutputObstacle? {
+        do throws(OutputPlace.SystemFailure) {
+            try tryWriting(bytes, to: place, folder)
+            return nil
+        } catch {
+            let path = folder.isEmpty ? place.folder : place.folder + "/" + folder
+            let (kind, detail): (Kind, String)
+            switch error.error {
+            case ENOSPC, EDQUOT: (kind, detail) = (.full, "\(path): \(error.text); make room")
+            case EROFS: (kind, detail) = (.readOnly, "\(path): \(error.text); mount it so that it can be written")
+            case _ where error.attempted == "see":
+                (kind, detail) = (.away, "\(place.signPath) is gone (\(error.text)); is its share mounted?")
+            case EACCES, EPERM: (kind, detail) = (.away, "\(path): \(error.text); let this user write there")
+            case EIO, ENXIO, ENODEV: (kind, detail) = (.failing, "\(path): \(error.text); look after the disk")
+            case ENOENT, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
+                (kind, detail) = (.away, "\(path): \(error.text); is its share mounted?")
+            default: return nil
+            }
+            return OutputObstacle(kind, place, folder: folder, bytes: bytes, detail: detail)
+        }
+    }
+
+    private static func tryWriting(
+        _ bytes: Int, to place: OutputPlace, _ folder: String
+    ) throws(OutputPlace.SystemFailure) {
+        let root = try place.open()
+        defer { close(root) }
+        let name = ".room-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+        var path = folder.isEmpty ? name : folder + "/" + name
+        var descriptor = openat(root, path, flags, 0o600)
+        if descriptor < 0, errno == ENOENT, !folder.isEmpty {
+            // A folder that is to be made is not there yet: where it will be is as good.
+            path = name
+            descriptor = openat(root, path, flags, 0o600)
+        }
+        guard descriptor >= 0 else { throw OutputPlace.SystemFailure("create", errno) }
+        defer { close(descriptor) }
+        // Nobody sees it from here on, and nothing is left behind, whatever happens.
+        guard unlinkat(root, path, 0) == 0 else { throw OutputPlace.SystemFailure("remove", errno) }
+        guard bytes > 0 else { return }
+        var left = bytes
+        try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
+            Result { () throws(OutputPlace.SystemFailure) in
+                buffer.initializeMemory(as: UInt8.self, repeating: 0)
+                while left > 0 {
+                    let part = UnsafeRawBufferPointer(
+                        rebasing: UnsafeRawBufferPointer(buffer)[..<min(left, buffer.count)])
+                    try OutputWriter.writeAll(part, to: descriptor)
+                    left -= part.count
+                }
+            }
+        }.get()
+        // A disk may tell only now that it has no room, or that it fails.
+        guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw OutputPlace.SystemFailure("sync", errno) }
+    }
+}

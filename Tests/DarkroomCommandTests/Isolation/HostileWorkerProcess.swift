@@ -1,0 +1,36 @@
+import DarkroomTestSupport
+import Foundation
+
+/// A process of the program `HostileWorker` on a queue, and the helpers that it has.
+final class HostileWorkerProcess {
+    let process: BoundProcess
+
+    init(_ queue: Queue, isolated: Bool) throws {
+        let program = Program.executable.deletingLastPathComponent().appendingPathComponent("HostileWorker").path
+        let redis = queue.redis.configuration.displayName
+        process = try BoundProcess(
+            [program, redis, queue.namespace, queue.folder] + (isolated ? ["isolated"] : []),
+            log: queue.folder + "/hostile.log")
+    }
+
+    /// The processes that a process has started and that have not ended.
+    static func children(of parent: Int32) -> [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []  // none: none
+        return names.compactMap { Int32($0) }.filter { identifier in
+            // One that has ended meanwhile has no file.
+            guard let text = FileManager.default.contents(atPath: "/proc/\(identifier)/stat") else { return false }
+            let words = String(decoding: text, as: UTF8.self).split(separator: ")").last?.split(separator: " ") ?? []
+            return words.count > 1 && words[0] != "Z" && words[1] == "\(parent)"
+        }
+    }
+
+    /// Waits until none of these processes is left, 10 s at most.
+    static func waitUntilGone(_ processes: [Int32]) -> Bool {
+        let deadline = ContinuousClock.now + .seconds(10)
+        while processes.contains(where: { kill($0, 0) == 0 }) {
+            guard ContinuousClock.now < deadline else { return false }
+            usleep(5000)  // whoever is nobody's child signals nobody
+        }
+        return true
+    }
+}

@@ -1,0 +1,94 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Photos that end the process that develops them: helper processes end in place of workers.
+@Suite(.redisServer, .serialized)
+struct IsolationTests {
+    /// A batch for `x:hostile`: a photo for each name.
+    private func submit(_ names: [String], to queue: Queue) throws -> BatchID {
+        try Data("bytes".utf8).write(to: URL(fileURLWithPath: queue.folder + "/photo.txt"))
+        let list = PhotoRecords(names.map { (name: $0, url: "file://\(queue.folder)/photo.txt") })
+        var options = BatchOptions()
+        options.output = queue.folder + "/out"
+        options.filters = ["x:hostile"]
+        options.lease = .seconds(6)
+        let coordinator = Coordinator(store: queue.store) { _ in }
+        return try coordinator.submit(list, options: options).id
+    }
+
+    private func wait(for id: BatchID, in queue: Queue) throws -> [String: String] {
+        _ = try queue.run("wait", "\(id)", "--timeout", "50s")
+        let photos = try #require(try queue.run("photos", "\(id)", "--json").json() as? [[String: Any]])
+        return Dictionary(
+            uniqueKeysWithValues: photos.map { photo in
+                (photo["name"] as? String ?? "", photo["reason"] as? String ?? photo["state"] as? String ?? "")
+            })
+    }
+
+    @Test func whatEndsOrOverloadsItsProcessFailsAndNothingElseDoes() throws {
+        let queue = try Queue()
+        let names = [
+            "fine 1", "crash 1", "fine 2", "trap", "exit", "fine 3", "loop", "memory", "files", "about", "fine 4",
+        ]
+        let id = try submit(names, to: queue)
+        let worker = try HostileWorkerProcess(queue, isolated: true)
+        defer { worker.process.stop() }
+        let ends = try wait(for: id, in: queue)
+        for name in names where name.hasPrefix("fine") || name == "about" {
+            #expect(ends[name] == "filtered", "\(name)")
+        }
+        for name in ["crash 1", "trap", "exit", "loop"] { #expect(ends[name] == "crashed", "\(name)") }
+        for name in ["memory", "files"] { #expect(ends[name] == "filter-failed", "\(name)") }
+        #expect(!worker.process.wait(within: .zero), "the worker has ended")
+
+        let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
+        #expect(failures.contains("signal 11") && failures.contains("more processor time than it may"))
+        let memory = try #require(failures.firstMatch(of: /(\d+) MiB were given/).flatMap { Int($0.1) })
+        #expect((1000...3000).contains(memory))
+        let files = try #require(failures.firstMatch(of: /(\d+) files were given/).flatMap { Int($0.1) })
+        #expect((40...61).contains(files))
+        // Nothing of the worker is open in a helper, and no secret of Darkroom is in its environment.
+        let about = try #require(FileManager.default.contents(atPath: queue.folder + "/out/000009-about.txt"))
+        let lines = String(decoding: about, as: UTF8.self).split(separator: "\n")
+        #expect(lines.last == "socket: /dev/null /dev/null")
+        #expect(lines.first?.split(separator: " ").filter { $0.hasPrefix("DARKROOM_") } == ["DARKROOM_PHOTO_HELPER"])
+    }
+
+    @Test func photoThatEndsItsWorkerDoesSoTwiceAndFails() throws {
+        let queue = try Queue()
+        let names = (0..<9).map { "fine \($0)" } + ["crash"]
+        let id = try submit(names, to: queue)
+        var worker = try HostileWorkerProcess(queue, isolated: false)
+        var ended = 0
+        let deadline = ContinuousClock.now + .seconds(45)
+        while try queue.store.facts(of: id)?.state != .finished, .now < deadline {
+            guard worker.process.wait(within: .milliseconds(100)) else { continue }
+            ended += 1
+            worker = try HostileWorkerProcess(queue, isolated: false)
+        }
+        defer { worker.process.stop() }
+        let ends = try wait(for: id, in: queue)
+        #expect(ends["crash"] == "crashed")
+        #expect(ends.values.filter { $0 == "filtered" }.count == 9)
+        #expect(ended == 2)
+    }
+
+    @Test func helpersEndWithTheirWorkerHoweverItEnds() throws {
+        for signal in [SIGTERM, SIGKILL] {
+            let queue = try Queue()
+            let id = try submit((0..<3).map { "loop \($0)" }, to: queue)
+            let worker = try HostileWorkerProcess(queue, isolated: true)
+            let deadline = ContinuousClock.now + .seconds(20)
+            var helpers: [Int32] = []
+            while helpers.isEmpty, .now < deadline {
+                helpers = HostileWorkerProcess.children(of: worker.process.identifier)
+            }
+            #expect(!helpers.isEmpty, "batch \(id) has begun no helper")
+            kill(worker.process.identifier, signal)
+            #expect(worker.process.wait(within: .seconds(20)))
+            #expect(HostileWorkerProcess.waitUntilGone(helpers))
+        }
+    }
+}

@@ -1,0 +1,85 @@
+import DarkroomCoordinator
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// What a worker makes of the manifest files of earlier claims, those that Redis forgot among them.
+@Suite(.redisServer, .serialized) struct ManifestTakeOverTests {
+    let darkroom: Darkroom
+    let photos: PhotoServer
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Samples").path
+        photos = try PhotoServer(folder: samples)
+    }
+
+    @Test func takesEachLineFromTheHighestFenceThatHasItAndLeavesOneFile() throws {
+        let id = try darkroom.submit((0..<4).map { _ in photos.url("/moon.png") }, darkroom.options())
+        // An earlier claim brought photos 0 and 1 to their end, and was handed back.
+        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
+        guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
+            Issue.record("nothing was claimed")
+            return
+        }
+        let held = try #require(claimed.operations.first).held
+        _ = try darkroom.store.perform(
+            darkroom.store.report(
+                held, worker: "earlier", letters: Array("FF..".utf8), bytesIn: 2, bytesOut: 2, failures: []))
+        _ = try darkroom.store.perform(darkroom.store.handback(held, worker: "earlier"))
+        try write(id, fence: held.fence - 1, [(0, .filtered), (1, .filtered)], name: "first")
+        try write(id, fence: held.fence, [(0, .filtered)], name: "second")
+        // Redis lost the claim that wrote this: it saw photo 1 fail and photo 2 done.
+        let forgotten = held.fence + 3_600_000
+        try write(id, fence: forgotten, [(1, .failed(.timeout)), (2, .filtered)], name: "forgotten")
+        #expect(try names(id) == ["second", "forgotten", "forgotten"])
+
+        let worker = try darkroom.worker()
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == 4)
+        #expect(try names(id) == ["second", "first", "moon.png", "moon.png"])
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder(id))
+        let fences = files.compactMap { ManifestPath.parse(fileName: $0)?.fence }
+        #expect(fences.count == 1 && fences[0] > held.fence && fences[0] < forgotten, "\(files)")
+    }
+
+    @Test func fenceThatCameAfterTheClaimIsLeftAlone() throws {
+        let id = BatchID("20261121-090501123-7f3a")
+        try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
+        for fence in [3, 5, 8, 9] { try write(id, fence: fence, [(0, .filtered)], name: "photo") }
+        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
+        let held = HeldOperation(batch: id, number: 1, fence: 5)
+        ManifestFiles.removeOthers(held, forgotten: [8], context)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder(id)).sorted()
+        #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fence: $0) })
+        // Without a file of its own nothing goes: the lines of others are all there are.
+        ManifestFiles.removeOthers(HeldOperation(batch: id, number: 1, fence: 20), forgotten: [], context)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)
+    }
+
+    private func folder(_ id: BatchID) -> String { "\(darkroom.folder)/\(ManifestPath.folder(id))" }
+
+    /// The names in the manifest, in the order of the list.
+    private func names(_ id: BatchID) throws -> [String] {
+        var part = try ManifestReader(output: darkroom.folder).part(0, of: id)
+        return try part.lines(ofOperation: 1).map(\.name)
+    }
+
+    private func write(_ id: BatchID, fence: Int, _ photos: [(Int, PhotoRecordState)], name: String) throws {
+        var text: [UInt8] = []
+        for (index, state) in photos {
+            let record = PhotoRecord(index: index, name: name, url: "http://photos.example/\(index)")
+            ManifestLine(batch: id, record: record, state: state).append(to: &text)
+        }
+        let path = "\(folder(id))/\(ManifestPath.fileName(operation: 1, fence: fence))"
+        try Data(text).write(to: URL(fileURLWithPath: path))
+    }
+}
