@@ -26,6 +26,8 @@ final class WorkerCore: Sendable {
     let claimsEnd = Latch()
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
+    /// Holds back a worker that stood still.
+    let lookout = Lookout()
     let rate = Rate()
     let events: PhotoEvents
     /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
@@ -72,6 +74,12 @@ final class WorkerCore: Sendable {
         // The heart says when Redis is away or not ready; what will not pass by itself would be said by nobody else.
         if !error.isPassing { logger.error("Redis did not do what it was asked", ["detail": .text(error)]) }
         heartSignal.raise()
+    }
+
+    /// Blocks after a standstill until Redis was asked what is still this worker's, see ``Lookout``.
+    func waitForLook() {
+        guard let lease = withLedger({ $0.shortestLease }) else { return }
+        lookout.wait(lease: lease) { heartSignal.raise() }
     }
 
     // MARK: Photos
@@ -221,7 +229,10 @@ final class WorkerCore: Sendable {
             PhotoDevelopment.develop(
                 photo, image, helpers: photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil,
                 temporaryName: temporaryName,
-                isWanted: { withLedger { $0.mayPlace(photo, ticket) } },
+                isWanted: {
+                    waitForLook()
+                    return withLedger { $0.mayPlace(photo, ticket) }
+                },
                 isWaitedFor: { isWaitedFor($0, of: photo.context) })
         }
         observe(.filtrationEnded, photo)
