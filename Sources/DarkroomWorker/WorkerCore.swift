@@ -180,10 +180,22 @@ final class WorkerCore: Sendable {
         }
         for filtration in step.filtrations { pending.filter(filtration, work: filter) }
         for (photo, urgency) in step.downloads {
-            pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+            guard let call = trial(photo, begins: true) else {
+                pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+                continue
+            }
+            store.send([call]) { [self] _ in pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded) }
         }
         if step.isDue { reportSignal.raise() }
         if step.wantsMore { claimSignal.raise() }
+    }
+
+    /// What tells Redis that a photo of a suspect is tried now, or not any more: only who dies meanwhile counts as its victim. Nil
+    /// where nobody asks. It is tried whatever the answer is: while Redis is away no lease expires, and the heart hears of the rest.
+    private func trial(_ photo: PhotoInProgress, begins: Bool) -> ScriptCall<ReportReply>? {
+        withLedger { $0.letters(of: photo, begins: begins) }.map { letters in
+            store.report(photo.operation, worker: id, letters: letters, bytesIn: 0, bytesOut: 0)
+        }
     }
 
     private func mayDownload(_ photo: PhotoInProgress) -> Bool {
@@ -197,6 +209,7 @@ final class WorkerCore: Sendable {
         case .success(let image):
             observe(.downloadEnded, photo)
             events.note(photo, .downloaded)  // before anything can make it filtered
+            if !photo.isStored, let call = trial(photo, begins: false) { store.send([call]) { _ in } }
             var isWanted = true
             advance { ledger in
                 isWanted = ledger.downloaded(photo, bytes: image.body.count)
@@ -223,6 +236,7 @@ final class WorkerCore: Sendable {
             return advance { $0.filtrationEnded(photo, ticket, nil) }
         }
         observe(.filtrationBegan, photo)
+        if let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = Leftovers.temporaryName(
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
