@@ -159,7 +159,10 @@ struct PhotoListing {
                 let records = try EntryCoding.records(of: entry, firstIndex: first)
                 groups[position].fill { photo in
                     let at = photo.index - first
-                    return records.indices.contains(at) ? (records[at].name, records[at].url, nil, nil) : nil
+                    guard records.indices.contains(at) else { return nil }
+                    let url = records[at].url
+                    // As its manifest will have it.
+                    return (records[at].name, batch.options.redactURLs ? PhotoURL.redacted(url) : url, nil, nil)
                 }
             }
             // One that was new a moment ago may have ended since; it is just not known yet.

@@ -40,7 +40,8 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
     @Option(help: "Use this Redis and its workers, too, instead of a private one.", valueName: "url") var redis: String?
     @Option(
-        help: "With --redis: how many of its replicas must have the batch before it counts as fed; unless given one, where "
+        help:
+            "With --redis: how many of its replicas must have the batch before it counts as fed; unless given one, where "
             + "there are any.",
         valueName: "count")
     var replicas: Int?

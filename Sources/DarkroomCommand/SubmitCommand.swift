@@ -158,7 +158,7 @@ struct SubmitCommand: ParsableCommand {
     }
 
     /// The list as messages call it: of a URL, user, password and query may be secrets.
-    private var listName: String { PhotoURL.redacting(list) }
+    private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
     /// What can be done about a batch whose list was not fed to its end.
     private func advice(after error: any Error, _ id: BatchID, _ store: BatchStore) -> String {
@@ -166,7 +166,8 @@ struct SubmitCommand: ParsableCommand {
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
         do { if try store.facts(of: id) == nil { return "" } } catch {}
-        return "\nbatch \(id) is not complete: go on with darkroom submit \(listName) --resume \(id), or give it up with "
+        return
+            "\nbatch \(id) is not complete: go on with darkroom submit \(listName) --resume \(id), or give it up with "
             + "darkroom forget \(id)"
     }
 

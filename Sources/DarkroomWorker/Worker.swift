@@ -55,7 +55,7 @@ public final class Worker: Sendable {
             onDueWebhooks: { [webhooks] in webhooks.offer($0) })
         claimer = Claimer(core)
         reporter = Reporter(core)
-        outputs = OutputWatcher(core) { [claimer] in claimer.expectWork(.veryHigh, workers: 1) }
+        outputs = OutputWatcher(core) { [claimer] in claimer.outputIsFree() }
         let started = Int(Date().timeIntervalSince1970 * 1000)
         heart = Heart(core) { [id, core, claimer] in
             WorkerDescription(id: id, started: started, core: core, refused: claimer.refused).fields

@@ -41,7 +41,9 @@ extension WorkerCore {
     func giveUp(_ operations: [HeldOperation], _ why: String, _ obstacle: OutputObstacle? = nil) {
         guard let first = operations.first else { return }
         if let obstacle { bar(obstacle, first.batch) }
+        let unreported = withLedger { ledger in operations.compactMap { ledger.operations[$0] }.filter(\.isUnreported) }
         drop(operations)
+        for operation in unreported { ManifestFiles.removeOwn(operation.held, operation.context) }
         withLedger { ledger in operations.forEach { ledger.giveBack($0) } }
         logger.error(
             "files may be lost, their operations run again", key: first.batch.description,

@@ -28,15 +28,17 @@ final class Program: @unchecked Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let command: String
 
-    /// Starts the program; `environment` is all that it sees besides PATH. What it prints to `output` is not kept.
+    /// Starts the program, with the mounts that it is to see; `environment` is all that it sees besides PATH. What it prints
+    /// to `output` is not kept.
     init(
-        _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", output: String? = nil
+        _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", output: String? = nil,
+        in mounts: MountNamespace? = nil
     ) throws {
         command = arguments.joined(separator: " ")
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        process.executableURL = Self.executable
-        process.arguments = arguments
+        process.executableURL = mounts == nil ? Self.executable : URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = mounts?.command([Self.executable.path] + arguments) ?? arguments
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         process.environment = environment.merging(["PATH": path, "TZ": "UTC"]) { own, _ in own }
         process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))

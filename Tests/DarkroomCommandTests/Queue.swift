@@ -32,9 +32,9 @@ final class Queue: Sendable {
         try Program(arguments + ["--namespace", namespace], environment: environment).outcome()
     }
 
-    /// Starts the program on this queue.
-    func start(_ arguments: String...) throws -> Program {
-        try Program(arguments + ["--namespace", namespace], environment: environment)
+    /// Starts the program on this queue, with the mounts that it is to see.
+    func start(_ arguments: String..., in mounts: MountNamespace? = nil) throws -> Program {
+        try Program(arguments + ["--namespace", namespace], environment: environment, in: mounts)
     }
 
     /// Feeds a batch as a coordinator does, and makes its manifest folder.

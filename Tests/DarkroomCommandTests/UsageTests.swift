@@ -112,7 +112,7 @@ import Testing
         let line = """
             worker --downloads 3 --filtrations 2 --grace 1s --outputs-under / --per-host 4 --connect-timeout 2s \
             --stall-timeout 3s --timeout 4m --max-download 5MiB --max-pixels 7M --max-redirects 1 --retries 0 \
-            --header Accept:x --user-agent me --allow-private --files-under photos --connect-to ::[::1]:8080
+            --header Accept:x --user-agent me --allow-private --files-under /usr/./lib --connect-to ::[::1]:8080
             """
         let command = try #require(
             try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init)) as? WorkerCommand)
@@ -124,7 +124,7 @@ import Testing
         #expect(transfer.stallTimeout == .seconds(3) && transfer.timeout == .seconds(240))
         #expect(transfer.maxBytes == 5 << 20 && transfer.maxRedirects == 1 && transfer.retries == 0)
         #expect(transfer.headers == ["Accept:x"] && transfer.userAgent == "me" && transfer.allowPrivate)
-        #expect(transfer.fileFolders == [FileManager.default.currentDirectoryPath + "/photos"])
+        #expect(transfer.fileFolders == ["/usr/lib"])
         #expect(transfer.connectTo == ["::[::1]:8080"])
     }
 

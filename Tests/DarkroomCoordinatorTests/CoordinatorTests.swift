@@ -218,21 +218,56 @@ import Testing
         }
     }
 
-    @Test func waitsWhileRedisHasNoMemory() throws {
+    @Test func waitsWhileRedisHasNoMemoryAndSaysSoOnce() throws {
         let server = try RedisServer()
         defer { server.stop() }
         let store = BatchStore(server.configuration, keys: try Keys())
-        let polls = Locked(0)
-        let coordinator = Coordinator(store: store)
-        let list = SampleList(count: 20_000) { index in
-            if index == 1000 { _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "1")) }
-            if index == 19_000 {
-                polls.withLock { $0 += 1 }
-                _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
+        let notices = Locked<[String]>([])
+        let isFull = DispatchSemaphore(value: 0)
+        // Shorter than it waits: having no memory is not being away.
+        let coordinator = Coordinator(store: store, patience: .milliseconds(1)) { notice in
+            notices.withLock { $0.append("\(notice)") }
+            if case .memoryFull = notice { isFull.signal() }
+        }
+        let feeding = OnThread {
+            let list = SampleList(count: 20_000) { index in
+                if index == 1000 { _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "1")) }
+            }
+            return try coordinator.submit(list, options: .init()).photos
+        }
+        try #require(isFull.wait(timeout: .now() + 30) == .success)
+        _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
+        #expect(try feeding.value() == 20_000)
+        let said = notices.withLock { $0.filter { $0.contains("no memory") } }
+        #expect(said.count == 1 && said[0].contains(" used, maxmemory 0.0 MB)"), "\(said)")
+    }
+
+    @Test func waitsWhenTheBatchItselfIsRefusedForMemory() throws {
+        let server = try RedisServer()
+        defer { server.stop() }
+        let store = BatchStore(server.configuration, keys: try Keys())
+        _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "1"))
+        let isFull = DispatchSemaphore(value: 0)
+        let coordinator = Coordinator(store: store, patience: .milliseconds(1)) { notice in
+            if case .memoryFull(let memory) = notice, memory?.limitBytes == 1 { isFull.signal() }
+        }
+        let feeding = OnThread { try coordinator.submit(SampleList(count: 70), options: .init()).photos }
+        try #require(isFull.wait(timeout: .now() + 30) == .success)
+        #expect(try store.batchIDs().isEmpty)
+        _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
+        #expect(try feeding.value() == 70)
+
+        _ = try store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "1"))
+        let stopped = OnThread { () -> CoordinatorError.Code? in
+            do {
+                _ = try coordinator.submit(SampleList(count: 70), options: .init())
+                return nil
+            } catch {
+                return (error as? CoordinatorError)?.code
             }
         }
-        #expect(try coordinator.submit(list, options: .init()).photos == 20_000)
-        #expect(polls.withLock { $0 } == 1)
+        coordinator.stop()
+        #expect(try stopped.value() == .stopped)
     }
 }
 

@@ -71,7 +71,9 @@ import Testing
         #expect(try lack(2) == nil)
         let more = try #require(try lack(3))
         #expect((more.asked, more.connected, more.confirmed) == (3, 2, 2))
-        #expect(more.description.contains("3 replicas should have the batch, but Redis has 2 connected, of which 2 confirmed"))
+        #expect(
+            more.description.contains(
+                "3 replicas should have the batch, but Redis has 2 connected, of which 2 confirmed"))
 
         kill(replicas[1].processIdentifier, SIGSTOP)
         defer { kill(replicas[1].processIdentifier, SIGCONT) }

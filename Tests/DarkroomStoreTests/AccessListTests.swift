@@ -39,8 +39,9 @@ import Testing
         (
             "coordinator",
             [
-                StoreScripts.submit, StoreScripts.feed, StoreScripts.seal, StoreScripts.heartbeat, StoreScripts.forget,
-                StoreScripts.expire, StoreScripts.cancel, StoreScripts.cancelPhotos, StoreScripts.suspend,
+                StoreScripts.submit, StoreScripts.feed, StoreScripts.feeder, StoreScripts.seal, StoreScripts.heartbeat,
+                StoreScripts.forget, StoreScripts.expire, StoreScripts.cancel, StoreScripts.cancelPhotos,
+                StoreScripts.suspend,
                 StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.depend,
                 StoreScripts.undepend, StoreScripts.retry, StoreScripts.restore,
             ]
@@ -84,6 +85,7 @@ import Testing
                 coordinator.feed(id, operation: $0, photos: 2, entry: [1, 2, 3], digest: "digest \($0)")
             }
             #expect(try coordinator.perform(feeds).allSatisfy { $0 == .fed })
+            #expect(try coordinator.perform(coordinator.feederLives(id)))
             #expect(try coordinator.perform(coordinator.seal(id, operations: 4, photos: 8)) == .sealed)
         }
         _ = try coordinator.perform(coordinator.prioritize(first, .high))

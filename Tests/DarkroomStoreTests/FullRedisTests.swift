@@ -11,6 +11,7 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(operations: 3, sealed: false)
         let claimed = try test.claim(operations: 1)[0]
+        try test.command("HSET", test.store.keys.batch(id), "feeder.seen", "1")
         try test.command("CONFIG", "SET", "maxmemory", "1")
         defer { _ = try? test.command("CONFIG", "SET", "maxmemory", "0") }
 
@@ -19,6 +20,11 @@ import Testing
         let submit = #expect(throws: StoreError.self) { try test.submit("another") }
         #expect(submit?.redis?.serverErrorName == "OOM")
         #expect(try test.state().batches.count == 1)
+
+        // Nobody takes its feeder for dead.
+        #expect(try test.store.perform(test.store.feederLives(id)))
+        #expect(try #require(try test.store.facts(of: id)).feederSeen > 1)
+        #expect(try !test.store.perform(test.store.feederLives(BatchID("none"))))
 
         // A worker that connects only now is served, too.
         let late = BatchStore(RedisServer.current.configuration, keys: test.store.keys)

@@ -61,7 +61,57 @@ import Testing
     }
 }
 
-/// The same in a network of the test's own, where every address of the internet is this machine's.
+/// A URL that may lie anywhere, since a user has named it, and where its redirects may lead. What of this machine's addresses
+/// is "public" is the test's to say.
+@Suite(.timeLimit(.minutes(2))) struct StartAnywhereTests {
+    private let server: EveryAddressServer
+
+    init() throws {
+        // `/<host>/<host>/...`: a redirect to each in turn.
+        let own = Locked(UInt16(0))
+        let server = try EveryAddressServer { path in
+            let hosts = path.split(separator: "/")
+            guard let next = hosts.first, next != "end" else { return EveryAddressServer.body("a") }
+            let rest = hosts.dropFirst().joined(separator: "/")
+            return EveryAddressServer.redirect(to: "http://127.0.0.\(next):\(own.withLock { $0 })/\(rest)")
+        }
+        own.withLock { $0 = server.port }
+        self.server = server
+    }
+
+    private func fetch(_ path: String, from host: Int) async -> Result<Download, TransferError> {
+        var configuration = TransferConfiguration()
+        configuration.mayStartAnywhere = true
+        configuration.retries = 0
+        let isPublic: @Sendable (IPAddress) -> Bool = { ["127.0.0.8", "127.0.0.9"].contains($0.description) }
+        let engine = TransferEngine(configuration, allows: isPublic)
+        return await engine.fetch("http://127.0.0.\(host):\(server.port)\(path)")
+    }
+
+    @Test(arguments: [(2, "/end"), (8, "/end"), (2, "/3/end"), (2, "/8/end"), (8, "/9/end"), (2, "/3/8/9/end")])
+    func leadsOnToTheInternet(host: Int, path: String) async {
+        #expect(await fetch(path, from: host).body == Array("a".utf8))
+    }
+
+    @Test(arguments: [(8, "/2/end", 1), (8, "/9/2/end", 2), (2, "/8/3/end", 2), (2, "/8/2/end", 2)])
+    func leadsNotBackFromThere(host: Int, path: String, dialled: Int) async {
+        let error = await fetch(path, from: host).error
+        #expect(error?.code == .addressDenied)
+        #expect(error?.detail.contains("which a redirect from there may not lead to") == true)
+        #expect(server.connections.values.reduce(0, +) == dialled)
+    }
+
+    @Test func everyTransferBeginsAnew() async {
+        var configuration = TransferConfiguration()
+        configuration.mayStartAnywhere = true
+        let engine = TransferEngine(configuration) { $0.description == "127.0.0.8" }
+        for host in [8, 2, 8, 2] {
+            #expect(await engine.fetch("http://127.0.0.\(host):\(server.port)/end").body == Array("a".utf8))
+        }
+    }
+}
+
+/// What is dialled in a network of the test's own, where every address of the internet is this machine's.
 @Suite(.timeLimit(.minutes(2)), .enabled(if: NetworkNamespace.isAvailable, "needs root and the ip program"))
 struct AddressDenialInANamespaceTests {
     /// As a URL writes them; what is dialled for it, where the system dials it at all.

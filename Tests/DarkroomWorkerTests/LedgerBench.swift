@@ -66,6 +66,23 @@ struct LedgerBench {
         return ledger.heard(.cluster(steering, version: version))
     }
 
+    // MARK: What disks do
+
+    /// The output of a batch cannot be written; with a device neither can those of `others`.
+    @discardableResult
+    mutating func bar(
+        _ batch: BatchID, kind: OutputObstacle.Kind = .full, device: UInt? = nil, and others: [BatchID] = []
+    ) -> (orders: WorkerLedger.Orders, isNews: Bool) {
+        let place = OutputPlace(folder: "/nowhere", sign: ManifestPath.folder(batch))
+        let obstacle = OutputObstacle(kind, place, folder: "", bytes: 1000, detail: "no room for \(batch)")
+        return ledger.bar(batch, and: device == nil ? [] : Set(others), by: obstacle, device: device, left: nil)
+    }
+
+    /// All outputs can be written again.
+    mutating func free() {
+        for wait in ledger.outputWaits { _ = ledger.freed(wait.number) }
+    }
+
     // MARK: What the local queues do
 
     /// Begins what may begin, and its transfers.
@@ -168,6 +185,7 @@ struct LedgerBench {
             expect(ledger.filterLanes[rank].count, toFilter.count, "lane of filtrations")
         }
         for (id, batch) in ledger.batches {
+            if batch.isBarred != ledger.isBarred(id) { wrong.append("what bars \(id)") }
             let own = books.filter { $0.photo.operation.batch == id }
             expect(own.count, batch.begun, "begun of \(id)")
             expect(own.count { $0.stage == .ready }, batch.ready.count + batch.aside.count, "ready of \(id)")

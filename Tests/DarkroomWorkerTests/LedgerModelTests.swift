@@ -100,7 +100,7 @@ import Testing
         private mutating func steer() {
             let batch = batches.randomElement(using: &random)!  // there are four
             let first = Int.random(in: 0..<60, using: &random)
-            let (kind, only) = (Int.random(in: 0..<16, using: &random), chance(50))
+            let (kind, only) = (Int.random(in: 0..<18, using: &random), chance(50))
             let priority = Priority.allCases.randomElement(using: &random)!  // there are five
             switch kind {
             case 0: bench.steerCluster { $0.isSuspended.toggle() }
@@ -114,7 +114,9 @@ import Testing
             case 9...10: bench.steer(batch) { $0.priority = priority }
             case 11...13: bench.steer(batch) { $0.focus = .init(first...(first + 15), only: only) }
             case 14: bench.steer(batch) { $0.focus = nil }
-            default: if chance(30) { bench.steer(batch) { $0.isCancelled = true } }
+            case 15: if chance(30) { bench.steer(batch) { $0.isCancelled = true } }
+            case 16: bench.bar(batch, device: chance(50) ? 1 : nil, and: batches.filter { _ in chance(30) })
+            default: bench.free()
             }
         }
 
@@ -140,6 +142,7 @@ import Testing
         /// Everything goes on until nothing is left.
         mutating func finish() {
             bench.steerCluster { $0 = ClusterSteering() }
+            bench.free()
             for batch in batches {
                 bench.steer(batch) { steering in
                     let isCancelled = steering.isCancelled

@@ -110,7 +110,8 @@ struct BatchWarnings {
             batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
             || cluster.areDownloadsSuspended
         let isTaken = workers.contains { $0.refusal(of: batch.id) == nil }
-        guard queued > 0, !isHeld, !isTaken else { return nil }
+        // Who refuses it runs nothing of it, also of what it holds.
+        guard queued > 0 || batch.executing > 0 && !workers.isEmpty, !isHeld, !isTaken else { return nil }
         return "no living worker takes it: \(whyNot(batch.id))"
     }
 

@@ -100,7 +100,8 @@ public struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
         let found =
             connected == 0
             ? "Redis has none" : "Redis has \(connected) connected, of which \(confirmed) confirmed it"
-        return "\(replicas) should have the batch, but \(found) within \(patience.components.seconds) s; all is fed, and until "
+        return
+            "\(replicas) should have the batch, but \(found) within \(patience.components.seconds) s; all is fed, and until "
             + "more have it a failover may lose photos (then feed again with --resume); look at the replicas: darkroom doctor"
     }
 }

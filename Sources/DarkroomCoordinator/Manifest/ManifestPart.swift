@@ -6,7 +6,7 @@ import Foundation
 /// An operation has a file for each claim under which photos of it became final, until whoever brings it to its end removes
 /// the others. In the regular course of things the highest fence has all lines; after Redis has lost its latest changes an
 /// operation may end under a fence lower than one that Redis forgot. So each photo's line is that of the highest fence
-/// that has it.
+/// that has it. What cannot be read of lower ones is left out: a power cut damages files of claims that were not reported.
 public struct ManifestPart: Sendable {
     /// As many operations share a folder.
     public static let size = 1000
@@ -43,7 +43,8 @@ public struct ManifestPart: Sendable {
         for fence in fences {
             let path = folder + ManifestPath.fileName(operation: number, fence: fence)
             guard let text = try Self.contents(of: path) else { return nil }
-            for line in try Self.lines(of: text, path) where byIndex[line.index] == nil { byIndex[line.index] = line }
+            for line in try Self.lines(of: text, path, isLenient: fence != fences.first)
+            where byIndex[line.index] == nil { byIndex[line.index] = line }
         }
         return byIndex.values.sorted { $0.index < $1.index }
     }
@@ -68,13 +69,14 @@ public struct ManifestPart: Sendable {
         }
     }
 
-    private static func lines(of text: Data, _ path: String) throws(ManifestError) -> [ManifestLine] {
+    private static func lines(of text: Data, _ path: String, isLenient: Bool) throws(ManifestError) -> [ManifestLine] {
         let decoder = JSONDecoder()
         var lines: [ManifestLine] = []
         for (position, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
             do {
                 lines.append(try decoder.decode(ManifestLine.self, from: line))
             } catch {
+                guard !isLenient else { continue }
                 throw ManifestError(
                     .damaged,
                     "\(path), line \(position + 1): no line of a manifest (found "

@@ -177,13 +177,11 @@ public final class PhotoListReader {
         return start.hasPrefix("http://") || start.hasPrefix("https://")
     }
 
-    private static func displayName(_ location: String) -> String {
+    /// What messages call the list at a location: its path, its URL without what may be secret, or `standard input`.
+    public static func displayName(_ location: String) -> String {
         if location == "-" { return "standard input" }
-        guard isWeb(location), var parts = URLComponents(string: location) else { return location }
-        parts.user = nil
-        parts.password = nil
-        parts.query = nil
-        return parts.string ?? location
+        // A URL may have blanks in it; a path may have a mistyped URL.
+        return isWeb(location) ? PhotoURL.redacted(location) : PhotoURL.redacting(location)
     }
 
     private static func fileName(_ location: String) -> String {

@@ -40,6 +40,12 @@ final class Claimer: Sendable {
         }
     }
 
+    /// An output can be written again: what was refused for its sake is claimed again at once.
+    func outputIsFree() {
+        refusals.withLock { $0 = [:] }
+        expectWork(.veryHigh, workers: 1)
+    }
+
     /// There may be work of a priority; `workers` heard it, and spread over 0.1 ms for each of them, 20 ms at most.
     func expectWork(_ priority: Priority, workers: Int) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)

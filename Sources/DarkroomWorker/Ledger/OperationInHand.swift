@@ -72,6 +72,8 @@ struct OperationInHand {
         isSuspect = claimed.deaths >= 2
     }
 
+    /// Whether no manifest file of its fence has lines that anybody was told of.
+    var isUnreported: Bool { reportedVersion == 0 && !hasPast }
     var hasNews: Bool { version > reportedVersion }
     /// Whether a photo has become final that nobody was told of.
     var hasUnreportedFinals: Bool { settledVersion > reportedVersion }

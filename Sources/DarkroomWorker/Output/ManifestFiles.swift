@@ -67,6 +67,12 @@ enum ManifestFiles {
         }
     }
 
+    /// Removes the file of an operation's own fence, of whose lines nobody was told.
+    static func removeOwn(_ held: HeldOperation, _ context: BatchContext) {
+        guard let folder = folder(held, context) else { return }
+        unlink(folder + ManifestPath.fileName(operation: held.number, fence: held.fence))
+    }
+
     private static func folder(_ held: HeldOperation, _ context: BatchContext) -> String? {
         context.manifestFolder.map { $0 + "/" + ManifestPath.subfolder(operation: held.number) }
     }

@@ -70,6 +70,14 @@ import Testing
         #expect(empty.description.contains("there is no folder \"manifest\" in it"))
     }
 
+    @Test func whatAPowerCutLeftOfALowerFenceIsLeftOut() throws {
+        try write(first, operation: 1, fence: 1, [0, 1], name: "old")
+        let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fence: 2))"
+        try Data(repeating: 0, count: 500).write(to: URL(fileURLWithPath: path))
+        try write(first, operation: 1, fence: 3, [0], name: "new")
+        #expect(try lines().map(\.name) == ["new", "old"])
+    }
+
     @Test func damagedLineIsNamed() throws {
         try write(first, operation: 1, fence: 1, [0])
         let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fence: 1))"

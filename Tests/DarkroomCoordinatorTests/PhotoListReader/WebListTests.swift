@@ -40,13 +40,42 @@ import Testing
         ])
         defer { server.stop() }
         for (path, code, found) in [
-            ("/none?key=secret", .notFound, "404"), ("/cut", .unreadable, "fetching it failed"),
+            ("/none?key=secret#secret", .notFound, "404"), ("/no ne%?key=secret", .notFound, "404"),
+            ("/cut", .unreadable, "fetching it failed"),
             ("/page", .notAList, "HTML"),
         ] as [(String, PhotoListError.Code, String)] {
             let error = try #require(throws: PhotoListError.self) { try all(PhotoListReader(server.url(path))) }
             #expect(error.code == code, "\(error)")
             #expect(error.description.contains(found), "\(error)")
             #expect(error.description.contains(":\(server.port)/") && !error.description.contains("secret"))
+        }
+    }
+
+    @Test(.enabled(if: NetworkNamespace.isAvailable, "needs root and the ip program"))
+    func followsNoRedirectFromTheInternetInwards() async throws {
+        try await NetworkNamespace.run {
+            let inside = try EveryAddressServer { _ in EveryAddressServer.body("http://inside.example/secret.jpg\n") }
+            let outside = try EveryAddressServer { path in
+                let host = path.dropFirst().prefix { $0 != "?" }
+                return host == "list"
+                    ? EveryAddressServer.body("http://a.example/1.jpg\n")
+                    : EveryAddressServer.redirect(to: "http://\(host):\(inside.port)/list")
+            }
+            for host in ["169.254.169.254", "10.0.0.1", "127.0.0.1", "[::1]", "[fd00:ec2::254]"] {
+                let error = #expect(throws: PhotoListError.self) {
+                    try PhotoListReader("http://ann:pass@8.8.8.8:\(outside.port)/\(host)?key=secret")
+                }
+                let text = error?.description ?? ""
+                #expect(text.contains("is not an address of the public internet, which a redirect from there may not"))
+                #expect(!text.contains("pass") && !text.contains("secret"), "\(text)")
+            }
+            #expect(inside.connections.isEmpty)
+            // What the user names may lie inside, lead on inside, and outside.
+            for (from, to) in [("10.0.0.1", "127.0.0.1"), ("127.0.0.1", "8.8.8.8"), ("8.8.8.8", "1.1.1.1")] {
+                let reader = try PhotoListReader("http://\(from):\(outside.port)/\(to)")
+                #expect(try all(reader).map(\.name) == ["secret.jpg"], "\(from) to \(to)")
+            }
+            #expect(try all(PhotoListReader("http://10.0.0.1:\(outside.port)/list")).map(\.name) == ["1.jpg"])
         }
     }
 

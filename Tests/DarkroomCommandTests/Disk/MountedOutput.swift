@@ -1,0 +1,107 @@
+import Darkroom
+import DarkroomCoding
+import DarkroomPhotoServer
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// An output folder on a file system of a test's own, and a real worker that writes there.
+final class MountedOutput {
+    let queue: Queue
+    let mounts: MountNamespace
+    let server: PhotoServer
+    /// The output folder's path, as the worker sees it.
+    let output: String
+    private var workers: [Program] = []
+
+    private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Samples").path
+
+    /// - Parameter setup: makes the folder `output`, in the folder of the mounts.
+    init(_ setup: String) throws {
+        queue = try Queue()
+        mounts = try MountNamespace(setup)
+        server = try PhotoServer(folder: Self.samples)
+        output = mounts.folder + "/output"
+    }
+
+    deinit {
+        for worker in workers { worker.send(SIGKILL) }
+        server.stop()
+    }
+
+    /// The output folder's path, as the test sees it.
+    var seen: String { mounts.path(output) }
+
+    /// Submits `count` photos, of the samples in turn, in operations of 5.
+    func submit(_ count: Int, _ names: [String], _ change: (inout BatchOptions) -> Void = { _ in }) throws -> BatchID {
+        let id = try queue.submit((0..<count).map { server.url(names[$0 % names.count]) }) { options in
+            options.output = output
+            options.fileName = "{index}-{name}"
+            options.operationSize = 5
+            change(&options)
+        }
+        try FileManager.default.createDirectory(
+            atPath: "\(seen)/\(ManifestPath.folder(id))", withIntermediateDirectories: true)
+        return id
+    }
+
+    /// Starts a worker that sees the mounts.
+    func worker(_ arguments: String...) throws -> Program {
+        let worker = try Program(
+            ["worker", "--allow-private", "--namespace", queue.namespace] + arguments, environment: queue.environment,
+            in: mounts)
+        workers.append(worker)
+        return worker
+    }
+
+    /// Asks again and again until `condition` holds of the batch; 60 s at most.
+    @discardableResult
+    func wait(_ id: BatchID, _ awaited: String, until condition: (BatchFacts) throws -> Bool) throws -> BatchFacts {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let facts = try #require(try queue.store.facts(of: id))
+            if try condition(facts) { return facts }
+            guard .now < deadline else {
+                Issue.record("batch \(id) is not \(awaited) within 60 s: \(facts)")
+                return facts
+            }
+            // Redis is asked, there is no signal to wait for; a blocking read keeps the pace.
+            _ = try queue.store.connection.call(.init("BLPOP", "{\(queue.namespace)}:nothing", "0.02"))
+        }
+    }
+
+    /// What the worker says in Redis of the batches that it refuses.
+    func refusal(of id: BatchID) throws -> String {
+        try queue.store.workers().compactMap { $0.refusal(of: id) }.joined()
+    }
+
+    /// What must hold of a batch that has finished: each photo has a line, each that is filtered its file, whole, and no temporary
+    /// file is left.
+    func check(_ id: BatchID) throws {
+        let facts = try #require(try queue.store.facts(of: id))
+        var lines: [Int: ManifestLine] = [:]
+        try ManifestReader(output: seen).forEachLine { line in
+            #expect(lines.updateValue(line, forKey: line.index) == nil)
+        }
+        #expect(lines.count == facts.photos)
+        var files: Set<String> = []
+        for line in lines.values where line.state == "filtered" {
+            let file = try #require(line.file)
+            files.insert(file)
+            let bytes = try #require(FileManager.default.contents(atPath: "\(seen)/\(file)"), "\(file) is not there")
+            #expect(Hexadecimal.text(SHA256Digest.hash(of: Array(bytes))) == line.sha256)
+        }
+        #expect(files.count == facts.counts.filtered)
+        let found = try FileManager.default.subpathsOfDirectory(atPath: seen).filter { path in
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: "\(seen)/\(path)", isDirectory: &isFolder)
+            return !isFolder.boolValue && !path.hasPrefix("manifest/") && path != "filler"
+        }
+        #expect(Set(found) == files, "files without a line, or temporary ones: \(Set(found).subtracting(files))")
+        let manifest = try FileManager.default.subpathsOfDirectory(atPath: "\(seen)/manifest")
+        #expect(!manifest.contains { $0.split(separator: "/").last?.hasPrefix(".") == true }, "\(manifest)")
+    }
+}

@@ -1,0 +1,157 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Real `darkroom submit` processes that die, race each other, or meet a Redis that has gone back.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct FeederDeathTests {
+    private let redis: RedisServer
+    private let queue: Queue
+    private let scratch: ScratchFolder
+
+    init() throws {
+        redis = try RedisServer()
+        queue = try Queue(redis)
+        scratch = try ScratchFolder()
+    }
+
+    private func names(_ range: Range<Int>) -> String {
+        range.map { "http://photos.example/a-photo-with-a-name/\($0).jpg\n" }.joined()
+    }
+
+    /// Waits until so many operations of the only batch are fed; the number that are.
+    @discardableResult
+    private func wait(forOperations wanted: Int) throws -> BatchFacts {
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let batch = try queue.store.facts(of: queue.store.batchIDs()).first
+            if let batch, batch.operations >= wanted || batch.sealed { return batch }
+            try #require(ContinuousClock.now < deadline, "\(wanted) operations were not fed within 60 s")
+        }
+    }
+
+    /// Looks whether the batch has each photo of the list once, in its place.
+    private func check(_ batch: BatchFacts, photos: Int) throws {
+        #expect(batch.sealed && batch.photos == photos)
+        let size = batch.options.operationSize
+        #expect(batch.operations == (photos + size - 1) / size)
+        #expect(batch.counts.new == photos && batch.operationsEnded == 0)
+        let letters = try queue.store.letters(of: batch.id, in: 0..<photos + 1000)
+        #expect(letters == [UInt8](repeating: UInt8(ascii: "N"), count: photos))
+        let keys = queue.store.keys
+        for key in [keys.queue(batch.id), keys.operations(batch.id)] {
+            let count = key == keys.operations(batch.id) ? "HLEN" : "ZCARD"
+            #expect(try queue.store.connection.call(RedisCommand(count, key)).int == batch.operations)
+        }
+        var next = 0
+        for first in stride(from: 1, through: batch.operations, by: 1000) {
+            let numbers = Array(first...min(first + 999, batch.operations))
+            for (number, entry) in zip(numbers, try queue.store.entries(of: batch.id, operations: numbers)) {
+                let records = try EntryCoding.records(of: #require(entry), firstIndex: (number - 1) * size)
+                let isWhole = records.enumerated().allSatisfy { offset, record in
+                    record.url.hasSuffix("/\(next + offset).jpg")
+                }
+                try #require(isWhole, "operation \(number) has not the photos from \(next) on")
+                next += records.count
+            }
+        }
+        #expect(next == photos)
+    }
+
+    @Test func statusSaysThatTheFeederIsGoneAndResumeGoesOn() throws {
+        defer { redis.stop() }
+        let list = try scratch.write("list.txt", names(0..<2000))
+        let submit = try queue.start("submit", list, "-o", scratch.path("out"), "--window", "7")
+        let id = try wait(forOperations: 7).id
+        #expect(!(try queue.run("status", "\(id)")).standardError.contains("feeder"))
+        submit.send(SIGKILL)
+        _ = try submit.outcome()
+        // As if it had died 40 s ago.
+        let seen = try queue.store.time() - 40_000
+        _ = try queue.store.connection.call(
+            RedisCommand("HSET", queue.store.keys.batch(id), "feeder.seen", "\(seen)"))
+        for arguments in [["status"], ["status", "\(id)"]] {
+            let status = try Program(
+                arguments + ["--namespace", queue.namespace], environment: queue.environment
+            ).outcome()
+            #expect(status.standardError.contains("its feeder has been silent for 4"))
+            #expect(status.standardError.contains(" s; 350 photos are fed, the list is not at its end; if it is gone,"))
+            #expect(status.standardError.contains("go on with: darkroom submit LIST --resume \(id)"))
+        }
+        // What holds the window is taken out of the way: nobody develops it here.
+        _ = try queue.store.connection.call(RedisCommand("HSET", queue.store.keys.batch(id), "window", "1000"))
+        let resumed = try queue.run("submit", list, "--resume", "\(id)")
+        #expect(resumed.status == 0, "\(resumed)")
+        try check(#require(try queue.store.facts(of: id)), photos: 2000)
+        #expect(!(try queue.run("status", "\(id)")).standardError.contains("feeder"))
+    }
+
+    @Test func twoThatFeedAtOnceAndAreKilledDoubleNothing() throws {
+        defer { redis.stop() }
+        let (photos, size) = (60_000, 2)
+        let list = try scratch.write("list.txt", names(0..<photos))
+        let first = try queue.start(
+            "submit", list, "-o", scratch.path("out"), "--operation-size", "\(size)", "--window", "100000")
+        let id = try wait(forOperations: 1).id
+        first.send(SIGKILL)
+        _ = try first.outcome()
+        var rounds = 0
+        for round in 1...6 {
+            let pair = try (0..<2).map { _ in try queue.start("submit", list, "--resume", "\(id)") }
+            rounds = round
+            for process in pair.shuffled() {
+                let fed = try #require(try queue.store.facts(of: id)).operations
+                try wait(forOperations: fed + Int.random(in: 0...3000))
+                process.send(SIGKILL)
+            }
+            for process in pair { _ = try process.outcome() }
+            if try #require(try queue.store.facts(of: id)).sealed { break }
+        }
+        // Two that live to the end: both say that it is done, whoever was first.
+        let pair = try (0..<2).map { _ in try queue.start("submit", list, "--resume", "\(id)") }
+        for process in pair {
+            let outcome = try process.outcome()
+            #expect(outcome.status == 0, "\(outcome)")
+            #expect(outcome.lines == ["\(id)"])
+        }
+        try check(#require(try queue.store.facts(of: id)), photos: photos)
+        #expect(rounds >= 2, "the feed was over before anything was killed twice")
+    }
+
+    @Test func aRedisThatHasGoneBackIsFedAgain() throws {
+        defer { redis.stop() }
+        let pipe = scratch.path("list")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        // For writing too, so that neither side waits for the other to open it.
+        let writer = open(pipe, O_RDWR | O_CLOEXEC)
+        let submit = try Program(
+            ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace], environment: queue.environment,
+            input: pipe)
+        func write(_ range: Range<Int>) throws {
+            let bytes = Array(names(range).utf8)
+            var written = 0
+            while written < bytes.count {
+                let count = bytes[written...].withUnsafeBytes { Foundation.write(writer, $0.baseAddress, $0.count) }
+                try #require(count > 0)
+                written += count
+            }
+        }
+        // Those of the last pipeline wait for the list to go on.
+        try write(0..<10_000)
+        try wait(forOperations: 160)
+        _ = try queue.store.connection.call(RedisCommand("SAVE"))
+        try write(10_000..<20_000)
+        try wait(forOperations: 360)
+        // It comes back as it was at its snapshot, as a replica does that was promoted before it had the rest.
+        redis.terminate()
+        try redis.restart()
+        let older = try wait(forOperations: 1)
+        #expect(older.operations < 360)
+        try write(20_000..<30_001)
+        close(writer)
+        let outcome = try submit.outcome()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.standardError.contains("Redis has lost operations that it had confirmed"))
+        try check(wait(forOperations: 601), photos: 30_001)
+    }
+}

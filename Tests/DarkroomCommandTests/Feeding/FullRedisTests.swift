@@ -1,0 +1,113 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// A list that is larger than the memory that Redis may take: `submit` waits, workers drain.
+@Suite(.timeLimit(.minutes(5)), .serialized) struct FullRedisTests {
+    private static let photos = 3000
+
+    private let redis: RedisServer
+    private let queue: Queue
+    private let scratch: ScratchFolder
+    private let list: String
+
+    init() throws {
+        redis = try RedisServer()
+        queue = try Queue(redis)
+        scratch = try ScratchFolder()
+        let photo = try scratch.write("photo.png", Self.smallPhoto)
+        // What stands behind a question mark is no part of a file's path, and random digits take memory: some 1.2 MB.
+        list = try scratch.write(
+            "list.txt",
+            (0..<Self.photos).map { index in
+                let digits = (0..<48).map { _ in String(UInt64.random(in: 0...UInt64.max), radix: 16) }.joined()
+                return "file://\(photo)?\(index)-\(digits)\n"
+            }.joined())
+    }
+
+    /// A PNG of one pixel.
+    private static let smallPhoto: [UInt8] = {
+        let text =
+            "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNwaDgAAAKEAYEml6crAAAAAElFTkSuQmCC"
+        return [UInt8](Data(base64Encoded: text) ?? Data())
+    }()
+
+    /// Lets Redis take so much more than it has now.
+    private func limitMemory(to more: Int) throws {
+        let information = ServerInformation(
+            try queue.store.connection.call(RedisCommand("INFO", "memory")).string ?? "")
+        let limit = try #require(information.int("used_memory")) + more
+        _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "\(limit)"))
+    }
+
+    private func batch() throws -> BatchFacts? { try queue.store.facts(of: queue.store.batchIDs()).first }
+
+    @Test func submitWaitsAndSaysWhyWhileWorkersDrain() throws {
+        defer { redis.stop() }
+        try limitMemory(to: 1 << 20)
+        let submit = try queue.start("submit", list, "-o", scratch.path("out"))
+        try submit.waitFor("Redis has no memory left (")
+        try submit.waitFor("no living worker takes it")
+        let waiting = try #require(try batch())
+        #expect(waiting.photos > 0 && waiting.photos < Self.photos && !waiting.sealed)
+        #expect(waiting.counts.new == waiting.photos)
+
+        let worker = try queue.start(
+            "worker", "--files-under", scratch.path(""), "--outputs-under", scratch.path(""))
+        let outcome = try submit.outcome()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try queue.run("wait", "\(waiting.id)").status == 0)
+        let done = try #require(try batch())
+        #expect(done.sealed && done.photos == Self.photos && done.counts.filtered == Self.photos)
+        #expect(done.operationsEnded == done.operations && done.counts.failed == 0)
+        #expect(try Program.run("manifest", scratch.path("out")).lines.count == Self.photos)
+
+        let said = outcome.standardError.components(separatedBy: "Redis has no memory left").count - 1
+        #expect(said == 1, "\(outcome.standardError)")
+        for text in [
+            " MB used, maxmemory ", "waiting until workers have drained it", "--window", "raise maxmemory",
+        ] { #expect(outcome.standardError.contains(text), "\(outcome.standardError)") }
+        #expect(!outcome.standardError.contains("its feeder has been silent"))
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+    }
+
+    @Test(arguments: [SIGINT, SIGTERM]) func withoutWorkersNothingIsLostAndSubmitCanBeStopped(signal: Int32) throws {
+        defer { redis.stop() }
+        try limitMemory(to: 1 << 20)
+        let submit = try queue.start("submit", list, "-o", scratch.path("out"))
+        try submit.waitFor("Redis has no memory left (")
+        submit.send(signal)
+        let stopped = try submit.outcome()
+        #expect(stopped.status == 130)
+        let fed = try #require(try batch())
+        #expect(
+            stopped.standardError.contains(
+                "interrupted: batch \(fed.id) is not complete; go on: darkroom submit \(list) --resume \(fed.id)"))
+        #expect(fed.photos > 0 && fed.counts.new == fed.photos && fed.operations * 50 == fed.photos)
+
+        _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
+        #expect(try queue.run("submit", list, "--resume", "\(fed.id)").status == 0)
+        let all = try #require(try batch())
+        #expect(all.sealed && all.photos == Self.photos && all.counts.new == Self.photos)
+    }
+
+    @Test func waitsAlsoWhenNotEvenTheBatchFits() throws {
+        defer { redis.stop() }
+        _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "1"))
+        let interrupted = try queue.start("submit", list, "-o", scratch.path("out"))
+        try interrupted.waitFor("Redis has no memory left (")
+        interrupted.send(SIGINT)
+        let outcome = try interrupted.outcome()
+        #expect(outcome.status == 130 && outcome.standardError.contains("interrupted: nothing was submitted"))
+        #expect(try queue.store.batchIDs().isEmpty)
+
+        let submit = try queue.start("submit", list, "-o", scratch.path("other"))
+        // Nothing is there that could be drained: waiting alone does not help.
+        try submit.waitFor("no operation is queued or executing whose end would free some: raise maxmemory")
+        _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
+        #expect(try submit.outcome().status == 0)
+        #expect(try batch()?.photos == Self.photos)
+    }
+}

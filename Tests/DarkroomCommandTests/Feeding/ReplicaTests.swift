@@ -1,0 +1,71 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// `submit --replicas` with real replicas, one of which stands still.
+@Suite(.timeLimit(.minutes(3)), .serialized) struct ReplicaTests {
+    private let redis: RedisSentinels
+    private let queue: Queue
+    private let scratch: ScratchFolder
+
+    init() throws {
+        redis = try RedisSentinels(replicas: 2, sentinels: 1)
+        queue = try Queue(redis.servers[0])
+        scratch = try ScratchFolder()
+    }
+
+    private func submit(_ more: String...) throws -> Program.Outcome {
+        let list = try scratch.write("list.txt", "http://photos.example/1.jpg\n")
+        let arguments = ["submit", list, "--namespace", queue.namespace] + more
+        return try Program(arguments, environment: ["DARKROOM_REDIS": redis.url]).outcome()
+    }
+
+    @Test func warnsWhenFewerHaveItThanWereAskedForAndSucceeds() throws {
+        defer { redis.stop() }
+        let all = try submit("-o", scratch.path("1"), "--replicas", "2")
+        #expect(all.status == 0 && !all.standardError.contains("replica"), "\(all)")
+        let id = try #require(all.lines.first)
+        for server in redis.servers {
+            let connection = RedisConnection(server.configuration)
+            let sealed = try connection.call(RedisCommand("HGET", queue.store.keys.batch(BatchID(id)), "sealed"))
+            #expect(sealed.string == "1")
+        }
+
+        let standing = redis.servers[1].processIdentifier
+        kill(standing, SIGSTOP)
+        defer { kill(standing, SIGCONT) }
+        let two = try submit("-o", scratch.path("2"), "--replicas", "2", "--json")
+        #expect(two.status == 0, "\(two)")
+        // After 5 s without a word the master counts it out.
+        let warning = /warning: 2 replicas should have the batch, but Redis has [12] connected, of which 1 confirmed it/
+        #expect(try warning.firstMatch(in: two.standardError) != nil, "\(two)")
+        #expect((try two.json() as? [String: Any])?["photos"] as? Int == 1)
+        // One is enough where nothing is asked for, and what was resumed may ask for it as well.
+        for more in [["--resume", id, "--replicas", "1"], ["--resume", id], ["--resume", id, "--replicas", "0"]] {
+            let outcome = try Program(
+                ["submit", scratch.path("list.txt"), "--namespace", queue.namespace] + more,
+                environment: ["DARKROOM_REDIS": redis.url]
+            ).outcome()
+            #expect(outcome.status == 0 && !outcome.standardError.contains("replica"), "\(outcome)")
+        }
+    }
+
+    @Test func saysThatFewerAreConnected() throws {
+        defer { redis.stop() }
+        let outcome = try submit("-o", scratch.path("1"), "--replicas", "3")
+        #expect(outcome.status == 0)
+        #expect(
+            outcome.standardError.contains("3 replicas should have the batch, but Redis has 2 connected, of which 2"))
+    }
+
+    @Test func aRunAsksForReplicasOfASharedRedisOnly() throws {
+        defer { redis.stop() }
+        for arguments in [
+            ["run", "list", "-o", "out", "--replicas", "1"], ["submit", "l", "-o", "o", "--replicas", "-1"],
+        ] {
+            let outcome = try Program(arguments).outcome()
+            #expect(outcome.status == 2 && outcome.standardError.contains("error: --replicas"), "\(outcome)")
+        }
+    }
+}

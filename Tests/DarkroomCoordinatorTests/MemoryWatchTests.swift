@@ -1,0 +1,51 @@
+import Testing
+
+@testable import DarkroomCoordinator
+
+/// What is said of a Redis that has no memory left, decided without one.
+@Suite struct MemoryWatchTests {
+    /// A watch that is told what happens at so many seconds.
+    private final class Watch {
+        private var watch = MemoryWatch()
+        private let start = ContinuousClock.now
+
+        func refused(_ seconds: Double) -> MemoryWatch.Action? { watch.refused(at(seconds)) }
+        func accepted(_ seconds: Double) -> Bool { watch.accepted(at(seconds)) }
+        func foundNoWork() -> Bool { watch.foundNoWork() }
+        private func at(_ seconds: Double) -> ContinuousClock.Instant { start + .milliseconds(Int(seconds * 1000)) }
+    }
+
+    @Test func tellsOnceWhileSingleOperationsFindRoom() {
+        let watch = Watch()
+        #expect(!watch.accepted(0))
+        #expect(watch.refused(1) == .tell)
+        for tenth in 11..<100 {
+            #expect(watch.refused(Double(tenth) / 10) == nil)
+            #expect(!watch.accepted(Double(tenth) / 10 + 0.05))
+        }
+    }
+
+    @Test func saysThatItIsOverWhenNothingWasRefusedForAWhile() {
+        let watch = Watch()
+        #expect(watch.refused(1) == .tell)
+        #expect(!watch.accepted(2.9))
+        #expect(watch.accepted(3))
+        #expect(!watch.accepted(4))
+        #expect(watch.refused(5) == .tell)
+    }
+
+    @Test func looksForWorkEveryTenSecondsUntilItHasToldThatThereIsNone() {
+        let watch = Watch()
+        #expect(watch.refused(0) == .tell)
+        #expect(watch.refused(9.9) == nil)
+        #expect(watch.refused(10) == .lookForWork)
+        #expect(watch.refused(10.1) == nil)
+        #expect(watch.refused(20) == .lookForWork)
+        #expect(watch.foundNoWork())
+        #expect(!watch.foundNoWork())
+        #expect(watch.refused(40) == nil)
+        #expect(watch.accepted(43))
+        #expect(watch.refused(44) == .tell)
+        #expect(watch.refused(54) == .lookForWork && watch.foundNoWork())
+    }
+}

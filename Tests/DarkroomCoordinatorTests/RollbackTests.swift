@@ -1,0 +1,131 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomRedis
+import DarkroomStore
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomCoordinator
+
+/// A Redis that comes back with an older state, as a replica does that was promoted before it had everything.
+@Suite(.timeLimit(.minutes(5))) struct RollbackTests {
+    private let server: RedisServer
+    private let store: BatchStore
+
+    init() throws {
+        server = try RedisServer()
+        store = BatchStore(server.configuration, keys: try Keys())
+    }
+
+    /// Makes the server forget what came after its last snapshot.
+    private func rollBack() throws {
+        server.terminate()
+        try server.restart()
+    }
+
+    /// The names of all photos in Redis, in order.
+    private func names(of batch: BatchFacts) throws -> [String] {
+        let entries = try store.entries(of: batch.id, operations: Array(1...batch.operations))
+        return try entries.flatMap { try EntryCoding.records(of: #require($0), firstIndex: 0).map(\.name) }
+    }
+
+    @Test(arguments: [1, 4_000, 19_999, 20_000])
+    func whatWasLostIsFedAgain(snapshot: Int) throws {
+        defer { server.stop() }
+        let notices = Locked<[String]>([])
+        let reads = Locked(0)
+        let count = 20_000
+        let list = SampleList(count: count) { [store] index in
+            if index == 0 { reads.withLock { $0 += 1 } }
+            guard reads.withLock({ $0 }) == 1 else { return }
+            if index == snapshot - 1, index > 0 { _ = try store.connection.call(RedisCommand("SAVE")) }
+            if index == count - 1 { try self.rollBack() }
+        }
+        let coordinator = Coordinator(store: store) { notice in notices.withLock { $0.append("\(notice)") } }
+        let batch = try coordinator.submit(list, options: .init()) { [store] _ in
+            if snapshot == 1 { _ = try store.connection.call(RedisCommand("SAVE")) }
+        }
+        #expect(batch.sealed && batch.photos == count && batch.operations == count / 50)
+        #expect(try names(of: batch) == (0..<count).map { "photo \($0)" })
+        #expect(batch.feedDigest == Coordinator.digest(of: SampleList(count: count), operationSize: 50))
+        if snapshot < 19_000 {
+            #expect(reads.withLock { $0 } == 2)
+            #expect(notices.withLock { $0.contains { $0.contains("Redis has lost operations") } })
+        }
+    }
+
+    @Test func aSealThatWasLostIsSealedAgain() throws {
+        defer { server.stop() }
+        let batch = try Coordinator(store: store).submit(SampleList(count: 120), options: .init())
+        #expect(batch.sealed)
+        // As it was after the second operation, and not sealed.
+        let digest = Coordinator.digest(of: SampleList(count: 100), operationSize: 50)
+        _ = store.connection.call([
+            RedisCommand(
+                "HSET", store.keys.batch(batch.id), "operations", "2", "photos", "100", "feed.digest", digest, "sealed",
+                "0"),
+            RedisCommand("ZREM", store.keys.queue(batch.id), "3"),
+        ])
+        _ = try store.connection.call(RedisCommand("SAVE"))
+        try rollBack()
+        #expect(try store.facts(of: batch.id)?.photos == 100)
+        let again = try Coordinator(store: store).resume(batch.id, SampleList(count: 120))
+        #expect(again.sealed && again.photos == 120 && again.feedDigest == batch.feedDigest)
+    }
+}
+
+/// Two coordinators that feed one batch.
+@Suite(.redisServer, .timeLimit(.minutes(5))) struct TwoCoordinatorsTests {
+    private let store: BatchStore
+
+    init() throws {
+        let redis = RedisServer.current
+        store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
+    }
+
+    /// Feeds a list of which another coordinator feeds and seals `others` photos while this one is in its midst.
+    private func feed(_ count: Int, others: Int) throws -> (batch: BatchFacts, notices: [String]) {
+        let id = Locked<BatchID?>(nil)
+        let notices = Locked<[String]>([])
+        let isOvertaken = Locked(false)
+        let list = SampleList(count: count) { [store] index in
+            guard index == 1000, let batch = id.withLock({ $0 }) else { return }
+            guard
+                isOvertaken.withLock({ done in
+                    defer { done = true }; return !done
+                })
+            else { return }
+            let sealed = try Coordinator(store: store).resume(batch, SampleList(count: others))
+            #expect(sealed.sealed && sealed.photos == others)
+        }
+        let coordinator = Coordinator(store: store) { notice in notices.withLock { $0.append("\(notice)") } }
+        let batch = try coordinator.submit(list, options: .init()) { batch in id.withLock { $0 = batch } }
+        return (batch, notices.withLock { $0 })
+    }
+
+    @Test func theOneThatIsOvertakenFindsTheBatchComplete() throws {
+        let (batch, notices) = try feed(10_000, others: 10_000)
+        #expect(batch.sealed && batch.photos == 10_000 && batch.operations == 200)
+        #expect(notices.contains { $0.contains("another coordinator has fed and sealed the batch meanwhile") })
+        #expect(batch.feedDigest == Coordinator.digest(of: SampleList(count: 10_000), operationSize: 50))
+    }
+
+    @Test(arguments: [(10_000, 9_000, CoordinatorError.Code.batchSealed), (9_000, 10_000, .listDiffers)])
+    func anotherListIsRefused(count: Int, others: Int, code: CoordinatorError.Code) throws {
+        let error = #expect(throws: CoordinatorError.self) { _ = try feed(count, others: others) }
+        #expect(error?.code == code, "\(error?.description ?? "")")
+        #expect(try store.facts(of: store.batchIDs()).map(\.photos) == [others])
+    }
+
+    @Test func aFeederThatFeedsNothingLives() throws {
+        let id = BatchID("b")
+        _ = try store.perform(store.submit(id, BatchOptions()))
+        _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "feeder.seen", "1"))
+        let heart = FeederHeart(store: store, batch: id, every: .milliseconds(5))
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try store.facts(of: id)?.feederSeen == 1 { try #require(ContinuousClock.now < deadline) }
+        heart.stop()
+        _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "feeder.seen", "1"))
+        #expect(try store.facts(of: id)?.feederSeen == 1)
+    }
+}

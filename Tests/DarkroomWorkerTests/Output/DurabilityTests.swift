@@ -1,0 +1,72 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// What is reported when the disk says that it could not keep what was written.
+@Suite(.redisServer, .serialized) struct DurabilityTests {
+    let darkroom: Darkroom
+    let photos: PhotoServer
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent().appendingPathComponent("Samples").path
+        photos = try PhotoServer(folder: samples)
+    }
+
+    @Test(arguments: [EIO, ENOSPC])
+    func photosWhoseFilesMayBeLostRunAgain(error: Int32) throws {
+        let id = try darkroom.submit(
+            (0..<6).map { _ in photos.url("/chelsea.jpg") }, darkroom.options { $0.operationSize = 6 })
+        let filteredBefore = Locked<[Int]>([])
+        let worker = try darkroom.worker { configuration in
+            configuration.syncFileSystem = { [darkroom] _ in
+                // Only the first call is told of what was lost, as Linux does.
+                let filtered = (try? darkroom.store.facts(of: id))?.counts.filtered ?? -1  // -1 is not expected below
+                return filteredBefore.withLock { before in
+                    before.append(filtered)
+                    return before.count == 1 ? error : 0
+                }
+            }
+        }
+        darkroom.waitForLog("files may be lost, their operations run again")
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.counts.filtered == 6 && facts.counts.failed == 0)
+        #expect(filteredBefore.withLock { $0.first } == 0, "reported before the disk had answered")
+        #expect(filteredBefore.withLock { $0.count } >= 2, "reported without asking the disk again")
+        let requests = photos.requests.values.reduce(0, +)
+        #expect(requests >= 7, "the photos have not run again: \(requests) requests")
+        let operations = try darkroom.store.operations(of: facts, in: 1...1)
+        #expect(operations.map(\.deaths) == [0])
+        try darkroom.check(id)
+        let manifest = try FileManager.default.contentsOfDirectory(
+            atPath: "\(darkroom.folder)/\(ManifestPath.folder(id))")
+        #expect(manifest.count == 1, "the lines of what was not reported are left: \(manifest)")
+    }
+
+    @Test(arguments: [true, false])
+    func disksAreAskedUnlessNobodyWantsToKnow(isDurable: Bool) throws {
+        let id = try darkroom.submit((0..<6).map { _ in photos.url("/moon.png") }, darkroom.options())
+        let calls = Locked(0)
+        let worker = try darkroom.worker { configuration in
+            configuration.isDurable = isDurable
+            configuration.syncFileSystem = { _ in
+                calls.withLock { $0 += 1 }
+                return 0
+            }
+        }
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect((calls.withLock { $0 } > 0) == isDurable)
+        try darkroom.check(id)
+    }
+}
