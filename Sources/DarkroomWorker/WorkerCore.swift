@@ -180,7 +180,7 @@ final class WorkerCore: Sendable {
         }
         for filtration in step.filtrations { pending.filter(filtration, work: filter) }
         for (photo, urgency) in step.downloads {
-            guard let call = trial(photo, begins: true) else {
+            guard !photo.isStored, let call = trial(photo, begins: true) else {
                 pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
                 continue
             }
@@ -190,8 +190,10 @@ final class WorkerCore: Sendable {
         if step.wantsMore { claimSignal.raise() }
     }
 
-    /// What tells Redis that a photo of a suspect is tried now, or not any more: only who dies meanwhile counts as its victim. Nil
-    /// where nobody asks. It is tried whatever the answer is: while Redis is away no lease expires, and the heart hears of the rest.
+    /// What tells Redis that now, or now not any more, a photo of a suspect is where it could end this process: in a transfer, or in
+    /// a filter that no helper runs. Who dies meanwhile counts as its victim. Nil where that does not matter.
+    ///
+    /// It goes on whatever the answer is: while Redis is away no lease expires, and the heart hears of the rest.
     private func trial(_ photo: PhotoInProgress, begins: Bool) -> ScriptCall<ReportReply>? {
         withLedger { $0.letters(of: photo, begins: begins) }.map { letters in
             store.report(photo.operation, worker: id, letters: letters, bytesIn: 0, bytesOut: 0)
@@ -236,13 +238,13 @@ final class WorkerCore: Sendable {
             return advance { $0.filtrationEnded(photo, ticket, nil) }
         }
         observe(.filtrationBegan, photo)
-        if let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
+        let helpers = photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil
+        if helpers == nil, let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = Leftovers.temporaryName(
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                photo, image, helpers: photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil,
-                temporaryName: temporaryName,
+                photo, image, helpers: helpers, temporaryName: temporaryName,
                 isWanted: {
                     waitForLook()
                     return withLedger { $0.mayPlace(photo, ticket) }
