@@ -85,20 +85,24 @@ struct SubmitCommand: ParsableCommand {
         let id = try feed.waitUntilBegun()
         if !json { try print(id.description) }
         let batch: BatchFacts
+        let now: Int
         do {
+            var waiter = BatchWaiter(
+                store, redis: try redis.configuration().displayName, warn: progress.note, isFeeding: { !feed.hasEnded })
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
-            if wait || !isFed { try watch(feed, id, store, progress) { interruption.stage = .fed(id) } }
-            let stands = try store.batch(named: id.description)
+            if wait || !isFed { try watch(feed, id, store, progress, &waiter) { interruption.stage = .fed(id) } }
+            let stands = try facts(of: id, feed, store, &waiter)
             // A feeder that waits for its list, from a pipe perhaps, learns of a cancel only when it goes on.
             if !stands.cancelled { _ = try feed.waitUntilEnded() }
-            batch = stands.cancelled ? stands : try store.batch(named: id.description)
+            batch = stands.cancelled ? stands : try facts(of: id, feed, store, &waiter)
+            now = try waiter.asking { try store.time() }
         } catch {
             progress.end()
             throw CommandError("\(error)" + advice(after: error, id, store))
         }
         interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
-        try report(batch, now: store.time())
+        try report(batch, now: now)
     }
 
     /// Says what became of a batch that is fed, has finished or was cancelled.
@@ -114,15 +118,26 @@ struct SubmitCommand: ParsableCommand {
 
     /// Shows how a batch goes on until it has finished; when nobody waits for that, until it is fed or cancelled.
     private func watch(
-        _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, onFed: () -> Void
+        _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, _ waiter: inout BatchWaiter,
+        onFed: () -> Void
     ) throws {
-        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName, warn: progress.note)
-        _ = try waiter.wait(for: store.batch(named: id.description)) { batch in
+        let begun = try facts(of: id, feed, store, &waiter)
+        _ = try waiter.wait(for: begun) { batch in
             progress.show(batch)
             if batch.cancelled { return !wait }
             let isFed = try feed.waitUntilEnded(for: .zero) != nil
             if isFed { onFed() }
             return isFed && !wait
+        }
+    }
+
+    /// How a batch stands, as soon as Redis can be asked; a feeder submits one again that a failover lost.
+    private func facts(
+        of id: BatchID, _ feed: BatchFeed, _ store: BatchStore, _ waiter: inout BatchWaiter
+    ) throws -> BatchFacts {
+        while true {
+            if let facts = try waiter.asking({ try store.facts(of: id) }) { return facts }
+            if let facts = try feed.waitUntilEnded(for: .milliseconds(100)) { return facts }
         }
     }
 

@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomRedis
 import DarkroomStore
 
 /// Splits photo lists into operations and feeds them: what `darkroom submit` and `darkroom run` do.
@@ -49,11 +50,21 @@ public final class Coordinator: Sendable {
         overwrite: Bool = false,
         onSubmitted: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
-        try feedAndSeal(list) {
-            let id = try id ?? BatchID(submittedAt: store.time())
+        var server = ""
+        return try feedAndSeal(list) {
+            let id = try id ?? BatchID(submittedAt: control.retrying { try store.time() })
+            server = try identityOfServer()
             try begin(id, options, after: before, overwrite: overwrite)
             try onSubmitted(id)
             return id
+        } again: { id in
+            // Gone while it is the same server: somebody has forgotten the batch. A server that was started or promoted
+            // since then may not have it yet, or not any more.
+            let now = try identityOfServer()
+            guard now != server else { return false }
+            server = now
+            try put(id, options, after: before, overwrite: overwrite)
+            return true
         }
     }
 
@@ -79,37 +90,51 @@ public final class Coordinator: Sendable {
 
     // MARK: - Steps
 
+    /// What tells one run of a server from every other.
+    private func identityOfServer() throws -> String {
+        let reply = try control.retrying { try store.connection.call(RedisCommand("INFO", "server")) }
+        return ServerInformation(reply.string ?? "")["run_id"] ?? ""
+    }
+
     /// Prepares the folders and submits a batch without photos.
     private func begin(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
         if !options.originals.isEmpty, !options.remoteOutput { try OriginalsFolder(path: options.originals).prepare() }
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
         try folder?.prepare(for: id, overwrite: overwrite)
         do {
-            let reply = try control.retrying {
-                try store.perform(store.submit(id, options, overwrite: overwrite, after: before))
-            }
-            switch reply {
-            case .submitted, .exists: break
-            case .gone(let other):
-                throw CoordinatorError(
-                    .batchGone,
-                    "batch \(other), which was to finish first, is not in Redis: it was forgotten, or never there; nothing "
-                        + "was submitted")
-            case .outputTaken(let other):
-                throw CoordinatorError(
-                    .outputTaken,
-                    "output folder \(options.output): batch \(other) writes there; choose another folder, forget that batch, "
-                        + "or say --overwrite to write over its photos")
-            }
+            try put(id, options, after: before, overwrite: overwrite)
         } catch {
             folder?.withdraw(id)
             throw error
         }
     }
 
+    /// Submits a batch without photos, unless it is there.
+    private func put(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
+        let reply = try control.retrying {
+            try store.perform(store.submit(id, options, overwrite: overwrite, after: before))
+        }
+        switch reply {
+        case .submitted, .exists: break
+        case .gone(let other):
+            throw CoordinatorError(
+                .batchGone,
+                "batch \(other), which was to finish first, is not in Redis: it was forgotten, or never there; nothing "
+                    + "was submitted")
+        case .outputTaken(let other):
+            throw CoordinatorError(
+                .outputTaken,
+                "output folder \(options.output): batch \(other) writes there; choose another folder, forget that batch, "
+                    + "or say --overwrite to write over its photos")
+        }
+    }
+
     /// Feeds a list to the batch that `begin` names at the list's first photo, and seals it. Where Redis loses what it had
     /// confirmed, or somebody else seals the batch meanwhile, the list is read again.
-    private func feedAndSeal(_ list: some PhotoListSource, begin: () throws -> BatchID) throws -> BatchFacts {
+    /// - Parameter again: is told of a batch that is gone, and submits it again if it should not be; true when it has.
+    private func feedAndSeal(
+        _ list: some PhotoListSource, begin: () throws -> BatchID, again: (BatchID) throws -> Bool = { _ in false }
+    ) throws -> BatchFacts {
         var begun: BatchID?
         var heart: FeederHeart?
         defer { heart?.stop() }
@@ -119,7 +144,12 @@ public final class Coordinator: Sendable {
             return id
         }
         repeat {
-            if let facts = try feedAndSealOnce(list, &begun, begin: beginAlive) { return facts }
+            do {
+                if let facts = try feedAndSealOnce(list, &begun, begin: beginAlive) { return facts }
+            } catch let error as CoordinatorError {
+                guard error.code == .batchGone, let id = begun, try again(id) else { throw error }
+                control.notice(.readingAgain)
+            }
             try list.rewind()
         } while true
     }

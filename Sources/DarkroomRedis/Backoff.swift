@@ -1,5 +1,7 @@
-/// When to try the next connect: 50 ms after the first failure, twice as long after each further one, 2 s at most; all
+/// When to try the next connect: 50 ms after the first failure, twice as long after each further one, 0.5 s at most; all
 /// with jitter, so that many clients do not come back in step.
+///
+/// Not more than 0.5 s: a worker that comes back later than others by much would find that they took its leases.
 struct Backoff {
     /// Not before this; nil: at once.
     private(set) var nextAttempt: ContinuousClock.Instant?
@@ -9,7 +11,7 @@ struct Backoff {
     func mustWait(at now: ContinuousClock.Instant) -> Bool { nextAttempt.map { now < $0 } ?? false }
 
     mutating func failed(at now: ContinuousClock.Instant) {
-        let longest = min(50 << min(failures, 10), 2000)
+        let longest = min(50 << min(failures, 10), 500)
         failures += 1
         nextAttempt = now + .milliseconds(Int.random(in: longest / 2...longest))
     }

@@ -8,8 +8,8 @@ import Foundation
 ///
 /// - It connects with the first command and again, by itself, with the first command after it was lost; then the scripts
 ///   are loaded again before anything else. Commands in flight when it is lost fail with
-///   ``RedisError/Code/disconnected`` and are never sent twice. While the server cannot be reached, attempts are 50 ms to
-///   2 s apart, and every command that waits for an attempt fails with it; whether to try again is up to the caller.
+///   ``RedisError/Code/disconnected`` and are never sent twice. While the server cannot be reached, attempts are 25 ms to
+///   0.5 s apart, and every command that waits for an attempt fails with it; whether to try again is up to the caller.
 /// - A command that the server answers with an error is a `.failure` with the code ``RedisError/Code/server`` and the
 ///   reply in ``RedisError/serverReply``. Errors inside arrays stay values.
 /// - EVALSHA of a script that the server has lost (SCRIPT FLUSH, failover) is sent again with its source. It then comes

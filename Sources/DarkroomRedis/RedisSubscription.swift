@@ -14,7 +14,7 @@ public enum RedisSubscriptionEvent: Sendable, Equatable {
 
 /// A connection that listens to channels, and comes back by itself when it is lost.
 ///
-/// Attempts are 50 ms to 2 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
+/// Attempts are 25 ms to 0.5 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
 /// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one as soon as
 /// they name it.
 public final class RedisSubscription: Sendable {

@@ -204,6 +204,28 @@ import Testing
         #expect(notices.withLock { $0.first }?.contains("reading the list again") == true)
     }
 
+    /// As when a replica is promoted that had not heard of the batch.
+    @Test(arguments: [1, 10_000]) func submitsAgainWhatAServerLostWhole(when index: Int) throws {
+        let server = try RedisServer()
+        defer { server.stop() }
+        let store = BatchStore(server.configuration, keys: try Keys())
+        let ids = Locked<[BatchID]>([])
+        let reads = Locked(0)
+        let list = SampleList(count: 20_000) { photo in
+            if photo == 0 { reads.withLock { $0 += 1 } }
+            guard photo == index, reads.withLock({ $0 }) == 1 else { return }
+            server.crash()
+            try server.restart()  // without a file, so empty
+        }
+        var options = BatchOptions()
+        options.name = "lost"
+        let batch = try Coordinator(store: store).submit(list, options: options) { id in ids.withLock { $0.append(id) }
+        }
+        #expect(batch.photos == 20_000 && batch.sealed && batch.options.name == "lost")
+        #expect(ids.withLock { $0 } == [batch.id], "it was told of as a new batch")
+        #expect(reads.withLock { $0 } == 2)
+    }
+
     @Test func givesUpWhenRedisStaysAway() throws {
         let server = try RedisServer()
         defer { server.stop() }

@@ -8,6 +8,7 @@ public final class BoundProcess: Sendable {
     public let identifier: Int32
 
     private let hasEnded: DispatchGroup
+    private let status = Locked<Int32?>(nil)
 
     /// Starts a program that is found by PATH; what it prints is appended to a file.
     public init(_ arguments: [String], log path: String) throws {
@@ -15,6 +16,7 @@ public final class BoundProcess: Sendable {
         guard log >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked(pid_t(-1))
+        let ending = status
         let hasEnded = DispatchGroup()
         hasEnded.enter()
         // The kernel ends the program with the thread that started it, so that is one that waits for its end.
@@ -25,7 +27,10 @@ public final class BoundProcess: Sendable {
             close(log)
             outcome.withLock { $0 = identifier }
             started.signal()
-            if identifier > 0 { while waitpid(identifier, nil, 0) < 0 && errno == EINTR {} }
+            var status: Int32 = 0
+            if identifier > 0 { while waitpid(identifier, &status, 0) < 0 && errno == EINTR {} }
+            let signal = status & 0x7f  // as WIFSIGNALED and WEXITSTATUS of waitpid(2) have it
+            ending.withLock { $0 = signal == 0 ? status >> 8 & 0xff : 128 + signal }
             hasEnded.leave()
         }.start()
         started.wait()
@@ -33,6 +38,9 @@ public final class BoundProcess: Sendable {
         self.hasEnded = hasEnded
         guard identifier > 0 else { throw POSIXError(.ENOENT) }
     }
+
+    /// Its exit status, or 128 and the signal that ended it; nil while it runs.
+    public var exitStatus: Int32? { status.withLock { $0 } }
 
     /// Waits until it has ended.
     /// - Returns: false when the time passed first.

@@ -7,17 +7,23 @@ import Foundation
 /// test process keeps its network. So does what is mounted there.
 public enum NetworkNamespace {
     /// Whether one can be made: that takes root's rights and the `ip` program.
-    public static let isAvailable: Bool = {
-        let isMade = Locked(false)
+    public static let isAvailable = holds { enter() == 0 }
+
+    /// Whether packets can be lost in one, see ``lose(percent:)``.
+    public static let canLosePackets = holds { enter() == 0 && lose(percent: 5) }
+
+    /// Whether something holds on a thread of its own.
+    private static func holds(_ condition: @escaping @Sendable () -> Bool) -> Bool {
+        let answer = Locked(false)
         let isThrough = DispatchSemaphore(value: 0)
         Thread.detachNewThread {
-            let status = enter()
-            isMade.withLock { $0 = status == 0 }
+            let holds = condition()
+            answer.withLock { $0 = holds }
             isThrough.signal()
         }
         isThrough.wait()
-        return isMade.withLock { $0 }
-    }()
+        return answer.withLock { $0 }
+    }
 
     /// Runs `body` on a thread that has a network of its own, and waits for it without blocking the caller's thread.
     public static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -36,6 +42,15 @@ public enum NetworkNamespace {
     /// Shows `content` where `path` is, on this thread and what it starts; `content` may change later.
     public static func replace(_ path: String, by content: URL) -> Bool {
         shell("mount --bind '\(content.path)' '\(path)'") == 0
+    }
+
+    /// Loses so many of a hundred packets of this thread's network from now on; false when the `nft` program or the kernel
+    /// cannot. With 0 none are lost any more.
+    public static func lose(percent: Int) -> Bool {
+        let chain = "add chain inet loss arriving { type filter hook input priority 0; }"
+        let rule = "add rule inet loss arriving iif lo numgen random mod 100 < \(percent) drop"
+        let rules = ["add table inet loss", chain, "flush chain inet loss arriving"] + (percent > 0 ? [rule] : [])
+        return shell("nft '\(rules.joined(separator: "; "))'") == 0
     }
 
     /// Gives the calling thread a network and mounts of its own; 0 when done.

@@ -73,7 +73,19 @@ public final class RedisServer: Sendable {
     /// Ends the server without removing anything.
     public func terminate() { process.withLock { $0 }.terminate() }
 
-    /// Starts it again, after `terminate()`, with the same folder and socket.
+    /// Ends the server at once, as a crash does: nothing is saved or said.
+    public func crash() {
+        kill(processIdentifier, SIGKILL)
+        terminate()  // waits for its end
+    }
+
+    /// Stops the server in its tracks: connections stay, nothing is answered.
+    public func suspend() { kill(processIdentifier, SIGSTOP) }
+
+    /// Lets a suspended server go on.
+    public func resume() { kill(processIdentifier, SIGCONT) }
+
+    /// Starts it again, after `terminate()` or `crash()`, with the same folder and socket.
     public func restart() throws {
         let started = try Self.start(folder, arguments, port)
         process.withLock { $0 = started }

@@ -1,8 +1,9 @@
 import DarkroomConcurrency
 import Foundation
 
-/// A proxy between a client and a server, on the loopback interface: carries bytes on, after a delay, cuts connections, or
-/// freezes so that neither side hears of the other and nobody closes anything, as when a machine has lost its power.
+/// A proxy between a client and a server, on the loopback interface: carries bytes on, after a delay, cuts connections for a
+/// moment or as long as it is told, or freezes so that neither side hears of the other and nobody closes anything, as when a
+/// machine has lost its power.
 public final class TCPProxy: Sendable {
     /// Where it listens.
     public let port: Int
@@ -10,6 +11,7 @@ public final class TCPProxy: Sendable {
     private struct State {
         var delay = Duration.zero
         var isFrozen = false
+        var isInterrupted = false
         var isClosed = false
         var descriptors: Set<Int32> = []
         var accepted = 0
@@ -47,6 +49,15 @@ public final class TCPProxy: Sendable {
         }
     }
 
+    /// Cuts all connections, and every new one at once, until ``restore()``.
+    public func interrupt() {
+        state.withLock { $0.isInterrupted = true }
+        cut()
+    }
+
+    /// New connections are carried again after ``interrupt()``.
+    public func restore() { state.withLock { $0.isInterrupted = false } }
+
     /// From now on nothing is carried, what comes is swallowed, and no side is told; new connections are taken and treated so.
     public func freeze() { state.withLock { $0.isFrozen = true } }
 
@@ -61,6 +72,10 @@ public final class TCPProxy: Sendable {
     }
 
     private func take(_ client: Int32) {
+        guard !state.withLock(\.isInterrupted) else {
+            Foundation.close(client)
+            return
+        }
         let upstream = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard Self.withAddress(server, { connect(upstream, $0, $1) }) == 0, !state.withLock(\.isClosed) else {
             Foundation.close(client)
@@ -74,6 +89,9 @@ public final class TCPProxy: Sendable {
         state.withLock {
             $0.accepted += 1
             $0.descriptors.formUnion([client, upstream])
+            // Interrupted since it was looked at: cut like those that are older.
+            guard $0.isInterrupted else { return }
+            for descriptor in [client, upstream] { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
         let frozen = Locked(false)
         let directions = Locked(2)

@@ -40,6 +40,9 @@ final class BatchFeed: Sendable {
     /// The batch, once its id is known.
     var batch: BatchID? { state.withLock { $0.batch } }
 
+    /// Whether the feed has ended, however.
+    var hasEnded: Bool { state.withLock { $0.outcome != nil } }
+
     /// Blocks until the batch's id is known.
     func waitUntilBegun() throws -> BatchID {
         begun.wait()

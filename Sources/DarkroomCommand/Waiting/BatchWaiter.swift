@@ -20,19 +20,23 @@ struct BatchWaiter {
     private let redis: String
     private let warnFrom: ContinuousClock.Instant
     private let warn: (String) -> Void
+    private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
     private var warned: Set<Hindrance> = []
-    private var isConnected = true
+    private var hasToldOutage = false
 
     /// - Parameters:
     ///   - redis: how messages call the Redis.
     ///   - warnAfter: how long to say nothing of what hinders a batch: workers need a moment to begin.
     ///   - warn: gets a line for each thing that hinders a batch, once, and when Redis goes and comes back.
+    ///   - isFeeding: whether this program feeds the batch at the moment. Then its feeder tells of outages, and submits a batch
+    ///     again that a failover lost.
     ///   - onAway: called each time Redis does not answer; what it throws ends the waiting.
     init(
         _ store: BatchStore, redis: String, warnAfter: Duration = .zero, warn: @escaping (String) -> Void,
-        onAway: @escaping () throws -> Void = {}
+        isFeeding: @escaping () -> Bool = { false }, onAway: @escaping () throws -> Void = {}
     ) {
+        self.isFeeding = isFeeding
         self.onAway = onAway
         self.store = store
         warnFrom = .now + warnAfter
@@ -67,20 +71,48 @@ struct BatchWaiter {
                 }
                 now = try store.time()
                 try refresh(&latest, now: now)
-                if !isConnected { warn("Redis \(redis) is back") }
-                isConnected = true
+                noteBack()
                 let all = batches.compactMap { latest[$0.id] }
                 let isEnough = try isEnough(all)
                 if isEnough || all.allSatisfy({ $0.state == .finished }) { return .finished(all, now: now) }
             } catch let error as StoreError where error.isPassing {
-                if isConnected { warn("Redis cannot be used, trying again until it can: \(error)") }
-                isConnected = false
-                try onAway()
+                try noteAway(error)
             }
             if let deadline, deadline <= .now { return .timedOut(batches.compactMap { latest[$0.id] }, now: now) }
-            // Redis has no signal for a client to wait for that also survives its restarts.
-            Thread.sleep(forTimeInterval: min(Self.pause, deadline.map { $0 - .now } ?? Self.pause) / .seconds(1))
+            pause(atMost: deadline.map { $0 - .now } ?? Self.pause)
         }
+    }
+
+    /// Asks Redis something, again and again while it is away.
+    mutating func asking<Answer>(_ question: () throws -> Answer) throws -> Answer {
+        while true {
+            do {
+                let answer = try question()
+                noteBack()
+                return answer
+            } catch let error as StoreError where error.isPassing {
+                try noteAway(error)
+            }
+            pause()
+        }
+    }
+
+    private mutating func noteAway(_ error: StoreError) throws {
+        if !hasToldOutage, !isFeeding() {
+            warn("Redis cannot be used, trying again until it can: \(error)")
+            hasToldOutage = true
+        }
+        try onAway()
+    }
+
+    private mutating func noteBack() {
+        if hasToldOutage { warn("Redis \(redis) is back") }
+        hasToldOutage = false
+    }
+
+    /// Redis has no signal for a client to wait for that also survives its restarts.
+    private func pause(atMost limit: Duration = Self.pause) {
+        Thread.sleep(forTimeInterval: min(Self.pause, limit) / .seconds(1))
     }
 
     /// Does what a worker's heartbeats do for others; each does a bounded step, and many may be due.
@@ -93,7 +125,7 @@ struct BatchWaiter {
         let open = latest.values.filter { $0.state != .finished }
         let found = try store.facts(of: open.map(\.id))
         for facts in found { latest[facts.id] = facts }
-        if let gone = open.first(where: { batch in !found.contains { $0.id == batch.id } }) {
+        if let gone = open.first(where: { batch in !found.contains { $0.id == batch.id } }), !isFeeding() {
             throw CommandError(
                 "batch \(gone.label) was forgotten while it was waited for; it had \(gone.counts.final) of "
                     + "\(HumanText.count(gone.photos, of: "photo")) done when it was last seen")

@@ -45,7 +45,7 @@ final class Heart: Sendable {
             core.lookout.look(began: began)
             core.logger.writeDue()
             if hasMore { continue }
-            core.heartSignal.wait(timeout: isAway ? .milliseconds(500) : interval)
+            core.heartSignal.wait(timeout: isAway ? Self.retryInterval : interval)
             // Hints of many changes, each of which asks for a heartbeat, are answered by one.
             while !stopped.isSet, .now < began + Self.shortestInterval {
                 core.heartSignal.wait(timeout: began + Self.shortestInterval - .now)
@@ -55,10 +55,17 @@ final class Heart: Sendable {
 
     private static let shortestInterval = Duration.milliseconds(20)
 
-    /// 3 s or a third of the shortest lease, whichever is less.
+    /// A fifth of the shortest lease, 3 s at most.
+    ///
+    /// However long Redis was away, 3 s of that are counted against a lease. Together with what had passed since it was renewed,
+    /// and with the moment that this worker needs longer than others to be back (``retryInterval`` and the attempts of the
+    /// connection), that must be less than the shortest lease, 6 s.
     private var interval: Duration {
-        min(.seconds(3), (core.withLedger { $0.shortestLease } ?? .seconds(9)) / 3)
+        min(.seconds(3), (core.withLedger { $0.shortestLease } ?? .seconds(15)) / 5)
     }
+
+    /// How long after a heartbeat that failed the next one is tried.
+    private static let retryInterval = Duration.milliseconds(250)
 
     /// Sends a heartbeat and takes what it tells.
     /// - Returns: true when another at once is welcome.

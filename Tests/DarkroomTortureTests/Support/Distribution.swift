@@ -7,6 +7,8 @@ struct Distribution {
 
     mutating func add(_ value: Duration) { values.append(value) }
 
+    mutating func add(_ values: [Duration]) { self.values += values }
+
     /// The value that `percent` of 100 do not exceed, by the nearest rank; nil without any.
     func percentile(_ percent: Double) -> Duration? {
         guard !values.isEmpty else { return nil }

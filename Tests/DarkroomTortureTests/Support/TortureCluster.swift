@@ -22,9 +22,9 @@ final class TortureCluster: Sendable {
     let photos: TorturePhotos
     /// The folder of everything that this cluster writes.
     let folder: String
+    let namespace: String
+    let lease: Duration
     private let workerRedisURL: String
-    private let namespace: String
-    private let lease: Duration
     private let workerArguments: [String]
 
     private struct State {
@@ -82,14 +82,14 @@ final class TortureCluster: Sendable {
         }
     }
 
-    /// Starts another worker; it claims a moment later.
-    @discardableResult func startWorker() throws -> TortureWorker {
+    /// Starts another worker; it claims a moment later. `redisURL` leads it another way to Redis than the others.
+    @discardableResult func startWorker(redisURL: String? = nil) throws -> TortureWorker {
         let number = state.withLock { state in
             state.startedWorkers += 1
             return state.startedWorkers
         }
         let worker = try TortureWorker(
-            redisURL: workerRedisURL, namespace: namespace, arguments: workerArguments,
+            redisURL: redisURL ?? workerRedisURL, namespace: namespace, arguments: workerArguments,
             log: "\(folder)/worker-\(number).log", mark: folder)
         state.withLock { $0.workers.append(worker) }
         return worker
@@ -125,22 +125,28 @@ final class TortureCluster: Sendable {
 
     /// Feeds and seals a batch as `darkroom submit` does; each photo has a URL of its own.
     func submit(photos count: Int, operationSize: Int) throws -> BatchID {
+        let submission = try prepare(photos: count, operationSize: operationSize)
+        var options = BatchOptions()
+        options.output = submission.output
+        options.operationSize = operationSize
+        options.lease = lease
+        let list = TortureList(photos: photos, batch: submission.number, count: count)
+        return try Coordinator(store: store).submit(list, options: options) { id in note(submission, as: id) }.id
+    }
+
+    /// Makes what a batch needs that is to be submitted: a number and a folder of its own.
+    func prepare(photos count: Int, operationSize: Int) throws -> Submission {
         let number = state.withLock { state in
             state.nextNumber += 1
             return state.nextNumber
         }
-        var options = BatchOptions()
-        options.output = "\(folder)/output-\(number)"
-        options.operationSize = operationSize
-        options.lease = lease
-        try FileManager.default.createDirectory(atPath: options.output, withIntermediateDirectories: true)
-        let submission = Submission(
-            number: number, photos: count, operationSize: operationSize, output: options.output)
-        let list = TortureList(photos: photos, batch: number, count: count)
-        return try Coordinator(store: store).submit(list, options: options) { id in
-            state.withLock { $0.submissions[id] = submission }
-        }.id
+        let output = "\(folder)/output-\(number)"
+        try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
+        return Submission(number: number, photos: count, operationSize: operationSize, output: output)
     }
+
+    /// Takes that a batch was submitted.
+    func note(_ submission: Submission, as id: BatchID) { state.withLock { $0.submissions[id] = submission } }
 
     /// Waits until a batch has finished; Redis may be away meanwhile.
     func waitUntilFinished(_ batch: BatchID, within timeout: Duration) throws {

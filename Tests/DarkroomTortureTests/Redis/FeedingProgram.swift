@@ -1,0 +1,89 @@
+import Darkroom
+import DarkroomConcurrency
+import DarkroomTestSupport
+import Foundation
+
+/// `darkroom submit` as a process that feeds a batch of a cluster; it ends with the test process.
+final class FeedingProgram: Sendable {
+    /// What the program printed first.
+    let batch: BatchID
+    private let process: BoundProcess
+    private let log: String
+
+    fileprivate init(_ arguments: [String], log: String) throws {
+        process = try BoundProcess([TortureWorker.program] + arguments, log: log)
+        self.log = log
+        let deadline = ContinuousClock.now + .seconds(60)
+        while true {
+            let text = Self.text(of: log)
+            if let id = text.firstMatch(of: /(?m)^(\d{8}-\d{9}-[0-9a-f]{4})$/)?.1 {
+                batch = BatchID(String(id))
+                return
+            }
+            guard .now < deadline, !process.wait(within: .zero) else {
+                throw TortureFailure("darkroom submit names no batch: \(text)")
+            }
+            // A file has no signal to wait for.
+            usleep(5000)
+        }
+    }
+
+    /// Everything that it has printed, but for the line that names the batch and those of progress.
+    var said: [String] {
+        Self.text(of: log).split(separator: "\n").map(String.init).filter {
+            $0 != batch.description && !$0.contains(" fed so far")
+        }
+    }
+
+    /// Waits until it has printed `text`.
+    func wait(for text: String, within timeout: Duration) throws {
+        let deadline = ContinuousClock.now + timeout
+        while !Self.text(of: log).contains(text) {
+            guard .now < deadline, !process.wait(within: .zero) else {
+                throw TortureFailure("darkroom submit has not said \"\(text)\": \(Self.text(of: log))")
+            }
+            usleep(5000)
+        }
+    }
+
+    /// Whether it has ended.
+    var hasEnded: Bool { process.wait(within: .zero) }
+
+    /// Waits until it has fed everything and ended well.
+    func waitForEnd(within timeout: Duration) throws {
+        guard process.wait(within: timeout) else {
+            throw TortureFailure("darkroom submit has not ended within \(timeout): \(Self.text(of: log))")
+        }
+        guard process.exitStatus == 0 else {
+            throw TortureFailure("darkroom submit ended with \(process.exitStatus ?? -1): \(Self.text(of: log))")
+        }
+    }
+
+    private static func text(of log: String) -> String {
+        FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    }
+}
+
+extension TortureCluster {
+    /// Starts to feed a batch with `darkroom submit`; returns when it has named the batch.
+    /// - Parameters:
+    ///   - window: the most operations that wait or run, so that feeding goes on nearly as long as the work.
+    ///   - name: of each photo; a long one makes Redis full.
+    func feed(
+        photos count: Int, operationSize: Int, window: Int, redisURL: String, name: (Int) -> String = { _ in "photo" }
+    ) throws -> FeedingProgram {
+        let submission = try prepare(photos: count, operationSize: operationSize)
+        let list = "\(folder)/list-\(submission.number).tsv"
+        var text = "name\turl\n"
+        for index in 0..<count { text += "\(name(index))\t\(photos.url(batch: submission.number, index))\n" }
+        try text.write(toFile: list, atomically: true, encoding: .utf8)
+        let arguments = [
+            "submit", list, "-o", submission.output, "--redis", redisURL, "--namespace", namespace,
+            "--operation-size", "\(operationSize)", "--window", "\(window)",
+            "--lease", "\(lease.components.seconds)s",
+        ]
+        let program = try FeedingProgram(arguments, log: "\(folder)/submit-\(submission.number).log")
+        note(submission, as: program.batch)
+        return program
+    }
+}

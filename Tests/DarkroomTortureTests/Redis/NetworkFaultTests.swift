@@ -1,0 +1,79 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import FuzzSupport
+import Testing
+
+/// Two workers reach Redis through a proxy that delays, cuts and freezes, one reaches it directly and takes what theirs
+/// leases lose.
+@Suite(.serialized) struct NetworkFaultTests {
+    private let redis: RedisServer
+    private let proxy: TCPProxy
+    private let cluster: TortureCluster
+    private let load: FaultLoad
+
+    init() throws {
+        let port = try RedisServer.freePort()
+        redis = try RedisServer(port: port)
+        proxy = try TCPProxy(to: port)
+        cluster = try TortureCluster(
+            redisURL: redis.configuration.displayName, namespace: "network", workers: 2,
+            workerRedisURL: "redis://127.0.0.1:\(proxy.port)")
+        try cluster.startWorker(redisURL: redis.configuration.displayName)
+        load = FaultLoad(cluster: cluster, redisURL: "redis://127.0.0.1:\(proxy.port)", photos: 600)
+    }
+
+    @Test(arguments: [1, 50]) func workGoesOnOverASlowNetwork(milliseconds: Int) throws {
+        defer { tearDown() }
+        var run = TortureRun("network: \(milliseconds) ms delay", count: 1)
+        try make(&run) { _ in proxy.delay(.milliseconds(milliseconds)) }
+    }
+
+    /// Connections are refused for a while; a worker is back 0.5 s after that, and its claims and reports 1 s later.
+    @Test func workersAreBackAfterACut() throws {
+        defer { tearDown() }
+        var run = TortureRun("network: cut", count: 1)
+        let longest = run.count > 1 ? 30_000 : 3000
+        try make(&run) { random in
+            proxy.interrupt()
+            usleep(UInt32(random.number(in: 1000..<longest + 1)) * 1000)
+            proxy.restore()
+        }
+    }
+
+    /// Nobody hears that the other side has gone. A connection on which something is awaited is given up after 10 s (3 s pass
+    /// at most until an idle worker asks something), an attempt to connect after 5 s.
+    @Test func workersAreBackAfterHalfOpenConnections() throws {
+        defer { tearDown() }
+        var run = TortureRun("network: half-open connections", count: 1)
+        let longest = run.count > 1 ? 20_000 : 2000
+        try make(&run, within: .seconds(15)) { random in
+            proxy.freeze()
+            usleep(UInt32(random.number(in: 1000..<longest + 1)) * 1000)
+            proxy.thaw()
+        }
+    }
+
+    private func make(
+        _ run: inout TortureRun, within bound: Duration = .seconds(5), fault: (inout SeededGenerator) throws -> Void
+    ) throws {
+        let workers = try cluster.workerIDs
+        var back = Distribution()
+        let traffic = try RedisTraffic(of: redis)
+        let outcome = try load.run(&run) { _, random in
+            try fault(&random)
+            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: bound))
+        }
+        run.report([
+            ("faults", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),
+            ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
+            ("operations taken", "\(traffic.recovered)"), ("at work again after the fault", back.text),
+        ])
+    }
+
+    private func tearDown() {
+        for worker in cluster.workers { worker.kill() }
+        proxy.close()
+        redis.stop()
+    }
+}

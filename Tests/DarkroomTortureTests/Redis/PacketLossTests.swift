@@ -1,0 +1,40 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Every twentieth packet is lost, between all: Redis, workers, coordinator, the server of the photos.
+///
+/// It is lost in a network of the test's own, which takes root's rights and `nft`.
+@Suite(.serialized, .enabled(if: NetworkNamespace.canLosePackets)) struct PacketLossTests {
+    @Test func workGoesOnAndCountsExactly() async throws {
+        try await NetworkNamespace.run {
+            var run = TortureRun("network: 5 % of all packets lost", count: 1)
+            let port = try RedisServer.freePort()
+            let redis = try RedisServer(port: port)
+            defer { redis.stop() }
+            let url = "redis://127.0.0.1:\(port)"
+            let cluster = try TortureCluster(redisURL: url, namespace: "loss", workers: 3)
+            let workers = try cluster.workerIDs
+            let traffic = try RedisTraffic(of: redis)
+            var back = Distribution()
+            let load = FaultLoad(cluster: cluster, redisURL: url, photos: 400)
+            let outcome = try load.run(&run) { _, random in
+                guard NetworkNamespace.lose(percent: 5) else { throw TortureFailure("nft cannot lose packets") }
+                usleep(UInt32(random.number(in: 1_000_000..<3_000_000)))
+                // While they are lost: the work goes on, only slower.
+                let during = RedisTraffic.now
+                back.add(try traffic.waitForWork(of: workers, since: during, within: .seconds(10)))
+                // In a single run the loss lasts to the end.
+                guard random.chance(50) else { return }
+                guard NetworkNamespace.lose(percent: 0) else { throw TortureFailure("nft does not stop") }
+                _ = try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: .seconds(5))
+            }
+            run.report([
+                ("faults", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),
+                ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
+                ("from any moment to the next claim or report", back.text),
+            ])
+        }
+    }
+}

@@ -1,0 +1,33 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// redis-server dies at any moment while a coordinator feeds and workers work, and is started again with its append-only file.
+@Suite(.serialized) struct RedisDeathTests {
+    @Test func allEndsByItselfAndCountsExactly() throws {
+        var run = TortureRun("redis-server kill -9 and restart, appendfsync everysec", count: 5)
+        let redis = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])
+        defer { redis.stop() }
+        let url = redis.configuration.displayName
+        let cluster = try TortureCluster(redisURL: url, namespace: "crash", workers: 3)
+        let workers = try cluster.workerIDs
+        var back = Distribution()
+        let load = FaultLoad(cluster: cluster, redisURL: url, photos: 1200)
+        let outcome = try load.run(&run) { _, random in
+            redis.crash()
+            usleep(UInt32(random.number(in: 0..<1_500_000)))  // how long Redis is away
+            try redis.restart()
+            let traffic = try RedisTraffic(of: redis)
+            let restarted = RedisTraffic.now
+            back.add(try traffic.waitForWork(of: workers, since: restarted, within: .seconds(10)))
+        }
+        run.report([
+            ("kills", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),
+            ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
+            ("at work again after the restart", back.text),
+        ])
+        // Each outage is said once by each worker.
+        #expect(cluster.logged("Redis cannot be used").count <= workers.count * outcome.faults)
+    }
+}

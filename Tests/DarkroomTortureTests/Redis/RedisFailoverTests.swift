@@ -1,0 +1,64 @@
+import Darkroom
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// The master dies, or falls silent, after its replicas have missed its last moments; the sentinels promote one of them.
+@Suite(.serialized) struct RedisFailoverTests {
+    @Test func workersAreBackSoonAndWhatWasLostIsDoneAgain() throws {
+        var run = TortureRun("Sentinel failover", count: 1)
+        var back = Distribution()
+        var faults = 0
+        var photos = 0
+        var repeats = 0
+        while run.goesOn(after: faults) {
+            let redis = try RedisSentinels()
+            defer { redis.stop() }
+            let cluster = try TortureCluster(redisURL: redis.url, namespace: "failover", workers: 3)
+            let workers = try cluster.workerIDs
+            let load = FaultLoad(cluster: cluster, redisURL: redis.url, photos: 800)
+            let outcome = try load.run(&run, atMost: 1) { _, random in
+                let master = redis.servers[0]
+                try loseReplicas(of: master)
+                usleep(UInt32(random.number(in: 0..<1_000_000)))  // what the replicas do not hear of
+                let isSilent = faults % 2 == 1
+                if isSilent { master.suspend() } else { master.crash() }
+                let promotion = try waitForPromotion(redis)
+                let promoted = try #require(try redis.promoted().flatMap { redis.ports.firstIndex(of: $0) })
+                // Not before: sentinels cut all connections to the server that they promote.
+                let traffic = try RedisTraffic(of: redis.servers[promoted])
+                back.add(try traffic.waitForWork(of: workers, since: promotion, within: .seconds(5)))
+                // The old master takes itself for one until the sentinels tell it: nobody may go back to it.
+                if isSilent { master.resume() }
+            }
+            faults += 1
+            photos += outcome.photos
+            repeats += outcome.repeats
+            for words in outcome.said { print("submit said: \(words)") }
+        }
+        run.report([
+            ("failovers, counts exact and bytes the same after each", "\(faults)"), ("photos", "\(photos)"),
+            ("photos downloaded again", "\(repeats)"), ("at work again after the promotion", back.text),
+        ])
+    }
+
+    /// The replicas lose their connection to the master and do not get in again, while all others stay.
+    private func loseReplicas(of master: RedisServer) throws {
+        let administrator = RedisConnection(master.configuration)
+        let replies = administrator.call([
+            RedisCommand("CONFIG", "SET", "requirepass", "nobody-knows"),
+            RedisCommand("CLIENT", "KILL", "TYPE", "replica"),
+        ])
+        for reply in replies { _ = try reply.get() }
+    }
+
+    private func waitForPromotion(_ redis: RedisSentinels) throws -> Double {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try redis.promoted() == nil {
+            try #require(ContinuousClock.now < deadline, "nobody was promoted")
+            usleep(5000)
+        }
+        return RedisTraffic.now
+    }
+}

@@ -1,0 +1,45 @@
+import Darkroom
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Redis has no memory left (noeviction) when a coordinator feeds more than workers drain.
+@Suite(.serialized) struct RedisFullTests {
+    @Test func submitSaysWhyItWaitsAndWorkersDrainToTheEnd() throws {
+        var run = TortureRun("Redis at maxmemory", count: 1)
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let url = redis.configuration.displayName
+        let cluster = try TortureCluster(redisURL: url, namespace: "full", workers: 3)
+        _ = try cluster.workerIDs
+        let administrator = RedisConnection(redis.configuration)
+        var done = 0
+        var photos = 0
+        while run.goesOn(after: done) {
+            let used = ServerInformation(try administrator.call(RedisCommand("INFO", "memory")).string ?? "")
+            let limit = try #require(used.int("used_memory")) + 300_000 + run.random.number(in: 0..<200_000)
+            _ = try administrator.call(RedisCommand("CONFIG", "SET", "maxmemory", "\(limit)"))
+            // A name that cannot be deflated: the list needs a multiple of that memory.
+            var random = run.random
+            let names = (0..<600).map { _ in
+                (0..<150).map { _ in String(random.next(), radix: 36) }.joined()
+            }
+            let feeding = try cluster.feed(
+                photos: names.count, operationSize: 5, window: 10_000, redisURL: url, name: { names[$0] })
+            try feeding.wait(for: "Redis has no memory left", within: .seconds(30))
+            try feeding.waitForEnd(within: .seconds(120))
+            try cluster.waitUntilFinished(feeding.batch, within: .seconds(60))
+            try cluster.verify(feeding.batch)
+            let said = feeding.said.filter { $0.contains("memory") }
+            #expect(said.filter { $0.contains("no memory left") }.count <= 2, "\(said)")
+            try cluster.forget(feeding.batch)
+            done += 1
+            photos += names.count
+            run.random = random
+        }
+        // No worker was hindered.
+        #expect(cluster.logged(" warning ").isEmpty && cluster.logged(" error ").isEmpty)
+        run.report([("batches drained to the end, counts exact", "\(done)"), ("photos", "\(photos)")])
+    }
+}

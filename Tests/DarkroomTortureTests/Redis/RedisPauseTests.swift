@@ -1,0 +1,51 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Redis stands still, or is gone, for three leases while workers work.
+///
+/// What it confirmed is on the disk (appendfsync always), so that nothing may be done twice.
+@Suite(.serialized) struct RedisPauseTests {
+    private static let lease = Duration.seconds(6)
+
+    @Test func noLeaseOfALivingWorkerIsTakenAndItsWorkIsKept() throws {
+        var run = TortureRun("Redis stopped for 3 leases", count: 1)
+        let redis = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
+        defer { redis.stop() }
+        let url = redis.configuration.displayName
+        let cluster = try TortureCluster(redisURL: url, namespace: "pause", workers: 3, lease: Self.lease)
+        let workers = try cluster.workerIDs
+        var back = Distribution()
+        var crashes = 0
+        let load = FaultLoad(cluster: cluster, redisURL: url, photos: 500)
+        let first = run.random.number(in: 0..<2)
+        let outcome = try load.run(&run) { number, _ in
+            let isCrash = (first + number) % 2 == 1
+            if isCrash {
+                redis.crash()
+                crashes += 1
+            } else {
+                redis.suspend()
+            }
+            usleep(UInt32((Self.lease * 3) / .microseconds(1)))
+            if isCrash { try redis.restart() } else { redis.resume() }
+            let resumed = RedisTraffic.now
+            let traffic = try RedisTraffic(of: redis)
+            back.add(try traffic.waitForWork(of: workers, since: resumed, within: .seconds(5)))
+            // As long as leases that were not renewed would need to be taken: a lease, and the heartbeat that finds out.
+            for batch in cluster.batches {
+                let deaths = try cluster.store.connection.call(RedisCommand("HLEN", cluster.store.keys.deaths(batch)))
+                #expect(deaths.int == 0, "a lease was taken")
+            }
+            #expect(traffic.recovered == 0)
+        }
+        #expect(outcome.repeats == 0, "photos were downloaded again")
+        #expect(cluster.logged("lease lost").isEmpty && cluster.logged("report refused").isEmpty)
+        run.report([
+            ("pauses", "\(outcome.faults)"), ("of them kill -9 and restart", "\(crashes)"), ("leases taken", "0"),
+            ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
+            ("at work again after the pause", back.text),
+        ])
+    }
+}

@@ -1,0 +1,95 @@
+import Darkroom
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Redis answers, but not what it is asked: its scripts are gone, it takes nothing for writing, it loads.
+///
+/// That nodes of a cluster answer CLUSTERDOWN is in RedisClusterTests.
+@Suite(.serialized) struct RedisRepliesTests {
+    @Test func scriptsThatAreGoneAreNoticedByNobody() throws {
+        var run = TortureRun("SCRIPT FLUSH", count: 10)
+        let redis = try RedisServer(arguments: ["--appendonly", "yes"])
+        defer { redis.stop() }
+        let (cluster, load) = try darkroom(redis)
+        let administrator = RedisConnection(redis.configuration)
+        let outcome = try load.run(&run) { _, _ in _ = try administrator.call(RedisCommand("SCRIPT", "FLUSH")) }
+        #expect(outcome.said.isEmpty, "submit said \(outcome.said)")
+        #expect(cluster.logged(" warning ").isEmpty && cluster.logged(" error ").isEmpty)
+        #expect(outcome.repeats == 0)
+        report(run, outcome, [])
+    }
+
+    @Test func aMasterThatIsAReplicaForAMomentIsWaitedFor() throws {
+        var run = TortureRun("READONLY: REPLICAOF and back", count: 2)
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let (cluster, load) = try darkroom(redis)
+        let workers = try cluster.workerIDs
+        let administrator = RedisConnection(redis.configuration)
+        try administrator.connect()
+        let traffic = try RedisTraffic(of: redis)
+        var back = Distribution()
+        let outcome = try load.run(&run) { _, random in
+            _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
+            usleep(UInt32(random.number(in: 500_000..<2_000_000)))
+            _ = try administrator.call(RedisCommand("REPLICAOF", "NO", "ONE"))
+            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: .seconds(5)))
+        }
+        expectSaidOnce(cluster, outcome)
+        #expect(outcome.repeats == 0)
+        report(run, outcome, [("at work again", back.text)])
+    }
+
+    /// Loading takes half a second and more: 2,000 keys of 200 us, and what the batch has.
+    @Test func aServerThatLoadsIsWaitedFor() throws {
+        var run = TortureRun("LOADING: restart with 2,000 slow keys", count: 1)
+        let redis = try RedisServer(arguments: [
+            "--appendonly", "yes", "--appendfsync", "always", "--key-load-delay", "200",
+            "--loading-process-events-interval-bytes", "1024",
+        ])
+        defer { redis.stop() }
+        let administrator = RedisConnection(redis.configuration)
+        for result in administrator.call((0..<2000).map { RedisCommand("SET", "key\($0)", "value") }) {
+            _ = try result.get()
+        }
+        let (cluster, load) = try darkroom(redis)
+        let workers = try cluster.workerIDs
+        var back = Distribution()
+        let outcome = try load.run(&run) { _, _ in
+            redis.crash()
+            try redis.restart()  // returns when it has loaded
+            let traffic = try RedisTraffic(of: redis)
+            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: .seconds(5)))
+        }
+        expectSaidOnce(cluster, outcome)
+        #expect(outcome.repeats == 0)
+        report(run, outcome, [("at work again", back.text)])
+    }
+
+    private func darkroom(_ redis: RedisServer) throws -> (TortureCluster, FaultLoad) {
+        let url = redis.configuration.displayName
+        let cluster = try TortureCluster(redisURL: url, namespace: "replies", workers: 3)
+        return (cluster, FaultLoad(cluster: cluster, redisURL: url, photos: 600))
+    }
+
+    /// Each worker, and the feeder, says of each fault one line when it begins and one when it ends.
+    private func expectSaidOnce(_ cluster: TortureCluster, _ outcome: FaultLoad.Outcome) {
+        let stops = outcome.said.filter { $0.contains("feeding has stopped") }
+        #expect(stops.count <= outcome.faults && outcome.said.count <= 2 * outcome.faults, "\(outcome.said)")
+        let away = cluster.logged("Redis cannot be used")
+        #expect(away.count <= cluster.workers.count * outcome.faults, "\(away)")
+        #expect(cluster.logged(" warning ").count == away.count && cluster.logged(" error ").isEmpty)
+    }
+
+    private func report(
+        _ run: TortureRun, _ outcome: FaultLoad.Outcome, _ more: [(what: String, value: String)]
+    ) {
+        run.report(
+            [
+                ("faults", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),
+                ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
+            ] + more)
+    }
+}
