@@ -184,7 +184,8 @@ final class WorkerCore: Sendable {
                 pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
                 continue
             }
-            store.send([call]) { [self] _ in pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded) }
+            store.send([call]) { [self] _ in pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+            }
         }
         if step.isDue { reportSignal.raise() }
         if step.wantsMore { claimSignal.raise() }
