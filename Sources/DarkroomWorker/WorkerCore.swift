@@ -26,6 +26,8 @@ final class WorkerCore: Sendable {
     let claimsEnd = Latch()
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
+    /// Holds back a worker that stood still.
+    let lookout = Lookout()
     let rate = Rate()
     let events: PhotoEvents
     /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
@@ -72,6 +74,12 @@ final class WorkerCore: Sendable {
         // The heart says when Redis is away or not ready; what will not pass by itself would be said by nobody else.
         if !error.isPassing { logger.error("Redis did not do what it was asked", ["detail": .text(error)]) }
         heartSignal.raise()
+    }
+
+    /// Blocks after a standstill until Redis was asked what is still this worker's, see ``Lookout``.
+    func waitForLook() {
+        guard let lease = withLedger({ $0.shortestLease }) else { return }
+        lookout.wait(lease: lease) { heartSignal.raise() }
     }
 
     // MARK: Photos
@@ -172,10 +180,25 @@ final class WorkerCore: Sendable {
         }
         for filtration in step.filtrations { pending.filter(filtration, work: filter) }
         for (photo, urgency) in step.downloads {
-            pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+            guard !photo.isStored, let call = trial(photo, begins: true) else {
+                pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+                continue
+            }
+            store.send([call]) { [self] _ in pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+            }
         }
         if step.isDue { reportSignal.raise() }
         if step.wantsMore { claimSignal.raise() }
+    }
+
+    /// What tells Redis that now, or now not any more, a photo of a suspect is where it could end this process: in a transfer, or in
+    /// a filter that no helper runs. Who dies meanwhile counts as its victim. Nil where that does not matter.
+    ///
+    /// It goes on whatever the answer is: while Redis is away no lease expires, and the heart hears of the rest.
+    private func trial(_ photo: PhotoInProgress, begins: Bool) -> ScriptCall<ReportReply>? {
+        withLedger { $0.letters(of: photo, begins: begins) }.map { letters in
+            store.report(photo.operation, worker: id, letters: letters, bytesIn: 0, bytesOut: 0)
+        }
     }
 
     private func mayDownload(_ photo: PhotoInProgress) -> Bool {
@@ -189,6 +212,7 @@ final class WorkerCore: Sendable {
         case .success(let image):
             observe(.downloadEnded, photo)
             events.note(photo, .downloaded)  // before anything can make it filtered
+            if !photo.isStored, let call = trial(photo, begins: false) { store.send([call]) { _ in } }
             var isWanted = true
             advance { ledger in
                 isWanted = ledger.downloaded(photo, bytes: image.body.count)
@@ -215,13 +239,17 @@ final class WorkerCore: Sendable {
             return advance { $0.filtrationEnded(photo, ticket, nil) }
         }
         observe(.filtrationBegan, photo)
+        let helpers = photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil
+        if helpers == nil, let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = Leftovers.temporaryName(
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                photo, image, helpers: photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil,
-                temporaryName: temporaryName,
-                isWanted: { withLedger { $0.mayPlace(photo, ticket) } },
+                photo, image, helpers: helpers, temporaryName: temporaryName,
+                isWanted: {
+                    waitForLook()
+                    return withLedger { $0.mayPlace(photo, ticket) }
+                },
                 isWaitedFor: { isWaitedFor($0, of: photo.context) })
         }
         observe(.filtrationEnded, photo)

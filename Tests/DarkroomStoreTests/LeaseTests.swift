@@ -114,7 +114,9 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         for deaths in 0..<4 {
-            #expect(try test.claim()[0].deaths == deaths)
+            let claimed = try test.claim()[0]
+            #expect(claimed.deaths == deaths)
+            try test.report(claimed.held, "...")  // something of it begins
             try test.pass(seconds: 16)
             try test.heartbeat()
         }
@@ -129,6 +131,25 @@ import Testing
         #expect(try test.batch(id).deaths == [1: 2])  // progress
         try test.report(again.held, "FFF")
         #expect(try test.batch(id).deaths.isEmpty)
+    }
+
+    @Test func onlyWhoWasTriedWhenItsWorkerDiedIsCondemned() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        func die(_ reports: String...) throws -> Int? {
+            let held = try test.claim()[0].held
+            for report in reports { try test.report(held, report) }
+            try test.pass(seconds: 16)
+            try test.heartbeat()
+            return try test.batch(id).deaths[1]
+        }
+        #expect(try [die(), die()] == [1, 2], "until it is suspect, who is held is counted")
+        #expect(try die() == 2, "held by a worker that died of another")
+        #expect(try die("...", "N..") == 2, "what had begun was over")
+        #expect(try die("...", "F..") == 2, "what had begun was done")
+        #expect(try die("...") == 3)
+        #expect(try die("...", "N..", "...") == 4)
+        #expect(try die() == 4)
     }
 
     @Test func allLeasesExpireForOneWhoKnowsThatNoWorkerLives() throws {

@@ -168,9 +168,11 @@ final class StoreReader {
         }
         content.executing = numbered(pairs(key + ":executing")) { text in
             let words = text.split(separator: " ")
-            guard words.count == 4, let fence = Int(words[1]), let bytesIn = Int(words[2]), let bytesOut = Int(words[3])
+            guard words.count == 4 || words.count == 5 && words[4] == "begun", let fence = Int(words[1]),
+                let bytesIn = Int(words[2]), let bytesOut = Int(words[3])
             else { return Holder(worker: "unreadable: \(text)", fence: -1) }
-            return Holder(worker: String(words[0]), fence: fence, bytesIn: bytesIn, bytesOut: bytesOut)
+            return Holder(
+                worker: String(words[0]), fence: fence, bytesIn: bytesIn, bytesOut: bytesOut, begun: words.count == 5)
         }
         content.deaths = numbered(pairs(key + ":deaths")) { Int($0) ?? -1 }
         content.failures = numbered(pairs(key + ":failures")) { $0 }

@@ -189,6 +189,8 @@ struct Holder: Equatable {
     var fence: Int
     var bytesIn = 0
     var bytesOut = 0
+    /// It was said that something of it begins, and not that it is over.
+    var begun = false
 }
 
 /// The counters of a batch's hash.

@@ -4,6 +4,8 @@
 -- ARGV[1] worker id  [2] fence  [3] batch id  [4] operation number
 --     [5] a letter a photo: `.` no news, `N` downloaded bytes were thrown away, `D`, `F`, `C`, a small letter for a failure;
 --         what was reported before may be said again
+--         what says nothing at all (`.` only) says that something begins of which a worker could die; what says anything, that
+--         it is over: see requeue.lua
 --     [6] [7] bytes in and out of all photos that this claim has made final  [8...] photo index, JSON of failures
 -- {'OK', 1 when the operation has ended, letters, version}: the letters as they stand where a final one was met that differs,
 --     else ''; the number of the last change of a flag
@@ -86,7 +88,7 @@ if failed > 0 then
     end
     if #kept > 0 then redis.call('HSET', key .. ':failures', unpack(kept)) end
 end
-local bytes_in, bytes_out = string.match(holder, ' (%d+) (%d+)$')
+local bytes_in, bytes_out = string.match(holder, ' (%d+) (%d+) ?%l*$')
 if tonumber(ARGV[6]) > tonumber(bytes_in) then
     changes[#changes + 1] = 'bytes.in'
     changes[#changes + 1] = string.format('%.0f', b[12] + ARGV[6] - bytes_in)
@@ -113,7 +115,7 @@ if ended then
     local n = #changes
     changes[n + 1], changes[n + 2], changes[n + 3], changes[n + 4] = 'executing', b[7] - 1, 'operations.ended', b[5] + 1
 else
-    redis.call('HSET', key .. ':executing', operation, mine .. bytes_in .. ' ' .. bytes_out)
+    redis.call('HSET', key .. ':executing', operation, mine .. bytes_in .. ' ' .. bytes_out .. (string.find(news, '[^%.]') and '' or ' begun'))
     if filtered + failed + cancelled > 0 and tonumber(redis.call('HGET', key .. ':deaths', operation) or 0) > 2 then
         redis.call('HSET', key .. ':deaths', operation, 2)
     end

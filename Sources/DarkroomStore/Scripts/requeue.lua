@@ -1,7 +1,8 @@
 -- Included. Puts `operation` of the batch `id`, which was executing, back into its queue, its downloaded photos as new
 -- again unless their originals are kept; an operation whose letters are all final, or whose batch is cancelled, ends instead.
--- The lease is the caller's to remove. `died` tells an expired lease, which adds one death, from a hand-back, which costs
--- nothing. Expects `prefix`, `now`, `key` and `b`: the fields size, photos, count.downloaded, executing, operations,
+-- The lease is the caller's to remove. `died` tells an expired lease from a hand-back, which costs nothing. An expired lease adds
+-- one death; from two on only when its worker had said that something of it begins, and not that it is over: who was only held, or
+-- has ended a photo, is not condemned by what others die of. Expects `prefix`, `now`, `key` and `b`: the fields size, photos, count.downloaded, executing, operations,
 -- operations.ended, sealed, retain, operations.kept, originals, state, flag.cancelled, focus.only of the batch's hash, in this
 -- order. Sets `ended`.
 local first = (operation - 1) * b[1]
@@ -11,6 +12,7 @@ if not cancelled and (not b[10] or b[10] == '') then
     back, thrown = string.gsub(back, 'D', 'N')
     if thrown > 0 then redis.call('SETRANGE', key .. ':states', first, back) end
 end
+local holder = died and redis.call('HGET', key .. ':executing', operation)
 redis.call('HDEL', key .. ':executing', operation)
 ended = cancelled or not string.find(back, '[ND]')
 if ended then
@@ -30,7 +32,8 @@ else
     redis.call('HSET', key, 'count.downloaded', b[3] - thrown, 'executing', b[4] - 1)
     redis.call('ZADD', key .. ':queue', operation, operation)
     if died then
-        local deaths = redis.call('HINCRBY', key .. ':deaths', operation, 1)
+        local deaths = tonumber(redis.call('HGET', key .. ':deaths', operation) or 0)
+        if deaths < 2 or string.find(holder, ' begun$') then deaths = redis.call('HINCRBY', key .. ':deaths', operation, 1) end
         redis.call('PUBLISH', prefix .. 'events', '{"event":"recovered","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. ',"deaths":' .. deaths .. '}')
     end
     if b[5] - b[6] - b[4] == 0 or b[13] == '1' then  -- the queue was empty, or some of it may be out of focus

@@ -23,6 +23,7 @@ final class Heart: Sendable {
     /// Runs until ``stop()``.
     func run() {
         var isAway = false
+        defer { core.lookout.end() }
         while !stopped.isSet {
             let began = ContinuousClock.now
             var hasMore = false
@@ -41,6 +42,7 @@ final class Heart: Sendable {
                 isAway = true
                 core.heartBeats.withLock { $0 = false }
             }
+            core.lookout.look(began: began)
             core.logger.writeDue()
             if hasMore { continue }
             core.heartSignal.wait(timeout: isAway ? Self.retryInterval : interval)

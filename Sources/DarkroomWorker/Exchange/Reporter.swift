@@ -35,6 +35,7 @@ final class Reporter: Sendable {
                 retryAt = .now + .seconds(1)
                 continue
             }
+            core.waitForLook()
             let isFlush = .now - lastFlush >= .seconds(3)
             if isFlush { lastFlush = .now }
             let reports = core.withLedger { $0.reports(now: .now, olderThan: isFlush ? .zero : Self.patience) }

@@ -77,6 +77,8 @@ struct OperationInHand {
     var hasNews: Bool { version > reportedVersion }
     /// Whether a photo has become final that nobody was told of.
     var hasUnreportedFinals: Bool { settledVersion > reportedVersion }
+    /// Whether a photo has become final here since the claim: the operation makes progress.
+    var hasProgress: Bool { settledVersion > 0 }
     var isDone: Bool { unfinished == 0 }
 
     // MARK: What begins

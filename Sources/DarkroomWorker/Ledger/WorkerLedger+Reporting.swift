@@ -64,6 +64,16 @@ extension WorkerLedger {
         }
     }
 
+    /// The letters of a report that tells, of a suspect without progress, that this photo `begins` to do what a worker could die of,
+    /// or that it is through with that; nil of any other.
+    func letters(of photo: PhotoInProgress, begins: Bool) -> [UInt8]? {
+        guard photo.isSuspect, let operation = operations[photo.operation], !operation.hasProgress else { return nil }
+        var letters = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
+        // It is new, so that changes nothing.
+        if !begins { letters[photo.record.index - operation.records[0].index] = PhotoRecordState.new.letter }
+        return letters
+    }
+
     /// When the oldest news that nobody hurried falls due.
     func nextReport(after age: Duration) -> ContinuousClock.Instant? {
         order.lazy.compactMap { held in isCancelled(held) ? nil : operations[held]?.oldestNews }.min().map { $0 + age }

@@ -121,9 +121,13 @@ struct ChangeAudit {
         // In a step one that has finished lets go of it, and another that is forgotten; a cancel ends it in between.
         let counts = Array((new.dependencies.count..<old.dependencies.count).map(String.init))
         guard new.isCancelled else { return counts }
-        let id = after.batches.first { $0.value == new }?.key
-        let said = events.filter { $0.name == "dependencies" && $0.batch == id }.map(Self.value)
-        return counts.filter(said.contains)
+        return counts.filter(said("dependencies", of: new).contains)
+    }
+
+    /// The values of the events of this name that told of a batch as it is now.
+    private func said(_ name: String, of batch: BatchContent) -> [String] {
+        let id = after.batches.first { $0.value == batch }?.key
+        return events.filter { $0.name == name && $0.batch == id }.map(Self.value)
     }
 
     private static func completion(_ batch: BatchContent) -> String {
@@ -144,6 +148,8 @@ struct ChangeAudit {
             let deaths = new.deaths[number] ?? 0
             if deaths > old.deaths[number] ?? 0 {
                 add("recovered", "\(number) \(deaths)")
+            } else if deaths >= 2, said("recovered", of: new).contains("\(number) \(deaths)") {
+                add("recovered", "\(number) \(deaths)")  // nothing of it was begun: its worker's death is not its own
             } else if new.queue.contains(number) {
                 add("handedBack", "\(number)")
             } else if new.hasEnded(number) {

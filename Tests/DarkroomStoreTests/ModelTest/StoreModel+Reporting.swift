@@ -36,6 +36,7 @@ extension StoreModel {
         batch.bytesOut += max(0, report.bytesOut - holder.bytesOut)
         holder.bytesIn = max(holder.bytesIn, report.bytesIn)
         holder.bytesOut = max(holder.bytesOut, report.bytesOut)
+        holder.begun = report.letters.allSatisfy { $0 == UInt8(ascii: ".") }
         batch.executing[number] = holder
         if progress, let deaths = batch.deaths[number] { batch.deaths[number] = min(deaths, 2) }
         let letters = Array(batch.letters[photos])
@@ -84,7 +85,10 @@ extension StoreModel {
             }
         }
         if endIfOver(operation) { return }
-        if died { state.batches[id]!.deaths[operation.number, default: 0] += 1 }
+        let batch = state.batches[id]!
+        if died, batch.deaths[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
+            state.batches[id]!.deaths[operation.number, default: 0] += 1
+        }
         state.batches[id]!.executing[operation.number] = nil
         state.leases[operation] = nil
         state.batches[id]!.queue.insert(operation.number)

@@ -25,7 +25,7 @@ extension TortureCluster {
             let fields = replies[2 * position].array ?? []
             for at in stride(from: 0, to: fields.count - 1, by: 2) {
                 let words = (fields[at + 1].string ?? "").split(separator: " ")
-                guard let number = fields[at].string.flatMap({ Int($0) }), words.count == 4, let fence = Int(words[1])
+                guard let number = fields[at].string.flatMap({ Int($0) }), words.count >= 4, let fence = Int(words[1])
                 else { throw TortureFailure("batch \(id): executing has \(fields[at]) \(fields[at + 1])") }
                 let own = letters[min((number - 1) * size, letters.count)..<min(number * size, letters.count)]
                 found.append(

@@ -7,7 +7,8 @@ final class TortureWorker: Sendable {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("darkroom").path
 
-    private static let variable = "DARKROOM_TORTURE_CLUSTER"
+    /// Helpers inherit what is not Darkroom's own.
+    private static let variable = "TORTURE_CLUSTER"
 
     /// The file that it logs to, at level debug.
     let log: String

@@ -20,12 +20,24 @@ struct Verification {
 }
 
 extension TortureCluster {
-    /// Looks at Redis, the manifest and every file of a batch, and records an issue for what does not hold: nothing lost, nothing
-    /// counted twice, every file whole and the one that its photo makes, and nothing else beside them.
-    /// - Parameter failures: how many of its photos must have failed, by reason; all others must be filtered.
+    /// Looks at a batch as a whole, and records an issue for what does not hold, see ``examine(_:failures:)``.
     @discardableResult func verify(
         _ batch: BatchID, failures: [FailureReason: Int] = [:], _ location: SourceLocation = #_sourceLocation
     ) throws -> Verification {
+        let verification = try examine(batch, failures: failures)
+        let problems = verification.problems
+        if !problems.isEmpty { keepFolder() }
+        for problem in problems.prefix(20) { Issue.record("batch \(batch): \(problem)", sourceLocation: location) }
+        if problems.count > 20 {
+            Issue.record("batch \(batch): \(problems.count - 20) more", sourceLocation: location)
+        }
+        return verification
+    }
+
+    /// Looks at Redis, the manifest and every file of a batch: nothing lost, nothing counted twice, every file whole and the one that
+    /// its photo makes, and nothing else beside them.
+    /// - Parameter failures: how many of its photos must have failed, by reason; all others must be filtered.
+    func examine(_ batch: BatchID, failures: [FailureReason: Int] = [:]) throws -> Verification {
         var verification = Verification()
         let submission = try submission(of: batch)
         verification.photos = submission.photos
@@ -40,11 +52,6 @@ extension TortureCluster {
             problems.append("photo \(index) was never asked for")
         }
         verification.problems = problems
-        if !problems.isEmpty { keepFolder() }
-        for problem in problems.prefix(20) { Issue.record("batch \(batch): \(problem)", sourceLocation: location) }
-        if problems.count > 20 {
-            Issue.record("batch \(batch): \(problems.count - 20) more", sourceLocation: location)
-        }
         return verification
     }
 
