@@ -88,17 +88,17 @@ struct SubmitCommand: ParsableCommand {
         do {
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
             if wait || !isFed { try watch(feed, id, store, progress) { interruption.stage = .fed(id) } }
-            let stands = try store.batch(named: id.description)
+            let stands = try facts(of: id, in: store)
             // A feeder that waits for its list, from a pipe perhaps, learns of a cancel only when it goes on.
             if !stands.cancelled { _ = try feed.waitUntilEnded() }
-            batch = stands.cancelled ? stands : try store.batch(named: id.description)
+            batch = stands.cancelled ? stands : try facts(of: id, in: store)
         } catch {
             progress.end()
             throw CommandError("\(error)" + advice(after: error, id, store))
         }
         interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
-        try report(batch, now: store.time())
+        try report(batch, now: store.patiently { store throws(StoreError) in try store.time() })
     }
 
     /// Says what became of a batch that is fed, has finished or was cancelled.
@@ -117,13 +117,18 @@ struct SubmitCommand: ParsableCommand {
         _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, onFed: () -> Void
     ) throws {
         var waiter = BatchWaiter(store, redis: try redis.configuration().displayName, warn: progress.note)
-        _ = try waiter.wait(for: store.batch(named: id.description)) { batch in
+        _ = try waiter.wait(for: facts(of: id, in: store)) { batch in
             progress.show(batch)
             if batch.cancelled { return !wait }
             let isFed = try feed.waitUntilEnded(for: .zero) != nil
             if isFed { onFed() }
             return isFed && !wait
         }
+    }
+
+    /// How the batch that is fed stands. That Redis is away meanwhile, the feeder tells.
+    private func facts(of id: BatchID, in store: BatchStore) throws -> BatchFacts {
+        try store.patiently { store throws(StoreError) in try store.batch(named: id.description) }
     }
 
     /// Starts feeding a new batch or going on with an old one.

@@ -50,7 +50,7 @@ public final class Coordinator: Sendable {
         onSubmitted: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         try feedAndSeal(list) {
-            let id = try id ?? BatchID(submittedAt: store.time())
+            let id = try id ?? BatchID(submittedAt: control.retrying { try store.time() })
             try begin(id, options, after: before, overwrite: overwrite)
             try onSubmitted(id)
             return id
