@@ -125,7 +125,8 @@ import Testing
             }
         }
         // The feeder may have looked at it before the last operations ended.
-        let batch = try #require(try store.facts(of: #require(try feeding.value()).id))
+        let fed = try #require(try feeding.value())
+        let batch = try #require(try store.facts(of: fed.id))
         #expect(batch.counts.filtered == 40)
         #expect(batch.state == .finished)
     }
