@@ -45,7 +45,8 @@ final class Heart: Sendable {
             core.lookout.look(began: began)
             core.logger.writeDue()
             if hasMore { continue }
-            core.heartSignal.wait(timeout: isAway ? Self.retryInterval : interval)
+            let lease = core.withLedger { $0.shortestLease }
+            core.heartSignal.wait(timeout: isAway ? Self.retryInterval : Self.interval(shortestLease: lease))
             // Hints of many changes, each of which asks for a heartbeat, are answered by one.
             while !stopped.isSet, .now < began + Self.shortestInterval {
                 core.heartSignal.wait(timeout: began + Self.shortestInterval - .now)
@@ -60,12 +61,12 @@ final class Heart: Sendable {
     /// However long Redis was away, 3 s of that are counted against a lease. Together with what had passed since it was renewed,
     /// and with the moment that this worker needs longer than others to be back (``retryInterval`` and the attempts of the
     /// connection), that must be less than the shortest lease, 6 s.
-    private var interval: Duration {
-        min(.seconds(3), (core.withLedger { $0.shortestLease } ?? .seconds(15)) / 5)
+    static func interval(shortestLease: Duration?) -> Duration {
+        shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
     /// How long after a heartbeat that failed the next one is tried.
-    private static let retryInterval = Duration.milliseconds(250)
+    static let retryInterval = Duration.milliseconds(250)
 
     /// Sends a heartbeat and takes what it tells.
     /// - Returns: true when another at once is welcome.

@@ -31,7 +31,7 @@ final class FeedingProgram: Sendable {
     /// Everything that it has printed, but for the line that names the batch and those of progress.
     var said: [String] {
         Self.text(of: log).split(separator: "\n").map(String.init).filter {
-            $0 != batch.description && !$0.contains(" fed so far")
+            $0 != batch.description && !$0.hasSuffix("/s")
         }
     }
 

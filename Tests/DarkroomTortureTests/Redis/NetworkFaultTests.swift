@@ -26,7 +26,12 @@ import Testing
     @Test(arguments: [1, 50]) func workGoesOnOverASlowNetwork(milliseconds: Int) throws {
         defer { tearDown() }
         var run = TortureRun("network: \(milliseconds) ms delay", count: 1)
-        try make(&run) { _ in proxy.delay(.milliseconds(milliseconds)) }
+        try make(&run) { random in
+            proxy.delay(.zero)
+            usleep(UInt32(random.number(in: 0..<200_000)))
+            proxy.delay(.milliseconds(milliseconds))
+            usleep(UInt32(random.number(in: 0..<800_000)))
+        }
     }
 
     /// Connections are refused for a while; a worker is back 0.5 s after that, and its claims and reports 1 s later.
