@@ -46,9 +46,8 @@ final class StandstillCampaign {
 
     private func standstill(isOverThen: Bool) throws {
         while cluster.workers.count < 2 { try cluster.startWorker() }
-        let batch = try cluster.submit(photos: isOverThen ? 600 : 5000, operationSize: random.pick([10, 20, 50]))
         let victim = random.pick(cluster.workers)
-        let (held, stopped) = try stop(victim, in: batch)
+        let (batch, held, stopped) = try stop(victim, photos: isOverThen ? 600 : 5000)
         outcome.taken += held.count
         outcome.unreported += held.reduce(0) { $0 + $1.unreported }
         let inFiles = try hiddenFiles(of: victim, in: batch)
@@ -75,11 +74,24 @@ final class StandstillCampaign {
         try conclude(batch)
     }
 
-    /// Stops the worker while it holds something of the batch; every other time, where that is met soon, while it writes a file.
+    /// Stops the worker while it holds something of a batch, the first that is not over before that is met.
+    private func stop(
+        _ victim: TortureWorker, photos: Int
+    ) throws -> (BatchID, [HeldOperationContent], ContinuousClock.Instant) {
+        _ = try victim.id  // it has started
+        for _ in 0..<10 {
+            let batch = try cluster.submit(photos: photos, operationSize: random.pick([10, 20, 50]))
+            if let (held, stopped) = try stop(victim, in: batch) { return (batch, held, stopped) }
+            try conclude(batch)
+        }
+        throw TortureFailure("ten batches of \(photos) photos were over before the worker was stopped in one")
+    }
+
+    /// Stops the worker while it holds something of the batch; every other time, where that is met soon, while it writes a file. Nil when the
+    /// batch is over before.
     private func stop(
         _ victim: TortureWorker, in batch: BatchID
-    ) throws -> ([HeldOperationContent], ContinuousClock.Instant) {
-        _ = try victim.id  // it has started
+    ) throws -> ([HeldOperationContent], ContinuousClock.Instant)? {
         let awaitsFile = random.chance(50)
         let deadline = ContinuousClock.now + .seconds(20)
         let patience = ContinuousClock.now + .seconds(1)
@@ -90,6 +102,7 @@ final class StandstillCampaign {
             let isWriting = try !hiddenFiles(of: victim, in: batch).isEmpty
             if !held.isEmpty, isWriting || !awaitsFile || .now > patience { return (held, stopped) }
             victim.resume()
+            if try cluster.store.facts(of: batch)?.state == .finished { return nil }
             Signal().wait(timeout: .microseconds(random.number(in: 500..<10_000)))
         }
         throw TortureFailure("the worker \(victim.processIdentifier) held nothing of \(batch) for 20 s")
