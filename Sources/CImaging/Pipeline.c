@@ -134,11 +134,11 @@ static bool apply_filters(struct pipeline *pipeline) {
 
 // MARK: - Jobs
 
-// Encoders of AVIF and HEIC that get no memory say that all is well, and nothing is in the file. What has less than a bit for 32 x 32
-// pixels is read to see.
+// Encoders of AVIF and HEIC that get no memory say that all is well, and nothing is in the file but its headers. What has less than
+// 1 KiB for those, and a bit for 32 x 32 pixels, is read to see.
 static bool holds_picture(const struct darkroom_result *result, void *bytes) {
     if (result->format != DARKROOM_AVIF && result->format != DARKROOM_HEIC) return true;
-    if ((int64_t)result->byte_count * 8 * 1024 > (int64_t)result->width * result->height) return true;
+    if (((int64_t)result->byte_count - 1024) * 8 * 1024 > (int64_t)result->width * result->height) return true;
     VipsImage *image = NULL;
     double average;
     bool holds = !vips_heifload_buffer(bytes, result->byte_count, &image, "fail_on", VIPS_FAIL_ON_ERROR, NULL) &&

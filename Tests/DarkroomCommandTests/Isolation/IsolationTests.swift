@@ -46,7 +46,7 @@ struct IsolationTests {
         let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
         #expect(failures.contains("signal 11") && failures.contains("more processor time than it may"))
         let memory = try #require(failures.firstMatch(of: /(\d+) MiB were given/).flatMap { Int($0.1) })
-        #expect((1000...3000).contains(memory))
+        #expect((3000...5300).contains(memory))
         let files = try #require(failures.firstMatch(of: /(\d+) files were given/).flatMap { Int($0.1) })
         #expect((40...61).contains(files))
         // Nothing of the worker is open in a helper, and no secret of Darkroom is in its environment.

@@ -13,8 +13,7 @@ final class KillCampaign {
         var losses = 0
         /// Photos that the killed workers held and had not reported.
         var unreported = 0
-        /// From each kill to the claim by another worker, by operation.
-        var recovery = Distribution()
+        var recovery = RecoveryWatch.Recovery()
         /// The most leases of one operation that were seen to have expired.
         var mostDeaths = 0
     }

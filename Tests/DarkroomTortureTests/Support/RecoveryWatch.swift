@@ -1,16 +1,26 @@
 import Darkroom
 import DarkroomConcurrency
 
-/// Measures how long operations of dead workers wait until another worker has claimed them, by asking Redis every 20 ms.
+/// Measures how long operations of dead workers stay with them, and how long until another worker has claimed them, which also takes one
+/// with room; by asking Redis every 20 ms.
 final class RecoveryWatch: Sendable {
     private struct Awaited {
         let held: HeldOperation
         let since: ContinuousClock.Instant
+        var isFree = false
+    }
+
+    /// What was measured, by operation.
+    struct Recovery {
+        /// From the death until the operation was nobody's, or another's.
+        var freed = Distribution()
+        /// From the death until it was another's.
+        var claimed = Distribution()
     }
 
     private struct State {
         var awaited: [Awaited] = []
-        var recovered = Distribution()
+        var recovered = Recovery()
         var failure: (any Error)?
     }
 
@@ -38,8 +48,7 @@ final class RecoveryWatch: Sendable {
     }
 
     /// Waits until all that is expected was claimed, and ends.
-    /// - Returns: how long each operation waited.
-    func finish(within timeout: Duration) throws -> Distribution {
+    func finish(within timeout: Duration) throws -> Recovery {
         defer { stop() }
         let deadline = ContinuousClock.now + timeout
         while true {
@@ -66,10 +75,13 @@ final class RecoveryWatch: Sendable {
             let holders = try cluster.holders(of: awaited.map(\.held))
             let now = ContinuousClock.now
             state.withLock { state in
-                for (awaited, holder) in zip(awaited, holders) {
-                    guard let holder, holder != awaited.held.fence else { continue }
-                    state.recovered.add(now - awaited.since)
-                    state.awaited.removeAll { $0.held == awaited.held }
+                for (awaited, holder) in zip(awaited, holders) where holder != awaited.held.fence {
+                    guard let place = state.awaited.firstIndex(where: { $0.held == awaited.held }) else { continue }
+                    if !awaited.isFree { state.recovered.freed.add(now - awaited.since) }
+                    state.awaited[place].isFree = true
+                    guard holder != nil else { continue }
+                    state.recovered.claimed.add(now - awaited.since)
+                    state.awaited.remove(at: place)
                 }
             }
         } catch {

@@ -1,0 +1,25 @@
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// Encoders that find too little memory: what they write is a picture, or they fail.
+@Suite struct LittleMemoryTests {
+    private static let sample = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Samples/hubble_deep_field.jpg").path
+
+    /// Of address space, in millions of bytes: not enough for the libraries, nearly enough for the encoder, and enough for both.
+    @Test(arguments: [300, 440, 480, 2000]) func whatIsWrittenCanBeRead(megabytes: Int) throws {
+        let folder = try ScratchFolder()
+        let file = folder.path("small.avif")
+        let log = folder.path("log")
+        let process = try BoundProcess(
+            ["prlimit", "--as=\(megabytes * 1_000_000)", Program.executable.path, "develop", Self.sample, file], log: log)
+        #expect(process.wait(within: .seconds(120)))
+        guard FileManager.default.fileExists(atPath: file) else {
+            #expect(megabytes < 2000 && process.exitStatus != 0, "neither a file nor an error at \(megabytes) MB")
+            return
+        }
+        let read = try Program.run("develop", file, folder.path("read.jpg"))
+        #expect(read.status == 0, "\(read.standardError)")
+    }
+}
