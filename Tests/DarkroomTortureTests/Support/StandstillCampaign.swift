@@ -65,7 +65,11 @@ final class StandstillCampaign {
         }
         let said = victim.logged.utf8.count
         victim.resume()
-        try wait("to say that its operations were taken") { refusals(of: victim, after: said) > 0 }
+        try wait("to say that its operations are not its own") {
+            // Of one that it was through with and that has ended meanwhile it says that, of all others that they were taken.
+            refusals(of: victim, after: said) > 0
+                || lines(of: victim, after: said).contains { $0.contains("operation ended") }
+        }
         try wait("to remove its temporary files") { try hiddenFiles(of: victim, in: batch).isEmpty }
         if !isOverThen { try cluster.waitUntilFinished(batch, within: .seconds(120)) }
         try worksOn(victim)
@@ -175,8 +179,11 @@ final class StandstillCampaign {
     }
 
     private func refusals(of worker: TortureWorker, after offset: Int) -> Int {
-        let said = String(decoding: worker.logged.utf8.dropFirst(offset), as: UTF8.self)
-        return said.split(separator: "\n").count { $0.contains("the operation is not this worker's any more") }
+        lines(of: worker, after: offset).count { $0.contains("the operation is not this worker's any more") }
+    }
+
+    private func lines(of worker: TortureWorker, after offset: Int) -> [Substring] {
+        String(decoding: worker.logged.utf8.dropFirst(offset), as: UTF8.self).split(separator: "\n")
     }
 
     private func wait(_ awaited: String, until condition: () throws -> Bool) throws {
