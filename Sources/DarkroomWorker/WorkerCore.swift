@@ -129,11 +129,15 @@ final class WorkerCore: Sendable {
 
     /// Drops operations of which Redis says that they are not this worker's any more.
     func lost(_ lost: [HeldOperation]) {
-        // What ends or is handed back in these moments is lost in the regular course of things.
-        let isNews = withLedger { ledger in
-            lost.filter { ledger.operations[$0].map { !$0.isDone && !$0.isLeaving } ?? false }
+        let known = withLedger { ledger in
+            lost.compactMap { held in ledger.operations[held].map { (held, isOver: $0.isDone || $0.isLeaving) } }
         }
-        for held in isNews {
+        for (held, isOver) in known {
+            // What ends or is handed back in these moments is lost in the regular course of things.
+            guard !isOver else {
+                logger.debug("operation ended or handed back meanwhile", LogMetadata(held))
+                continue
+            }
             logger.warning(
                 "lease lost, the operation is not this worker's any more", key: held.batch.description,
                 LogMetadata(held).adding(["fence": .number(held.fence)]))
