@@ -14,6 +14,7 @@ extern char **environ;
 
 // What a child is to be; only what a signal handler may call happens between fork and exec.
 struct child {
+    const char *program;  // a file, or a name that is searched in PATH
     char *const *arguments;
     char *const *environment;
     int input;   // its standard input; -1 leads nowhere
@@ -57,7 +58,7 @@ static pid_t spawn(const struct child *child) {
         }
         prctl(PR_SET_PDEATHSIG, child->signal);
         if (getppid() != parent) _exit(127);
-        if (child->open_files < 0 || confine(child->open_files)) execvpe(child->arguments[0], child->arguments, child->environment);
+        if (child->open_files < 0 || confine(child->open_files)) execvpe(child->program, child->arguments, child->environment);
         int error = errno;
         (void)!write(report[1], &error, sizeof error);
         _exit(127);
@@ -71,14 +72,14 @@ static pid_t spawn(const struct child *child) {
 }
 
 pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor) {
-    struct child child = {arguments, environ, -1, log_descriptor, SIGTERM, -1};
+    struct child child = {arguments[0], arguments, environ, -1, log_descriptor, SIGTERM, -1};
     return spawn(&child);
 }
 
-pid_t csystem_spawn_limited(char *const arguments[], char *const environment[], int socket, int open_files) {
+pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files) {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (null < 0) return -1;
-    struct child child = {arguments, environment, socket, null, SIGKILL, open_files};
+    struct child child = {"/proc/self/exe", arguments, environment, socket, null, SIGKILL, open_files};
     pid_t id = spawn(&child);
     int failure = errno;
     close(null);

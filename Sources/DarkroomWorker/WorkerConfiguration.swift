@@ -43,8 +43,8 @@ public struct WorkerConfiguration: Sendable {
     public var isolatesEveryPhoto = false
     /// What a helper process may use.
     public var helperLimits = HelperLimits()
-    /// The command that starts a helper process; nil when there is none.
-    package var helperProgram: [String]?
+    /// The arguments of a helper process, the first is what it is called; nil when there are none.
+    var helperArguments: [String]?
     /// What makes operations of one's own, by name, see ``register(_:as:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos

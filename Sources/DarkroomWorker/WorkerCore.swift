@@ -135,7 +135,7 @@ final class WorkerCore: Sendable {
         for (held, isOver) in known {
             // What ends or is handed back in these moments is lost in the regular course of things.
             guard !isOver else {
-                logger.debug("operation ended or handed back meanwhile", LogMetadata(held))
+                logger.debug("operation no longer held", LogMetadata(held))
                 continue
             }
             logger.warning(

@@ -8,11 +8,11 @@
 /// Returns the process id, or -1 with errno.
 pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor);
 
-/// Starts `arguments[0]` as a child that is killed when the calling *thread* ends, with at most `open_files` files and no core file,
+/// Starts this program again, as a child that is killed when the calling *thread* ends, with at most `open_files` files and no core file,
 /// with an empty signal mask, in a process group of its own, for ever without new privileges, and the first that the kernel ends when
 /// memory runs out. `socket` is its standard input, standard output and error lead nowhere, nothing else is open.
 /// Returns the process id, or -1 with errno.
-pid_t csystem_spawn_limited(char *const arguments[], char *const environment[], int socket, int open_files);
+pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files);
 
 /// syncfs(2): makes everything written to the file system of `descriptor` durable. 0, or -1 with errno.
 int csystem_syncfs(int descriptor);

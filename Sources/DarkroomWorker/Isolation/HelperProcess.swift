@@ -33,9 +33,9 @@ final class HelperProcess: Sendable {
 
     /// Starts a helper.
     /// - Parameters:
-    ///   - program: the file and its arguments.
+    ///   - arguments: of this program, which is started again; the first is what the process is called.
     ///   - openFiles: descriptors that it may have.
-    init(_ program: [String], openFiles: Int) throws(StartFailure) {
+    init(_ arguments: [String], openFiles: Int) throws(StartFailure) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw StartFailure(detail: String(cString: strerror(errno)))
@@ -46,7 +46,7 @@ final class HelperProcess: Sendable {
         // The kernel ends the helper with the thread that started it, so that is one that waits for its end.
         let (life, ended) = (life, ended)
         _ = OwnedThread("darkroom-helper") {
-            let (identifier, error) = Self.spawn(program, its, openFiles)
+            let (identifier, error) = Self.spawn(arguments, its, openFiles)
             close(its)
             outcome.withLock { $0 = (identifier, error) }
             started.signal()
@@ -58,7 +58,7 @@ final class HelperProcess: Sendable {
         channel = HelperChannel(descriptor: own)
         guard identifier > 0 else {
             close(own)
-            throw StartFailure(detail: "\(program[0]): \(String(cString: strerror(outcome.withLock { $0.error })))")
+            throw StartFailure(detail: String(cString: strerror(outcome.withLock { $0.error })))
         }
         // As ready for the processor as the thread that waits for it; what the system refuses stays as it is.
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
@@ -114,15 +114,15 @@ final class HelperProcess: Sendable {
     }
 
     private static func spawn(
-        _ program: [String], _ socket: Int32, _ openFiles: Int
+        _ words: [String], _ socket: Int32, _ openFiles: Int
     ) -> (identifier: pid_t, error: Int32) {
         // Where Redis is and how to get in is nothing that a helper needs to know.
         var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
         environment[HelperService.mark] = "1"
-        var arguments = program.map { strdup($0) } + [nil]
+        var arguments = words.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
-        let identifier = csystem_spawn_limited(&arguments, &variables, socket, Int32(openFiles))
+        let identifier = csystem_spawn_self(&arguments, &variables, socket, Int32(openFiles))
         return (identifier, errno)
     }
 

@@ -17,7 +17,7 @@ extension WorkerConfiguration {
     /// ends five workers before it and what is left of its operation fail as `crashed`.
     public mutating func useThisProgramAsHelper(arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
         if HelperService.isAsked { HelperService(operations: operations).run() }
-        helperProgram = ["/proc/self/exe"] + arguments
+        helperArguments = ["darkroom-photo-helper"] + arguments
     }
 }
 

@@ -12,7 +12,7 @@ extension WorkerConfiguration {
                 description:
                     "this process was started to be a helper and makes a worker: call useThisProgramAsHelper() before")
         }
-        guard isolatesEveryPhoto, helperProgram == nil else { return nil }
+        guard isolatesEveryPhoto, helperArguments == nil else { return nil }
         return InvalidHelper(
             description: "every photo is to be isolated, and there is no helper program: call useThisProgramAsHelper()")
     }

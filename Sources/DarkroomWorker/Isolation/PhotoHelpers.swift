@@ -6,7 +6,7 @@ import Foundation
 
 /// The helper processes of a worker: what decodes and filters the photos that the worker had better not touch itself.
 final class PhotoHelpers: Sendable {
-    private let program: [String]
+    private let arguments: [String]
     private let limits: HelperLimits
     private let keeps: Bool
     private let idle = Locked<[HelperProcess]>([])
@@ -16,11 +16,11 @@ final class PhotoHelpers: Sendable {
     private static let startAttempts = 30
 
     /// - Parameters:
-    ///   - configuration: names the program and its limits.
+    ///   - configuration: has the arguments and the limits.
     ///   - keeps: whether a helper is used for many photos, else each has a process of its own.
     init?(_ configuration: WorkerConfiguration, keeps: Bool) {
-        guard let program = configuration.helperProgram else { return nil }
-        self.program = program
+        guard let arguments = configuration.helperArguments else { return nil }
+        self.arguments = arguments
         self.keeps = keeps
         limits = configuration.helperLimits
     }
@@ -68,7 +68,7 @@ final class PhotoHelpers: Sendable {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program, openFiles: limits.openFiles)
+                return try HelperProcess(arguments, openFiles: limits.openFiles)
             } catch {
                 // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
                 guard attempt < Self.startAttempts else {

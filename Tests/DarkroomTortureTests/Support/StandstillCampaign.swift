@@ -68,7 +68,9 @@ final class StandstillCampaign {
         try wait("to say that its operations are not its own") {
             // Of one that it was through with and that has ended meanwhile it says that, of all others that they were taken.
             refusals(of: victim, after: said) > 0
-                || lines(of: victim, after: said).contains { $0.contains("operation ended") }
+                || lines(of: victim, after: said).contains {
+                    $0.contains("operation ended") || $0.contains("operation no longer held")
+                }
         }
         try wait("to remove its temporary files") { try hiddenFiles(of: victim, in: batch).isEmpty }
         if !isOverThen { try cluster.waitUntilFinished(batch, within: .seconds(120)) }
