@@ -13,7 +13,8 @@ import Testing
         let file = folder.path("small.avif")
         let log = folder.path("log")
         let process = try BoundProcess(
-            ["prlimit", "--as=\(megabytes * 1_000_000)", Program.executable.path, "develop", Self.sample, file], log: log)
+            ["prlimit", "--as=\(megabytes * 1_000_000)", Program.executable.path, "develop", Self.sample, file],
+            log: log)
         #expect(process.wait(within: .seconds(120)))
         guard FileManager.default.fileExists(atPath: file) else {
             #expect(megabytes < 2000 && process.exitStatus != 0, "neither a file nor an error at \(megabytes) MB")
