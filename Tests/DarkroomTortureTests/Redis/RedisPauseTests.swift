@@ -45,7 +45,8 @@ import Testing
         #expect(outcome.repeats == 0, "photos were downloaded again")
         #expect(cluster.logged("lease lost").isEmpty && cluster.logged("report refused").isEmpty)
         run.report([
-            ("pauses", "\(outcome.faults)"), ("of them kill -9 and restart", "\(crashes)"), ("leases taken", "\(taken)"),
+            ("pauses", "\(outcome.faults)"), ("of them kill -9 and restart", "\(crashes)"),
+            ("leases taken", "\(taken)"),
             ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
             ("at work again after the pause", back.text),
         ])
