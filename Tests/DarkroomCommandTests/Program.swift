@@ -85,6 +85,13 @@ final class Program: @unchecked Sendable {
         }
     }
 
+    /// Whether it ends within a time.
+    func ends(within time: Duration) -> Bool {
+        guard ended.wait(timeout: .now() + time / .seconds(1)) == .success else { return false }
+        ended.signal()
+        return true
+    }
+
     /// Waits for the end, 60 s at most.
     func outcome() throws -> Outcome {
         if ended.wait(timeout: .now() + 60) == .timedOut {

@@ -118,40 +118,77 @@ import Testing
         #expect(rounds >= 2, "the feed was over before anything was killed twice")
     }
 
-    @Test func aRedisThatHasGoneBackIsFedAgain() throws {
-        defer { redis.stop() }
-        let pipe = scratch.path("list")
-        #expect(mkfifo(pipe, 0o600) == 0)
-        // For writing too, so that neither side waits for the other to open it.
-        let writer = open(pipe, O_RDWR | O_CLOEXEC)
-        let submit = try Program(
-            ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace], environment: queue.environment,
-            input: pipe)
-        func write(_ range: Range<Int>) throws {
-            let bytes = Array(names(range).utf8)
+    /// A `submit` that reads its list from a pipe, as slowly as the test writes it.
+    private final class PipedSubmit {
+        let program: Program
+        private let writer: Int32
+
+        init(_ test: FeederDeathTests) throws {
+            let pipe = test.scratch.path("list")
+            #expect(mkfifo(pipe, 0o600) == 0)
+            // For reading too, so that neither side waits for the other to open it; a program that is gone is not written to.
+            writer = open(pipe, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+            program = try Program(
+                ["submit", "-", "-o", test.scratch.path("out"), "--namespace", test.queue.namespace],
+                environment: test.queue.environment, input: pipe)
+        }
+
+        deinit { close(writer) }
+
+        /// Writes as the program reads, for 60 s at most.
+        func write(_ text: String) throws {
+            let bytes = Array(text.utf8)
             var written = 0
             while written < bytes.count {
                 let count = bytes[written...].withUnsafeBytes { Foundation.write(writer, $0.baseAddress, $0.count) }
-                try #require(count > 0)
-                written += count
+                written += max(count, 0)
+                guard count < 0 else { continue }
+                var pipe = pollfd(fd: writer, events: Int16(POLLOUT), revents: 0)
+                try #require(poll(&pipe, 1, 60_000) == 1, "submit reads its list no more")
             }
         }
+    }
+
+    @Test func aRedisThatHasGoneBackIsFedAgain() throws {
+        defer { redis.stop() }
+        var submit: PipedSubmit? = try PipedSubmit(self)
+        let program = try #require(submit).program
         // Those of the last pipeline wait for the list to go on.
-        try write(0..<10_000)
+        try submit?.write(names(0..<10_000))
         try wait(forOperations: 160)
         _ = try queue.store.connection.call(RedisCommand("SAVE"))
-        try write(10_000..<20_000)
+        try submit?.write(names(10_000..<20_000))
         try wait(forOperations: 360)
         // It comes back as it was at its snapshot, as a replica does that was promoted before it had the rest.
         redis.terminate()
         try redis.restart()
         let older = try wait(forOperations: 1)
         #expect(older.operations < 360)
-        try write(20_000..<30_001)
-        close(writer)
-        let outcome = try submit.outcome()
+        try submit?.write(names(20_000..<30_001))
+        submit = nil  // the end of the list
+        let outcome = try program.outcome()
         #expect(outcome.status == 0, "\(outcome)")
         #expect(outcome.standardError.contains("Redis has lost operations that it had confirmed"))
         try check(wait(forOperations: 601), photos: 30_001)
+    }
+
+    @Test(arguments: [1, 100]) func aRedisThatIsAwayIsWaitedFor(operations: Int) throws {
+        defer { redis.stop() }
+        var submit: PipedSubmit? = try PipedSubmit(self)
+        let program = try #require(submit).program
+        try submit?.write(names(0..<10_000))
+        try wait(forOperations: operations)
+        _ = try queue.store.connection.call(RedisCommand("SAVE"))
+        redis.terminate()
+        try submit?.write(names(10_000..<12_000))
+        try program.waitFor("trying again")
+        // Whatever it wants to read of the batch meanwhile.
+        #expect(!program.ends(within: .seconds(1)))
+        try redis.restart()
+        try submit?.write(names(12_000..<20_001))
+        submit = nil  // the end of the list
+        let outcome = try program.outcome()
+        #expect(outcome.status == 0, "\(outcome)")
+        try check(wait(forOperations: 401), photos: 20_001)
     }
 }
