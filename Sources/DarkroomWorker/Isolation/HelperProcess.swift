@@ -54,12 +54,14 @@ final class HelperProcess: Sendable {
             ended.signal()
         }
         started.wait()
-        identifier = outcome.withLock { $0.identifier }
-        channel = HelperChannel(descriptor: own)
-        guard identifier > 0 else {
+        let (child, error) = outcome.withLock { $0 }
+        // Before anything of this object is set: there is no process that could be ended.
+        guard child > 0 else {
             close(own)
-            throw StartFailure(detail: String(cString: strerror(outcome.withLock { $0.error })))
+            throw StartFailure(detail: String(cString: strerror(error)))
         }
+        identifier = child
+        channel = HelperChannel(descriptor: own)
         // As ready for the processor as the thread that waits for it; what the system refuses stays as it is.
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
         _ = setpriority(process, id_t(identifier), getpriority(process, 0))
