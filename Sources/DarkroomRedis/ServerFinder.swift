@@ -101,6 +101,7 @@ extension ServerFinder {
     /// Asks the sentinels whether the server that `session` has to do with is still the master. Blocks for a moment.
     /// - Throws: an error with the code `disconnected` when they name another; nothing when none answers.
     mutating func checkMaster(_ session: Session) throws(RedisError) {
+        // Without an answer the server that is there is as good as any: should it be none, its connection says so.
         guard case .sentinels(_, let service) = configuration.address, case .tcp(let host, let port) = session.address,
             let master = try? master(of: service), master != RedisConfiguration.Endpoint(host: host, port: port)
         else { return }

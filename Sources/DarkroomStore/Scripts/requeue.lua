@@ -2,7 +2,8 @@
 -- again unless their originals are kept; an operation whose letters are all final, or whose batch is cancelled, ends instead.
 -- The lease is the caller's to remove. `died` tells an expired lease from a hand-back, which costs nothing. An expired lease adds
 -- one death; from two on only when its worker had said that something of it begins, and not that it is over: who was only held, or
--- has ended a photo, is not condemned by what others die of. Expects `prefix`, `now`, `key` and `b`: the fields size, photos, count.downloaded, executing, operations,
+-- has ended a photo, is not condemned by what others die of.
+-- Expects `prefix`, `now`, `key` and `b`: the fields size, photos, count.downloaded, executing, operations,
 -- operations.ended, sealed, retain, operations.kept, originals, state, flag.cancelled, focus.only of the batch's hash, in this
 -- order. Sets `ended`.
 local first = (operation - 1) * b[1]

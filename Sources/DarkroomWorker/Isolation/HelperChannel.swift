@@ -16,7 +16,8 @@ struct HelperChannel {
     let descriptor: Int32
 
     private static let prefixBytes = 12
-    private static let maxHeaderBytes = 256 << 10
+    /// A header may hold the name and the URL of a photo, 1 MiB before JSON escapes what is in them.
+    private static let maxHeaderBytes = 8 << 20
     /// How often somebody who waits looks whether the message is still wanted.
     private static let pollMilliseconds: Int32 = 20
 
@@ -50,6 +51,7 @@ struct HelperChannel {
         }
         guard headerCount <= Self.maxHeaderBytes, count <= UInt64(maxBytes) else { throw .malformed }
         let header = try receive(headerCount, isStopped)
+        // Whatever is wrong with it, the other side is not what it should be.
         guard let header = try? JSONDecoder().decode(type, from: Data(header)) else { throw .malformed }
         return (header, try receive(Int(count), isStopped))
     }

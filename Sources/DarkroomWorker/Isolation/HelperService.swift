@@ -42,6 +42,7 @@ struct HelperService {
                 try answer(try develop(job, bytes))
             } catch {
                 let answer = HelperAnswer(reason: (error.reason ?? .other).word, detail: error.detail)
+                // A worker that takes no answer is gone.
                 guard (try? channel.send(answer, UnsafeRawBufferPointer(start: nil, count: 0))) != nil else { break }
             }
         }
@@ -53,7 +54,7 @@ struct HelperService {
         var header = HelperAnswer()
         if case .image(let image) = product { header.format = image.format.rawValue }
         (header.width, header.height) = (product.width, product.height)
-        // A worker that is gone takes no answer.
+        // A worker that takes no answer is gone: the next message to wait for does not come, and that ends the process.
         try product.withUnsafeBytes { bytes throws(PhotoProduct.Failure) in try? channel.send(header, bytes) }
     }
 

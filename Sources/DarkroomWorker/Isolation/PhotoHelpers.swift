@@ -74,6 +74,7 @@ final class PhotoHelpers: Sendable {
                 guard attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
+                // A latch has no signal: it is looked at, on a thread that has nothing else to do.
                 let next = ContinuousClock.now + .seconds(1)
                 while .now < next, !photo.cancelled.isSet { Thread.sleep(forTimeInterval: 0.02) }
                 if photo.cancelled.isSet { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
