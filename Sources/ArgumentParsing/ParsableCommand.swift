@@ -83,8 +83,9 @@ extension ParsableCommand {
             endProcess(.success)
         } catch {
             let end = CommandExit(error)
-            FileHandle.standardOutput.write(Data(end.standardOutput.utf8))
-            FileHandle.standardError.write(Data(end.standardError.utf8))
+            // Where these take nothing, the exit code is all that is left to be said.
+            try? FileHandle.standardOutput.write(contentsOf: Data(end.standardOutput.utf8))
+            try? FileHandle.standardError.write(contentsOf: Data(end.standardError.utf8))
             endProcess(end.code)
         }
     }

@@ -1,6 +1,7 @@
 import CSystem
 import Darkroom
 
+csystem_reserve_standard_files()
 csystem_bound_heap()
 // Started by one of its own workers as their helper process it does nothing else.
 var helper = WorkerConfiguration()

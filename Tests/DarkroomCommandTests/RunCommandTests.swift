@@ -93,6 +93,19 @@ import Testing
         #expect(manifest.lines.count == 60)
     }
 
+    @Test(arguments: ["2>/dev/full", "2>&-", "<&- 2>&-", "<&- >/dev/null 2>&-"])
+    func goesOnWhereNothingCanBeSaid(redirections: String) throws {
+        _ = try scratch.write("list.txt", "file://\(Self.samples)/coffee.jpg\nNO URL\n")
+        let command = "exec '\(Program.executable.path)' run list.txt -o out \(redirections)"
+        let run = try BoundProcess(
+            ["sh", "-c", "cd '\(scratch.path(""))' && \(command)"], log: scratch.path("said"))
+        #expect(run.wait(within: .seconds(60)))
+        // Neither photo may be developed, which its status says.
+        #expect(run.exitStatus == 3)
+        let manifest = try Program.run("manifest", scratch.path("out"))
+        #expect(manifest.lines.count == 2)
+    }
+
     @Test func goesOnAfterItWasKilled() async throws {
         let (server, list) = try serve(120, heldFrom: 115)
         defer { server.stop() }

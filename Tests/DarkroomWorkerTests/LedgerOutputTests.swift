@@ -60,6 +60,21 @@ import Testing
         bench.check()
     }
 
+    /// Otherwise a lost manifest file would be left, of which the next claim knows nothing.
+    @Test func reportThatTellsOfDownloadsOnlyLeavesTheManifestUnreported() throws {
+        var bench = LedgerBench(downloads: 4, filtrations: 1)
+        let held = try bench.claim(one)
+        for photo in bench.begin().prefix(2) { bench.download(photo) }
+        let early = try #require(bench.ledger.reports(now: .now, olderThan: .zero).first)
+        bench.ledger.reported(early, now: .now)
+        _ = bench.filterAll()
+        #expect(bench.ledger.operations[held]?.isUnreported == true)
+        let late = try #require(bench.ledger.reports(now: .now, olderThan: .zero).first)
+        #expect(bench.ledger.operations[held]?.isUnreported == true, "it is only drafted")
+        bench.ledger.reported(late, now: .now)
+        #expect(bench.ledger.operations[held]?.isUnreported == false)
+    }
+
     @Test func whatIsGivenUpIsRenewedUntilItIsHandedBackAndReportsNothing() throws {
         var bench = LedgerBench(downloads: 4, filtrations: 1)
         let held = try bench.claim(one)

@@ -24,6 +24,10 @@ void csystem_name_thread(const char *name);
 /// memory back after every photo costs more than 3 % of its processor time in page faults.
 void csystem_bound_heap(void);
 
+/// Gives standard input, output and error that are closed a descriptor each that can be used for nothing, so that no file or
+/// connection opened later gets their numbers and what is printed.
+void csystem_reserve_standard_files(void);
+
 /// Makes the terminal `descriptor` hand over keys as they are pressed and show none of them; interrupts stay signals.
 /// Should the process crash, the terminal is restored and `after` (at most 63 bytes) written to it. 0, or -1 with errno.
 int csystem_change_terminal(int descriptor, const char *after);

@@ -73,6 +73,6 @@ final class LiveProgress: Sendable {
     }
 
     private func write(_ text: String) {
-        if !text.isEmpty { FileHandle.standardError.write(Data(text.utf8)) }
+        if !text.isEmpty { writeToStandardError(text) }
     }
 }

@@ -51,6 +51,8 @@ struct OutputError: Error, CustomStringConvertible {
 }
 
 /// Writes a line to standard error, which has everything that is not the answer itself.
-func printToStandardError(_ text: String) {
-    FileHandle.standardError.write(Data((text + "\n").utf8))
-}
+func printToStandardError(_ text: String) { writeToStandardError(text + "\n") }
+
+/// Writes to standard error. Where that takes no more (a full disk, nobody who reads), there is nowhere to say so: the work
+/// goes on without words.
+func writeToStandardError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }

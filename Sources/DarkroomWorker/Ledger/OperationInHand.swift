@@ -28,7 +28,8 @@ struct OperationInHand {
     /// Grows with every news; what was reported up to which.
     private(set) var version = 0
     private(set) var reportedVersion = 0
-    /// The version at which a photo became final last.
+    /// The versions at which a photo became final first and last; 0 before any has.
+    private var firstSettledVersion = 0
     private var settledVersion = 0
     private(set) var oldestNews: ContinuousClock.Instant?
     /// How many photos are left to begin.
@@ -73,7 +74,7 @@ struct OperationInHand {
     }
 
     /// Whether no manifest file of its fence has lines that anybody was told of.
-    var isUnreported: Bool { reportedVersion == 0 && !hasPast }
+    var isUnreported: Bool { !hasPast && (firstSettledVersion == 0 || reportedVersion < firstSettledVersion) }
     var hasNews: Bool { version > reportedVersion }
     /// Whether a photo has become final that nobody was told of.
     var hasUnreportedFinals: Bool { settledVersion > reportedVersion }
@@ -183,8 +184,7 @@ struct OperationInHand {
         bytesIn += outcome.bytesIn
         bytesOut += outcome.bytesOut
         if case .failed = outcome.state { failures.append((index, FailureText.json(outcome.line))) }
-        noteNews()
-        settledVersion = version
+        noteSettled()
     }
 
     /// Everything is filtered: for an operation of which nothing is done.
@@ -192,8 +192,7 @@ struct OperationInHand {
         letters = [UInt8](repeating: PhotoRecordState.filtered.letter, count: letters.count)
         unfinished = 0
         takeAll()
-        noteNews()
-        settledVersion = version
+        noteSettled()
     }
 
     private mutating func takeAll() {
@@ -233,10 +232,7 @@ struct OperationInHand {
             letters[position] = letter
         }
         // Who has nothing left of an operation reports it, also with nothing new of its own: that ends it.
-        if isDone, !wasDone {
-            noteNews()
-            settledVersion = version
-        }
+        if isDone, !wasDone { noteSettled() }
         return overtaken
     }
 
@@ -247,6 +243,12 @@ struct OperationInHand {
     private func position(of index: Int) -> Int { index - records[0].index }
 
     private func isFinal(_ position: Int) -> Bool { PhotoRecordState(letter: letters[position])?.isFinal == true }
+
+    private mutating func noteSettled() {
+        noteNews()
+        settledVersion = version
+        if firstSettledVersion == 0 { firstSettledVersion = version }
+    }
 
     private mutating func noteNews() {
         version += 1
