@@ -81,7 +81,9 @@ let package = Package(
             name: "DarkroomImagingTests",
             dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib", "FuzzSupport"]),
         .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport"]),
-        .testTarget(name: "DarkroomLoggingTests", dependencies: ["DarkroomLogging", "DarkroomConcurrency"]),
+        .testTarget(
+            name: "DarkroomLoggingTests",
+            dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
         .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport"]),

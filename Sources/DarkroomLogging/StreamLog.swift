@@ -3,13 +3,19 @@ import Glibc
 
 /// Writes each event as one line with one write(2), so that the lines of several threads and processes never mix.
 ///
-/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. What cannot be written is dropped: a log must not stop the work,
-/// nor a closed pipe end the process.
+/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. What cannot be written is dropped, and what nobody takes (a pipe that
+/// is not read, a terminal that was stopped) is dropped and counted: a log must not stop the work, nor a closed pipe end the
+/// process.
 public final class StreamLog: LogHandler {
     private let descriptor: Int32
     private let format: LogFormat
     private let clock: LogClock
     private let limiter = Locked(RepeatLimiter())
+    /// Lines that nobody took since the last that was written.
+    private let dropped = Locked(0)
+
+    /// How long a line waits for whoever takes it, in ms; the next ones do not wait.
+    private static let patience: Int32 = 1000
 
     /// A log on a descriptor that stays open; standard error unless told.
     public init(_ format: LogFormat = .readable, descriptor: Int32 = STDERR_FILENO, clock: LogClock = .system) {
@@ -35,10 +41,39 @@ public final class StreamLog: LogHandler {
     public func flush() { write(limiter.withLock { $0.all() }) }
 
     private func write(_ lines: [RepeatLimiter.Line]) {
-        for line in lines {
-            let bytes = line.event.line(format, time: line.time, leftOut: line.leftOut)
-            withoutBrokenPipes { writeAll(bytes) }
+        guard !lines.isEmpty else { return }
+        // One thread at a time: what it found room for is its own.
+        dropped.withLock { dropped in
+            for line in lines {
+                if isTaking(within: dropped == 0 ? Self.patience : 0) {
+                    if dropped > 0 { write(Self.notice(of: dropped), time: line.time) }
+                    dropped = 0
+                }
+                if isTaking(within: 0) {
+                    write(line.event, time: line.time, leftOut: line.leftOut)
+                } else {
+                    dropped += 1
+                }
+            }
         }
+    }
+
+    /// Whether a line can be written without waiting for whoever reads: a pipe takes a whole one then, see
+    /// ``LogEvent/maxLineBytes``.
+    private func isTaking(within milliseconds: Int32) -> Bool {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        return poll(&entry, 1, milliseconds) != 0
+    }
+
+    private static func notice(of dropped: Int) -> LogEvent {
+        LogEvent(
+            level: .warning, label: "log", message: "nobody read the log, lines were dropped",
+            metadata: ["lines": .number(dropped)], key: nil)
+    }
+
+    private func write(_ event: LogEvent, time: Int, leftOut: Int = 0) {
+        let bytes = event.line(format, time: time, leftOut: leftOut)
+        withoutBrokenPipes { writeAll(bytes) }
     }
 
     private func writeAll(_ bytes: [UInt8]) {

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -73,6 +74,41 @@ import Testing
         log.flush()
         let head = "1970-01-01T00:00:00.000Z trace l: failed photo="
         #expect(try lines() == ["\(head)1", "\(head)5 leftOut=3", "\(head)6"].map { $0[...] })
+    }
+
+    @Test func whatNobodyTakesIsDroppedAndCountedAndHoldsNobodyUp() throws {
+        let logger = Logger(label: "l", handler: StreamLog(descriptor: descriptor))
+        let filler = String(repeating: "x", count: 900)
+        for number in 0..<1000 { logger.info("line", ["number": .number(number), "filler": .text(filler)]) }
+        // A pipe is 64 KiB unless told otherwise.
+        var waiting: Int32 = 0
+        #expect(ioctl(descriptor, UInt(FIONREAD), &waiting) == 0)
+        let taken = try #require(try pipe.fileHandleForReading.read(upToCount: Int(waiting)))
+        let written = taken.split(separator: UInt8(ascii: "\n")).count
+        #expect((60..<80).contains(written))
+        logger.info("last")
+        let lines = try lines()
+        #expect(lines.count == 2 && lines[1].hasSuffix(" info l: last"))
+        #expect(lines[0].hasSuffix(" warning log: nobody read the log, lines were dropped lines=\(1000 - written)"))
+    }
+
+    /// As by Ctrl-S, or by selecting text in it.
+    @Test func aTerminalThatIsStoppedHoldsNobodyUp() throws {
+        let pair = try TerminalPair()
+        defer { pair.close() }
+        let logger = Logger(label: "l", handler: StreamLog(descriptor: pair.terminal))
+        #expect(tcflow(pair.terminal, TCOOFF) == 0)
+        for number in 0..<1000 { logger.info("line", ["number": .number(number)]) }
+        #expect(tcflow(pair.terminal, TCOON) == 0)
+        logger.info("last")
+        var shown = ""
+        while !shown.hasSuffix("last\r\n") {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            let count = read(pair.screen, &bytes, bytes.count)
+            try #require(count > 0)
+            shown += String(decoding: bytes[..<count], as: UTF8.self)
+        }
+        #expect(shown.contains("nobody read the log, lines were dropped lines=1000\r\n"), "\(shown)")
     }
 
     @Test func aPipeThatNobodyReadsEndsNothing() throws {

@@ -39,10 +39,9 @@ import Testing
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         let body = String(repeating: "x", count: 3 << 20)
-        let began = ContinuousClock.now
         #expect(try await Self.post(body, to: server.url("/hook")).get() == 200)
         #expect(server.log.bodies == [Array(body.utf8)])
-        #expect(.now - began < .milliseconds(900), "it waited for leave to send the body")
+        #expect(server.log.heads.allSatisfy { !$0.contains("Expect") }, "it waited for leave to send the body")
     }
 
     @Test func followsNoRedirect() async throws {

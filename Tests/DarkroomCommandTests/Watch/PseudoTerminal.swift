@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -7,11 +8,7 @@ import Testing
 ///
 /// Unchecked: `process` is set up in `init`; from then on it is only signalled and waited for.
 final class PseudoTerminal: @unchecked Sendable {
-    private static let unlock = 0x4004_5431  // TIOCSPTLCK
-    private static let getNumber = 0x8004_5430  // TIOCGPTN
-
-    private let master: Int32
-    private let slave: Int32
+    private let pair: TerminalPair
     private let process = Process()
     private let ended = DispatchSemaphore(value: 0)
     private let written = Locked<[UInt8]>([])
@@ -20,20 +17,14 @@ final class PseudoTerminal: @unchecked Sendable {
 
     /// Starts the program on a new terminal.
     init(_ program: URL, _ arguments: [String], environment: [String: String]) throws {
-        master = open("/dev/ptmx", O_RDWR | O_NOCTTY)
-        var number: Int32 = 0
-        // What unlockpt(3) and ptsname(3) do.
-        try #require(ioctl(master, UInt(Self.unlock), &number) == 0)
-        try #require(ioctl(master, UInt(Self.getNumber), &number) == 0)
-        slave = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY)
-        try #require(slave >= 0)
+        pair = try TerminalPair()
         var settings = termios()
-        tcgetattr(slave, &settings)
+        tcgetattr(pair.terminal, &settings)
         self.settings = settings
         process.executableURL = program
         process.arguments = arguments
         process.environment = environment.merging(["TERM": "xterm", "TZ": "UTC"]) { own, _ in own }
-        let file = FileHandle(fileDescriptor: slave)
+        let file = FileHandle(fileDescriptor: pair.terminal)
         process.standardInput = file
         process.standardOutput = file
         process.standardError = file
@@ -51,14 +42,13 @@ final class PseudoTerminal: @unchecked Sendable {
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        close(slave)
-        close(master)
+        pair.close()
     }
 
     /// Gives the terminal another size.
     func resize(_ columns: UInt16, _ rows: UInt16) {
         var size = winsize(ws_row: rows, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
-        _ = ioctl(master, UInt(TIOCSWINSZ), &size)
+        _ = ioctl(pair.screen, UInt(TIOCSWINSZ), &size)
         // It is no controlling terminal, so that the kernel tells nobody.
         if process.isRunning { send(SIGWINCH) }
     }
@@ -67,7 +57,7 @@ final class PseudoTerminal: @unchecked Sendable {
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
     /// Presses keys.
-    func press(_ keys: String) { _ = keys.withCString { write(master, $0, strlen($0)) } }
+    func press(_ keys: String) { _ = keys.withCString { write(pair.screen, $0, strlen($0)) } }
 
     /// All that was written, with escape sequences.
     var text: String { String(decoding: written.withLock { $0 }, as: UTF8.self) }
@@ -94,14 +84,14 @@ final class PseudoTerminal: @unchecked Sendable {
     /// True when the settings are those from before the program.
     var isRestored: Bool {
         var now = termios()
-        tcgetattr(slave, &now)
+        tcgetattr(pair.terminal, &now)
         return now.c_lflag == settings.c_lflag && now.c_iflag == settings.c_iflag && now.c_oflag == settings.c_oflag
     }
 
     private func read() {
         var buffer = [UInt8](repeating: 0, count: 4096)
         while true {
-            let count = Glibc.read(master, &buffer, buffer.count)
+            let count = Glibc.read(pair.screen, &buffer, buffer.count)
             guard count > 0 || (count < 0 && errno == EINTR) else { return }
             if count > 0 { written.withLock { $0 += buffer[..<count] } }
             news.raise()
