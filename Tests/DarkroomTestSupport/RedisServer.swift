@@ -14,6 +14,7 @@ public final class RedisServer: Sendable {
     private let arguments: [String]
     private let port: Int?
     private static let namespaces = Locked(0)
+    private static let ports = Locked(Set<Int>())
 
     @TaskLocal static var ofSuite: RedisServer?
 
@@ -45,20 +46,28 @@ public final class RedisServer: Sendable {
     /// The id of its process.
     public var processIdentifier: Int32 { process.withLock { $0.processIdentifier } }
 
-    /// A TCP port of the loopback interface that nothing uses at the moment.
+    /// A TCP port of the loopback interface that nothing uses at the moment, another one each time.
+    ///
+    /// None that the system may give to a connection that goes out (`ip_local_port_range`): one of those would take it before
+    /// the server does, or be connected to itself.
     public static func freePort() throws -> Int {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_in()
-        address.sin_family = sa_family_t(AF_INET)
-        address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
-        var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-        let found = withUnsafeMutableBytes(of: &address) { bytes in
-            let generic = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-            return bind(descriptor, generic, length) == 0 && getsockname(descriptor, generic, &length) == 0
+        while true {
+            let port = Int.random(in: 10_000..<32_768)
+            guard ports.withLock({ $0.insert(port).inserted }) else { continue }
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+            defer { close(descriptor) }
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = UInt16(port).bigEndian
+            address.sin_addr.s_addr = INADDR_LOOPBACK.bigEndian
+            let isFree = withUnsafeBytes(of: &address) { bytes in
+                bind(
+                    descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress,
+                    socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+            if isFree { return port }
         }
-        guard found else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        return Int(UInt16(bigEndian: address.sin_port))
     }
 
     /// A namespace that no other test has.
