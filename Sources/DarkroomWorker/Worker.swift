@@ -14,7 +14,7 @@ import Foundation
 public final class Worker: Sendable {
     /// New with every start, so that nothing of an earlier process is taken for this one's.
     public let id: String
-    private let core: WorkerCore
+    let core: WorkerCore
     private let claimer: Claimer
     private let reporter: Reporter
     private let heart: Heart

@@ -45,6 +45,17 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for worker in workers { worker.wait() }
     }
 
+    /// Waits until a worker knows what a test counts on: that Redis does is not enough.
+    private func wait(
+        _ worker: Worker, _ awaited: String, until isMet: (WorkerLedger) -> Bool
+    ) throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !worker.core.withLedger({ isMet($0) }) {
+            try #require(ContinuousClock.now < deadline, "the worker does not know of \(awaited)")
+            usleep(1000)  // the ledger tells nobody of its changes
+        }
+    }
+
     // MARK: Cancel
 
     @Test func cancelStopsRunningTransfersBeforeTheNextHeartbeat() async throws {
@@ -125,6 +136,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try worker { $0.downloads = 3 }
         #expect(await held.wait { $0.running == 3 })
         _ = try darkroom.store.perform(darkroom.store.suspend(id, .everything, true))
+        try wait(worker, "the suspension") { $0.batches[id]?.mayFilter == false }
         held.release()
         _ = moments.wait(.downloadEnded, count: 3)
         let facts = try darkroom.wait(id, "resting") { $0.counts.downloaded == 3 }
@@ -190,7 +202,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 $0.priority = .veryHigh
                 $0.output = ""
             })
-        try darkroom.wait(high, "claimed by a full worker") { $0.executing == 1 }
+        try wait(worker, "the urgent operation") { $0.operations.keys.contains { $0.batch == high } }
         held.release()
         try darkroom.wait(high)
         try darkroom.wait(low)
@@ -208,10 +220,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try worker { $0.downloads = 4 }
         #expect(await held.wait { $0.running == 4 })
         _ = try darkroom.store.perform(darkroom.store.focus(id, .init(305...306)))
-        let facts = try #require(try darkroom.store.facts(of: id))
-        try darkroom.wait(id, "claimed for the focus") { _ in
-            (try? darkroom.store.operations(of: facts, in: 31...31).first?.state) == .executing
-        }
+        try wait(worker, "the operation in focus") { $0.operations.keys.contains { $0.number == 31 } }
         held.release()
         try darkroom.wait(id)
         end(worker)
@@ -275,8 +284,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.cancel(large))
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        // 2.5 times as long as alone are 150 photos of others beside 100 of its own.
-        #expect(others <= 150, "\(others) photos of the large batch came before the small one was through")
+        // About 80 where they share evenly, all 360 that are left where the order of submission decides.
+        #expect(others <= 200, "\(others) photos of the large batch came before the small one was through")
     }
 
     // MARK: Many steps
