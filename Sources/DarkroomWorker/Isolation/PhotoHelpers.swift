@@ -12,7 +12,7 @@ final class PhotoHelpers: Sendable {
     private let idle = Locked<[HelperProcess]>([])
 
     /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
-    private static let maxPhotos = 500
+    private static let maxPhotos = 5000
     private static let startAttempts = 30
 
     /// - Parameters:
