@@ -131,7 +131,9 @@ final class Reporter: Sendable {
             else { continue }
             guard folder.isStillThere else {
                 let operations = core.withLedger { $0.operations(in: folder) }
-                core.giveUp(operations, "something else is mounted at \(place.signPath) than before")
+                let obstacle = OutputObstacle(at: place)
+                let why = obstacle?.detail ?? "something else is mounted at \(place.signPath) than before"
+                core.giveUp(operations, why, obstacle)
                 given.formUnion(operations)
                 continue
             }

@@ -102,7 +102,7 @@ final class HelperProcess: Sendable {
             case .malformed: return .died("was ended, its answer made no sense")
             case .closed:
                 // Its socket closes a moment before the process is gone; one that only closed it is ended.
-                if ended.wait(timeout: .now() + 1) == .timedOut { return .died("was ended, it closed its connection") }
+                if ended.wait(timeout: .now() + 5) == .timedOut { return .died("was ended, it closed its connection") }
                 ended.signal()
                 return .died(life.withLock { $0.end } ?? "ended")
             }

@@ -51,6 +51,12 @@ struct OutputObstacle: Sendable, Equatable {
         }
     }
 
+    /// What hinders whoever writes to a place; nil when nothing does. Blocks.
+    init?(at place: OutputPlace) {
+        guard let found = Self.look(at: place, folder: "", bytes: 0) else { return nil }
+        self = found
+    }
+
     /// What hinders now, perhaps something else; nil when it is gone. Blocks.
     func look() -> OutputObstacle? { Self.look(at: place, folder: folder, bytes: bytes) }
 

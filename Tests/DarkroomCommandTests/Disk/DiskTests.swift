@@ -143,13 +143,19 @@ import Testing
 
     /// An ext4 file system in a file, on a disk that has less room than it believes: what was written is lost when it is
     /// brought to the disk, and only syncfs(2) tells, once.
+    ///
+    /// Page by page: a loop device takes a write of several of which only the first found room for one that went well.
     @Test(.enabled(if: MountNamespace.hasLoopDevices)) func filesThatTheDiskLostAreWrittenAgain() throws {
         let disk = try MountedOutput(
             """
             mkdir output store && mount -t tmpfs -o size=3m none store && truncate -s 32M store/image \
             && mkfs.ext4 -q -F -b 4096 -N 256 -O ^has_journal -E nodiscard,lazy_itable_init=0 store/image \
-            && mount -o loop store/image output && rmdir output/lost+found
+            && device=$(losetup --find --show store/image) && basename $device >device \
+            && echo 4 >/sys/block/$(cat device)/queue/max_sectors_kb \
+            && mount $device output && losetup --detach $device && rmdir output/lost+found
             """)
+        // The device outlives the test: it is to write as it did before. Should that fail, it is slower.
+        defer { try? disk.mounts.run("echo 0 >/sys/block/$(cat device)/queue/max_sectors_kb") }
         let id = try disk.submit(60, ["china.jpg", "hubble_deep_field.jpg"])
         // What the file system itself needs has its room, only files have not.
         try disk.mounts.run("sync -f output")
@@ -161,10 +167,11 @@ import Testing
         let finished = try disk.wait(id, "finished") { $0.state == .finished }
         #expect(finished.counts.filtered == 60 && finished.counts.failed == 0)
         worker.send(SIGTERM)
-        #expect(try worker.outcome().status == 0)
+        let outcome = try worker.outcome()
+        #expect(outcome.status == 0)
         // What is read now comes from the disk.
         try disk.mounts.run("umount output && mount -o loop store/image output")
-        try disk.check(id)
+        #expect(throws: Never.self, "the worker said: \(outcome.standardError)") { try disk.check(id) }
         try disk.mounts.run("umount output")
     }
 }
