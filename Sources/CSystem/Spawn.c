@@ -50,11 +50,13 @@ static pid_t spawn(const struct child *child) {
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
         setpgid(0, 0);  // an interrupt at the terminal is the parent's to handle
-        int input = child->input >= 0 ? child->input : open("/dev/null", O_RDONLY);
+        // Neither may have a number that the other is to get, as where the parent's standard input is closed.
+        int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
+        int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
         if (input >= 0) dup2(input, STDIN_FILENO);
-        if (child->output >= 0) {
-            dup2(child->output, STDOUT_FILENO);
-            dup2(child->output, STDERR_FILENO);
+        if (output >= 0) {
+            dup2(output, STDOUT_FILENO);
+            dup2(output, STDERR_FILENO);
         }
         prctl(PR_SET_PDEATHSIG, child->signal);
         if (getppid() != parent) _exit(127);

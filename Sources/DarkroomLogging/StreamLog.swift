@@ -15,11 +15,18 @@ public final class StreamLog: LogHandler {
     private let dropped = Locked(0)
 
     /// How long a line waits for whoever takes it, in ms; the next ones do not wait.
-    private static let patience: Int32 = 1000
+    private let patience: Int32
 
     /// A log on a descriptor that stays open; standard error unless told.
-    public init(_ format: LogFormat = .readable, descriptor: Int32 = STDERR_FILENO, clock: LogClock = .system) {
+    public convenience init(
+        _ format: LogFormat = .readable, descriptor: Int32 = STDERR_FILENO, clock: LogClock = .system
+    ) {
+        self.init(format, descriptor: descriptor, clock: clock, patience: 1000)
+    }
+
+    init(_ format: LogFormat, descriptor: Int32, clock: LogClock = .system, patience: Int32) {
         self.format = format
+        self.patience = patience
         self.descriptor = descriptor
         self.clock = clock
     }
@@ -45,7 +52,7 @@ public final class StreamLog: LogHandler {
         // One thread at a time: what it found room for is its own.
         dropped.withLock { dropped in
             for line in lines {
-                if isTaking(within: dropped == 0 ? Self.patience : 0) {
+                if isTaking(within: dropped == 0 ? patience : 0) {
                     if dropped > 0 { write(Self.notice(of: dropped), time: line.time) }
                     dropped = 0
                 }

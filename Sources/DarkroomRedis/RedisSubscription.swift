@@ -101,6 +101,7 @@ private final class SubscriptionLoop {
     private func subscribe() throws(RedisError) {
         let session = try finder.connect()
         session.output.append(RedisCommand(arguments: (["SUBSCRIBE"] + channels).map { Array($0.utf8) }))
+        session.markProgress()  // its time to answer begins here
         unconfirmed = channels.count
         pingIsDue = false
         self.session = session

@@ -66,6 +66,13 @@ public final class Worker: Sendable {
     /// - Throws: `RedisError` when Redis cannot be reached.
     public func start() throws {
         try core.store.connection.connect()
+        core.logger.info(
+            "worker started",
+            [
+                "downloads": .number(core.configuration.downloads),
+                "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
+                "keys": .text(core.store.keys.prefix), "version": .text(darkroomVersion),
+            ])
         let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [core, claimer] event in
             guard core.configuration.hearsHints else { return }
             switch event {
@@ -94,13 +101,6 @@ public final class Worker: Sendable {
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
-        core.logger.info(
-            "worker started",
-            [
-                "downloads": .number(core.configuration.downloads),
-                "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
-                "keys": .text(core.store.keys.prefix), "version": .text(darkroomVersion),
-            ])
     }
 
     /// Stops claiming and starting, hands back what does not run, lets running photos end within the grace time and

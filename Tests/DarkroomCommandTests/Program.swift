@@ -110,12 +110,13 @@ final class Program: @unchecked Sendable {
         case standardError = "err"
     }
 
-    /// Waits until it has printed `text`, 30 s at most.
+    /// Waits until it has printed `text`, 60 s at most.
     func waitFor(_ awaited: String, in stream: Stream = .standardError) throws {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(60)
         while !(try text(stream.rawValue)).contains(awaited) {
             guard ContinuousClock.now < deadline, process.isRunning else {
                 let printed = try text(stream.rawValue)
+                guard !printed.contains(awaited) else { return }
                 Issue.record("darkroom \(command) has not printed \"\(awaited)\", but: \(printed)")
                 return
             }

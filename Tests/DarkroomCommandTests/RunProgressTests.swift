@@ -29,8 +29,8 @@ import Testing
     }
 
     @Test func showsALineForEachStage() throws {
-        var lines = ProgressLines(try batch(fed: 1000, downloaded: 10))
-        lines.update(try batch(fed: 1000, downloaded: 100, filtered: 390, failed: 10), at: .now + .seconds(4))
+        var lines = ProgressLines(try batch(fed: 1000, downloaded: 10), at: Self.start)
+        lines.update(try batch(fed: 1000, downloaded: 100, filtered: 390, failed: 10), at: Self.start + .seconds(4))
         let stages = lines.stages(width: 100, feedOnly: false)
         try #require(stages.count == 2)
         #expect(stages[0].hasPrefix("downloaded  \u{2588}"))

@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func linesOfManyThreadsNeverMix() throws {
-        let log = StreamLog(.json, descriptor: descriptor)
+        let log = StreamLog(.json, descriptor: descriptor, patience: 60_000)
         let logger = Logger(label: "l", handler: log)
         let filler = String(repeating: "x", count: 900)
         let threads = (0..<8).map { thread in

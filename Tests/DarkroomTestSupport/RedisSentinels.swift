@@ -22,8 +22,10 @@ public final class RedisSentinels: Sendable {
     ///   - sentinels: how many; all but one are needed for a failover.
     ///   - password: of the servers, if any.
     ///   - sentinelPassword: of the sentinels, if any.
+    ///   - patience: how long the master may be silent before they promote a replica.
     public init(
-        replicas: Int = 2, sentinels count: Int = 3, password: String? = nil, sentinelPassword: String? = nil
+        replicas: Int = 2, sentinels count: Int = 3, password: String? = nil, sentinelPassword: String? = nil,
+        patience: Duration = .milliseconds(500)
     ) throws {
         ports = try (0...replicas).map { _ in try RedisServer.freePort() }
         sentinelPorts = try (0..<count).map { _ in try RedisServer.freePort() }
@@ -46,7 +48,7 @@ public final class RedisSentinels: Sendable {
         for (port, identity) in zip(sentinelPorts, identities) {
             let monitored = "sentinel monitor \(Self.service) 127.0.0.1 \(ports[0]) \(max(count - 1, 1))"
             var lines = ["port \(port)", "bind 127.0.0.1", "dir \(folder)", "sentinel myid \(identity)", monitored]
-            lines += ["sentinel down-after-milliseconds \(Self.service) 500"]
+            lines += ["sentinel down-after-milliseconds \(Self.service) \(Int(patience / .milliseconds(1)))"]
             lines += ["sentinel failover-timeout \(Self.service) 3000"]
             if let password { lines.append("sentinel auth-pass \(Self.service) \(password)") }
             if let sentinelPassword {
@@ -102,6 +104,8 @@ public final class RedisSentinels: Sendable {
                 if fields["num-slaves"] == "\(replicas)", fields["num-other-sentinels"] == "\(sentinelPorts.count - 1)",
                     fields["flags"] == "master"
                 {
+                    // One that stood still for 2 s would do nothing for 30 more.
+                    _ = try sentinel.call(RedisCommand("SENTINEL", "DEBUG", "TILT-TRIGGER", "60000"))
                     break
                 }
                 try #require(ContinuousClock.now < deadline, "the sentinel at \(port) is not ready: \(fields)")

@@ -21,12 +21,10 @@ import Testing
             ("from a kill until its operations were free (lease \(lease))", outcome.recovery.freed.text),
             ("until others had room and claimed them", outcome.recovery.claimed.text),
         ])
-        #expect(outcome.losses > 0, "no worker held anything when it was killed: nothing was tried")
         #expect(workload.repeats <= outcome.unreported, "work was done again that had been reported")
-        // Of few, one that a busy machine delays decides.
         let freed = outcome.recovery.freed
-        let waited = try #require(freed.percentile(freed.count < 500 ? 90 : 99))
-        #expect(waited <= lease + .seconds(3), "operations of dead workers wait too long: \(freed.text)")
+        let waited = try #require(freed.percentile(99), "no worker held anything when it was killed: nothing was tried")
+        #expect(waited <= run.bound(lease + .seconds(3)), "operations of dead workers wait too long: \(freed.text)")
     }
 
     @Test func killedWorkersLoseNothing() throws {

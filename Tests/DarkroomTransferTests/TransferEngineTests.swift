@@ -89,7 +89,7 @@ import Testing
         let engine = TransferEngine(
             .local {
                 if code == .stalled { $0.stallTimeout = .milliseconds(200) }
-                if code == .timeout { $0.timeout = .milliseconds(500) }
+                if code == .timeout { $0.timeout = .seconds(2) }
                 $0.maxRedirects = 3
                 $0.fileFolders = ["/etc"]
             })

@@ -22,7 +22,7 @@ import Testing
         let engine = TransferEngine(
             .local {
                 $0.retries = 2
-                if path == "/stall" { $0.stallTimeout = .milliseconds(200) }
+                if path == "/stall" { $0.stallTimeout = .seconds(2) }
             })
         let download = try await engine.fetch(server.url(path)).get()
         #expect(download.body == Array("photo".utf8))

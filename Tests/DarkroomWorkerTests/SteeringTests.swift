@@ -240,7 +240,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.focus(id, .init(4...4, only: true)))
         let facts = try darkroom.wait(id, "through with its focus") { $0.counts.failed == 3 && $0.executing == 0 }
         #expect(facts.counts.new == 3 && facts.counts.cancelled == 0)
-        #expect(held.log.departures["/outside"] == 3)
+        #expect(await held.wait { $0.departures["/outside"] == 3 })
         _ = try darkroom.store.perform(darkroom.store.focus(id, nil))
         #expect(await held.wait { $0.requests["/outside"] == 6 })
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
@@ -259,10 +259,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(await held.wait { $0.running == 5 })
         _ = try darkroom.store.perform(darkroom.store.clearLimits())
         #expect(await held.wait { $0.running == 8 })
+        // Once they are answered, a server may see the next request before it has left the one before.
+        #expect(held.log.mostRunning == 8)
         held.release()
         try darkroom.wait(id)
         end(worker)
-        #expect(held.log.mostRunning == 8)
     }
 
     @Test func aSmallBatchIsNotKeptWaitingByALargeOne() throws {
@@ -270,13 +271,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             (0..<100).flatMap { _ in urls }, darkroom.options { $0.operationSize = 10 })
         let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
         _ = moments.wait(.filtrationEnded, count: 40)
-        let submitted = ContinuousClock.now
         let small = try darkroom.submit(
             (0..<100).map { urls[$0 % urls.count] },
             darkroom.options {
                 $0.operationSize = 10
                 $0.output = ""
             })
+        let submitted = ContinuousClock.now
         try darkroom.wait(small)
         let ends = moments.all.filter { $0.kind == .filtrationEnded && $0.instant > submitted }
         let last = try #require(ends.lastIndex { $0.batch == small })
@@ -284,8 +285,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.cancel(large))
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        // About 80 where they share evenly, all 360 that are left where the order of submission decides.
-        #expect(others <= 200, "\(others) photos of the large batch came before the small one was through")
+        // About 80 where they share evenly, all that is left of it, several hundred, where the order of submission decides.
+        #expect(others <= 300, "\(others) photos of the large batch came before the small one was through")
     }
 
     // MARK: Many steps

@@ -58,12 +58,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try darkroom.worker()
         let first = try darkroom.submit([urls[0]], darkroom.options())
         try darkroom.wait(first)
-        let second = try darkroom.submit([urls[1]], darkroom.options())
-        let facts = try darkroom.wait(second)
+        // The best of a few: a busy machine may hold one up.
+        let waits = try (0..<3).map { _ in
+            let facts = try darkroom.wait(try darkroom.submit([urls[1]], darkroom.options()))
+            return try #require(facts.started) - facts.submitted
+        }
         worker.stop()
         worker.wait()
-        let started = try #require(facts.started)
-        #expect(started - facts.submitted < 1000, "an idle worker waited for its next heartbeat")
+        #expect(try #require(waits.min()) < 500, "an idle worker waited for its next heartbeat: \(waits) ms")
     }
 
     @Test func handsBackWhatDoesNotRunWhenItStops() async throws {

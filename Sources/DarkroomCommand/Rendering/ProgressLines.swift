@@ -7,9 +7,9 @@ struct ProgressLines {
     private var downloaded = RateMeter()
     private var done = RateMeter()
 
-    init(_ facts: BatchFacts) {
+    init(_ facts: BatchFacts, at time: ContinuousClock.Instant = .now) {
         self.facts = facts
-        update(facts)
+        update(facts, at: time)
     }
 
     /// Takes how the batch stands now.

@@ -19,6 +19,8 @@ final class PhotoInProgress: Sendable {
     let isSuspect: Bool
     /// Set when its result is no longer wanted: the transfer is aborted, the filter stops at its next check.
     let cancelled = Latch()
+    /// Set when its download is not to begin any more; one that has begun goes on.
+    let withdrawn = Latch()
 
     init(
         _ record: PhotoRecord, of operation: HeldOperation, _ context: BatchContext, isStored: Bool = false,

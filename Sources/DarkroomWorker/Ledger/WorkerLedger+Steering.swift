@@ -92,6 +92,7 @@ extension WorkerLedger {
         let isBarred = isBarred(id)
         change(id) { $0.take(now, cluster, isBarred: isBarred) }
         arrange(id)
+        if before.steering.focus != now.focus { noteFocus(of: id, now) }
         guard let after = batches[id], before.begun > 0 else { return }
         let hasMoved = before.steering.priority != now.priority || before.steering.focus != now.focus
         for entry in inProgress.values where entry.photo.operation.batch == id {

@@ -46,8 +46,13 @@ struct OutputObstacle: Sendable, Equatable {
         } else {
             // Who else fails there meets it, too: what is seen there at last decides when it is gone.
             let bytes = failure.error == EIO ? failure.bytes : 0
-            guard let found = Self.look(at: failure.place, folder: failure.folder, bytes: bytes) else { return nil }
-            self = found
+            if let found = Self.look(at: failure.place, folder: failure.folder, bytes: bytes) {
+                self = found
+            } else {
+                // What has passed meanwhile is found to be gone at the next look, and no photo has failed for it.
+                guard failure.isOfPlace else { return nil }
+                self.init(.away, failure.place, folder: failure.folder, bytes: 0, detail: failure.detail)
+            }
         }
     }
 

@@ -9,6 +9,8 @@ enum OutputWriter {
         let detail: String
         /// The system's number.
         let error: Int32
+        /// Whether the place itself was not seen, or could not be changed: nothing that is due to the one file.
+        let isOfPlace: Bool
         /// Where it was to be written.
         let place: OutputPlace
         /// In which folder below `place`; "" for itself.
@@ -39,7 +41,9 @@ enum OutputWriter {
                 detail: system.attempted == "see"
                     ? "\(place.signPath) is gone (\(system.text)); is its share mounted?"
                     : "\(system.attempted) \(place.folder)/\(path): \(system.text)",
-                error: system.error, place: place, folder: folder, bytes: bytes.count)
+                error: system.error,
+                isOfPlace: system.attempted == "see" || [EROFS, ESTALE, ENOTCONN].contains(system.error), place: place,
+                folder: folder, bytes: bytes.count)
         }
         let root: Int32
         do throws(OutputPlace.SystemFailure) { root = try place.open() } catch { throw failure(error) }

@@ -15,7 +15,6 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     private struct Progress {
         var fetch: (any PhotoFetch)?
         var order: TransferOrder
-        var isWithdrawn = false
         var image: Download?
     }
 
@@ -55,13 +54,13 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
         let fetch = source.fetch(
             photo, order: order, mayBegin: { [mayBegin, photo] in mayBegin(photo) }, completion: { [self] in end($0) })
         guard let fetch else { return }
-        let (isWithdrawn, latest) = progress.withLock { progress in
+        let latest = progress.withLock { progress in
             progress.fetch = fetch
-            return (progress.isWithdrawn, progress.order)
+            return progress.order
         }
         // Any of these may have come between the lines before.
         if latest != order { fetch.reorder(latest) }
-        if isWithdrawn { fetch.withdraw() }
+        if photo.withdrawn.isSet { fetch.withdraw() }
         if photo.cancelled.isSet || isCancelled { fetch.cancel() }
     }
 
@@ -70,13 +69,8 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
         progress.withLock { $0.fetch }?.cancel()
     }
 
-    /// Ends it unless the download has begun.
-    func withdraw() {
-        progress.withLock { progress in
-            progress.isWithdrawn = true
-            return progress.fetch
-        }?.withdraw()
-    }
+    /// Ends it unless the download has begun; the photo says that it is withdrawn by now.
+    func withdraw() { progress.withLock { $0.fetch }?.withdraw() }
 
     /// Changes when it is its turn, unless the download has begun.
     func reorder(_ urgency: Urgency) {

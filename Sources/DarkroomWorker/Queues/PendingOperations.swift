@@ -94,6 +94,8 @@ final class PendingOperations: Sendable {
 
     /// Takes a photo back whose download has not begun.
     func withdraw(_ photo: PhotoInProgress) {
+        // It may be on its way here: whoever begins it looks.
+        photo.withdrawn.set()
         inProgress.withLock { $0.downloads[ObjectIdentifier(photo)] }?.withdraw()
     }
 

@@ -19,7 +19,10 @@ import Testing
         #expect(facts.counts.failed == 0 && facts.counts.filtered < 40)
         let status = try disk.queue.run("status", "\(id)")
         #expect((status.standardOutput + status.standardError).contains("1 worker refused it: "), "\(status)")
-        #expect(try FileManager.default.subpathsOfDirectory(atPath: disk.seen).contains { $0.hasPrefix(".") } == false)
+        // Whoever looks whether there is room again has a file for a moment.
+        let hidden = try FileManager.default.subpathsOfDirectory(atPath: disk.seen)
+            .filter { $0.hasPrefix(".") && !$0.hasPrefix(".room-") }
+        #expect(hidden.isEmpty)
 
         try disk.mounts.run("rm output/filler")
         try worker.waitFor("notice worker: output can be written again, going on")
@@ -37,7 +40,7 @@ import Testing
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6250000 /dev/zero >output/filler")
         let id = try disk.submit(5, ["china.jpg"])
-        let worker = try disk.worker()
+        let worker = try disk.worker("--filtrations", "2")
         try worker.waitFor("output cannot be written, its batches wait")
         // The bytes of its photos are held, for a while.
         #expect(try disk.queue.store.facts(of: id)?.executing == 1)
@@ -52,7 +55,8 @@ import Testing
         let disk = try MountedOutput(
             "mkdir output && mount -t tmpfs -o size=6m none output && head -c 6150000 /dev/zero >output/filler")
         let id = try disk.submit(6, ["hubble_deep_field.jpg", "chelsea.jpg", "china.jpg"])
-        let worker = try disk.worker("--when-disk-full", "fail", "--no-fsync")
+        // One after the other: what one of them takes before it fails is missed by none.
+        let worker = try disk.worker("--when-disk-full", "fail", "--no-fsync", "--filtrations", "1")
         let facts = try disk.wait(id, "finished") { $0.state == .finished }
         #expect(facts.failures == [.diskFull: 4] && facts.counts.filtered == 2)
         worker.send(SIGTERM)

@@ -63,8 +63,11 @@ import Testing
         #expect(done.operationsEnded == done.operations && done.counts.failed == 0)
         #expect(try Program.run("manifest", scratch.path("out")).lines.count == Self.photos)
 
-        let said = outcome.standardError.components(separatedBy: "Redis has no memory left").count - 1
-        #expect(said == 1, "\(outcome.standardError)")
+        // Whoever feeds slower than workers drain is through with it, and may meet it again.
+        let said = ["Redis has no memory left", "Redis has memory again"].map { words in
+            outcome.standardError.components(separatedBy: words).count - 1
+        }
+        #expect(said[0] == said[1] || said[0] == said[1] + 1, "\(outcome.standardError)")
         for text in [
             " MB used, maxmemory ", "waiting until workers have drained it", "--window", "raise maxmemory",
         ] { #expect(outcome.standardError.contains(text), "\(outcome.standardError)") }

@@ -10,7 +10,7 @@ import Testing
     private let scratch: ScratchFolder
 
     init() throws {
-        redis = try RedisSentinels(replicas: 2, sentinels: 1)
+        redis = try RedisSentinels(replicas: 2, sentinels: 1, patience: .seconds(30))
         queue = try Queue(redis.servers[0])
         scratch = try ScratchFolder()
     }

@@ -9,7 +9,9 @@ final class HostileWorkerProcess {
         let program = Program.executable.deletingLastPathComponent().appendingPathComponent("HostileWorker").path
         let redis = queue.redis.configuration.displayName
         process = try BoundProcess(
-            [program, redis, queue.namespace, queue.folder] + (isolated ? ["isolated"] : []),
+            // A report of each crash would take longer than all the rest.
+            ["env", "SWIFT_BACKTRACE=enable=no", program, redis, queue.namespace, queue.folder]
+                + (isolated ? ["isolated"] : []),
             log: queue.folder + "/hostile.log")
     }
 

@@ -62,7 +62,7 @@ struct IsolationTests {
         let id = try submit(names, to: queue)
         var worker = try HostileWorkerProcess(queue, isolated: false)
         var ended = 0
-        let deadline = ContinuousClock.now + .seconds(45)
+        let deadline = ContinuousClock.now + .seconds(120)
         while try queue.store.facts(of: id)?.state != .finished, .now < deadline {
             guard worker.process.wait(within: .milliseconds(100)) else { continue }
             ended += 1

@@ -30,9 +30,11 @@ import Testing
                 return
             }
         }
-        // A few are rare, so that a short run may miss one or the other.
+        // Some are rare, so that a short run may miss a few.
         let missed = Answer.kinds.subtracting(met.keys)
-        if steps >= 5000 { #expect(missed.count < 8, "answers that the run never met: \(missed)") }
+        if steps >= 5000 {
+            #expect(missed.count < (steps < 20_000 ? 15 : 8), "answers that the run never met: \(missed)")
+        }
         if steps > 5000 { for (kind, count) in met.sorted(by: { $0.key < $1.key }) { print("\(count) \(kind)") } }
     }
 }

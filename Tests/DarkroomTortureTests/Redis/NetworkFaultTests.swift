@@ -63,11 +63,12 @@ import Testing
         _ run: inout TortureRun, within bound: Duration = .seconds(5), fault: (inout SeededGenerator) throws -> Void
     ) throws {
         let workers = try cluster.workerIDs
+        let within = run.bound(bound)
         var back = Distribution()
         let traffic = try RedisTraffic(of: redis)
         let outcome = try load.run(&run) { _, random in
             try fault(&random)
-            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: bound))
+            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: within))
         }
         run.report([
             ("faults", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),

@@ -18,17 +18,18 @@ import Testing
             let workers = try cluster.workerIDs
             let traffic = try RedisTraffic(of: redis)
             var back = Distribution()
+            let (lossy, whole) = (run.bound(.seconds(10)), run.bound(.seconds(5)))
             let load = FaultLoad(cluster: cluster, redisURL: url, photos: 400)
             let outcome = try load.run(&run) { _, random in
                 guard NetworkNamespace.lose(percent: 5) else { throw TortureFailure("nft cannot lose packets") }
                 usleep(UInt32(random.number(in: 1_000_000..<3_000_000)))
                 // While they are lost: the work goes on, only slower.
                 let during = RedisTraffic.now
-                back.add(try traffic.waitForWork(of: workers, since: during, within: .seconds(10)))
+                back.add(try traffic.waitForWork(of: workers, since: during, within: lossy))
                 // In a single run the loss lasts to the end.
                 guard random.chance(50) else { return }
                 guard NetworkNamespace.lose(percent: 0) else { throw TortureFailure("nft does not stop") }
-                _ = try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: .seconds(5))
+                _ = try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: whole)
             }
             run.report([
                 ("faults", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),

@@ -13,6 +13,7 @@ import Testing
         let cluster = try TortureCluster(redisURL: url, namespace: "crash", workers: 3)
         let workers = try cluster.workerIDs
         var back = Distribution()
+        let bound = run.bound(.seconds(10))
         let load = FaultLoad(cluster: cluster, redisURL: url, photos: 1200)
         let outcome = try load.run(&run) { _, random in
             redis.crash()
@@ -20,7 +21,7 @@ import Testing
             try redis.restart()
             let traffic = try RedisTraffic(of: redis)
             let restarted = RedisTraffic.now
-            back.add(try traffic.waitForWork(of: workers, since: restarted, within: .seconds(10)))
+            back.add(try traffic.waitForWork(of: workers, since: restarted, within: bound))
         }
         run.report([
             ("kills", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),

@@ -9,6 +9,7 @@ import Testing
     @Test func workersAreBackSoonAndWhatWasLostIsDoneAgain() throws {
         var run = TortureRun("Sentinel failover", count: 1)
         var back = Distribution()
+        let bound = run.bound(.seconds(5))
         var faults = 0
         var photos = 0
         var repeats = 0
@@ -28,7 +29,7 @@ import Testing
                 let promoted = try #require(try redis.promoted().flatMap { redis.ports.firstIndex(of: $0) })
                 // Not before: sentinels cut all connections to the server that they promote.
                 let traffic = try RedisTraffic(of: redis.servers[promoted])
-                back.add(try traffic.waitForWork(of: workers, since: promotion, within: .seconds(5)))
+                back.add(try traffic.waitForWork(of: workers, since: promotion, within: bound))
                 // The old master takes itself for one until the sentinels tell it: nobody may go back to it.
                 if isSilent { master.resume() }
             }
@@ -54,7 +55,7 @@ import Testing
     }
 
     private func waitForPromotion(_ redis: RedisSentinels) throws -> Double {
-        let deadline = ContinuousClock.now + .seconds(30)
+        let deadline = ContinuousClock.now + .seconds(90)
         while try redis.promoted() == nil {
             try #require(ContinuousClock.now < deadline, "nobody was promoted")
             usleep(5000)

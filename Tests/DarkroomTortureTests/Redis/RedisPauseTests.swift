@@ -7,7 +7,7 @@ import Testing
 ///
 /// What it confirmed is on the disk (appendfsync always), so that nothing may be done twice.
 @Suite(.serialized) struct RedisPauseTests {
-    private static let lease = Duration.seconds(6)
+    private static let lease = Duration.seconds(10)
 
     @Test func noLeaseOfALivingWorkerIsTakenAndItsWorkIsKept() throws {
         var run = TortureRun("Redis stopped for 3 leases", count: 1)
@@ -17,6 +17,7 @@ import Testing
         let cluster = try TortureCluster(redisURL: url, namespace: "pause", workers: 3, lease: Self.lease)
         let workers = try cluster.workerIDs
         var back = Distribution()
+        let bound = run.bound(.seconds(5))
         var crashes = 0
         var taken = 0
         let load = FaultLoad(cluster: cluster, redisURL: url, photos: 500)
@@ -33,7 +34,7 @@ import Testing
             if isCrash { try redis.restart() } else { redis.resume() }
             let resumed = RedisTraffic.now
             let traffic = try RedisTraffic(of: redis)
-            back.add(try traffic.waitForWork(of: workers, since: resumed, within: .seconds(5)))
+            back.add(try traffic.waitForWork(of: workers, since: resumed, within: bound))
             // What is taken later than this the worker that had it logs.
             for batch in cluster.batches {
                 let deaths = try cluster.store.connection.call(RedisCommand("HLEN", cluster.store.keys.deaths(batch)))

@@ -31,11 +31,12 @@ import Testing
         try administrator.connect()
         let traffic = try RedisTraffic(of: redis)
         var back = Distribution()
+        let bound = run.bound(.seconds(5))
         let outcome = try load.run(&run) { _, random in
             _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
             usleep(UInt32(random.number(in: 500_000..<2_000_000)))
             _ = try administrator.call(RedisCommand("REPLICAOF", "NO", "ONE"))
-            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: .seconds(5)))
+            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: bound))
         }
         expectSaidOnce(cluster, outcome)
         #expect(outcome.repeats == 0)
@@ -57,11 +58,12 @@ import Testing
         let (cluster, load) = try darkroom(redis)
         let workers = try cluster.workerIDs
         var back = Distribution()
+        let bound = run.bound(.seconds(5))
         let outcome = try load.run(&run) { _, _ in
             redis.crash()
             try redis.restart()  // returns when it has loaded
             let traffic = try RedisTraffic(of: redis)
-            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: .seconds(5)))
+            back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: bound))
         }
         expectSaidOnce(cluster, outcome)
         #expect(outcome.repeats == 0)

@@ -18,6 +18,9 @@ final class KillCampaign {
         var mostDeaths = 0
     }
 
+    /// How long after there is plenty to do a worker is killed at most, in ms: at any moment, and while it does something.
+    private static let working = 300
+
     private let cluster: TortureCluster
     private let workload: Workload
     private let watch: RecoveryWatch
@@ -36,13 +39,13 @@ final class KillCampaign {
     func perform(_ run: TortureRun, pause: Range<Int>) throws -> Outcome {
         defer { watch.stop() }
         while run.goesOn(after: outcome.kills) {
-            let next = ContinuousClock.now + .milliseconds(random.number(in: pause))
-            try workload.keepUp()
             // Nothing is waited for: the moment is to be any.
-            Signal().wait(timeout: next - .now)
+            Signal().wait(timeout: .milliseconds(random.number(in: pause)))
+            try workload.keepUp()
+            Signal().wait(timeout: .milliseconds(random.number(in: 0..<Self.working)))
             try kill()
         }
-        outcome.recovery = try watch.finish(within: .seconds(60))
+        outcome.recovery = try watch.finish(patience: .seconds(60))
         try workload.finish()
         return outcome
     }

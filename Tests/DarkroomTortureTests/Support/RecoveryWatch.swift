@@ -48,15 +48,18 @@ final class RecoveryWatch: Sendable {
     }
 
     /// Waits until all that is expected was claimed, and ends.
-    func finish(within timeout: Duration) throws -> Recovery {
+    /// - Parameter patience: how long none may be claimed meanwhile. Claiming takes room, and whoever has it may be busy with
+    ///   operations that run photo by photo.
+    func finish(patience: Duration) throws -> Recovery {
         defer { stop() }
-        let deadline = ContinuousClock.now + timeout
+        var (fewest, deadline) = (Int.max, ContinuousClock.now)
         while true {
             let (left, failure) = state.withLock { ($0.awaited.count, $0.failure) }
             if let failure { throw failure }
             if left == 0 { return state.withLock { $0.recovered } }
+            if left < fewest { (fewest, deadline) = (left, .now + patience) }
             guard .now < deadline else {
-                throw TortureFailure("\(left) operations of dead workers were not claimed within \(timeout)")
+                throw TortureFailure("\(left) operations of dead workers are left, none was claimed for \(patience)")
             }
             wake.wait(timeout: .milliseconds(20))
         }

@@ -55,8 +55,10 @@ final class StandstillCampaign {
 
         // The fault is that long.
         Signal().wait(timeout: stopped + lease + .seconds(4) - .now)
-        for (operation, holder) in zip(held, try cluster.holders(of: held.map(\.held))) {
-            #expect(holder != nil && holder != operation.held.fence, "\(operation.held) was not taken: \(holder ?? -1)")
+        try wait("to lose what it held", for: .seconds(60)) {
+            zip(held, try cluster.holders(of: held.map(\.held))).allSatisfy { operation, holder in
+                holder != nil && holder != operation.held.fence
+            }
         }
         var before: Picture?
         if isOverThen {
@@ -65,14 +67,14 @@ final class StandstillCampaign {
         }
         let said = victim.logged.utf8.count
         victim.resume()
-        try wait("to say that its operations are not its own") {
+        try wait("to say that its operations are not its own", for: .seconds(20)) {
             // Of one that it was through with and that has ended meanwhile it says that, of all others that they were taken.
             refusals(of: victim, after: said) > 0
                 || lines(of: victim, after: said).contains {
                     $0.contains("operation ended") || $0.contains("operation no longer held")
                 }
         }
-        try wait("to remove its temporary files") { try hiddenFiles(of: victim, in: batch).isEmpty }
+        try wait("to remove its temporary files", for: .seconds(20)) { try hiddenFiles(of: victim, in: batch).isEmpty }
         if !isOverThen { try cluster.waitUntilFinished(batch, within: .seconds(120)) }
         try worksOn(victim)
         outcome.refusals += refusals(of: victim, after: said)
@@ -188,11 +190,11 @@ final class StandstillCampaign {
         String(decoding: worker.logged.utf8.dropFirst(offset), as: UTF8.self).split(separator: "\n")
     }
 
-    private func wait(_ awaited: String, until condition: () throws -> Bool) throws {
-        let deadline = ContinuousClock.now + .seconds(20)
+    private func wait(_ awaited: String, for timeout: Duration, until condition: () throws -> Bool) throws {
+        let deadline = ContinuousClock.now + timeout
         while try !condition() {
             guard ContinuousClock.now < deadline else {
-                throw TortureFailure("the worker that came back is awaited \(awaited), for 20 s")
+                throw TortureFailure("the worker that stood still is awaited \(awaited), for \(timeout)")
             }
             // Files and logs have no signal to wait for.
             usleep(5000)

@@ -34,6 +34,8 @@ import Testing
         #expect(obstacle.kind == .away && !obstacle.isOfDevice && obstacle.look() != nil)
         try FileManager.default.createDirectory(atPath: folder + "/manifest/1", withIntermediateDirectories: true)
         #expect(obstacle.look() == nil)
+        // It was there again before anybody looked: no photo fails for that.
+        #expect(OutputObstacle(failure)?.kind == .away)
     }
 
     @Test func fullDiskIsAnObstacleAndLeavesNothing() throws {

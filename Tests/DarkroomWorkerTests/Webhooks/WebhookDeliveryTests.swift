@@ -199,8 +199,11 @@ import Testing
         #expect(await server.wait { $0.running == 1 })
         let began = ContinuousClock.now
         delivery.end()
-        #expect(.now - began < .seconds(3))
-        #expect(try #require(try next(id)) <= 0, "another worker has to wait for it")
+        #expect(.now - began < .seconds(8), "it waited for the answer")
+        let deadline = ContinuousClock.now + .seconds(20)
+        while try #require(try next(id)) > 0 {
+            try #require(ContinuousClock.now < deadline, "another worker has to wait for it")
+        }
     }
 
     @Test func whatBecameDueLastIsDeliveredBeforeAWorkerLeaves() throws {
