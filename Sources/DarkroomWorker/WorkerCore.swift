@@ -51,7 +51,7 @@ final class WorkerCore: Sendable {
         engine = TransferEngine(configuration.transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
-        helpers = PhotoHelpers(configuration, keeps: configuration.isolatesEveryPhoto)
+        helpers = PhotoHelpers(configuration)
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
         let source = OriginalsSource(TransferSource(engine: engine), worker: id) { failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false

@@ -1,5 +1,6 @@
 import Darkroom
 import Foundation
+import Synchronization
 
 /// A worker whose operation `x:hostile` does to its process what the name of a photo says, for tests of isolation.
 ///
@@ -28,7 +29,11 @@ struct HostileOperation: PhotoOperation {
         let description: String
     }
 
+    /// Whether a photo has broken something in this process, of which the next one dies.
+    private static let isBroken = Atomic(false)
+
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+        if Self.isBroken.load(ordering: .relaxed) { abort() }
         switch photo.record.name.split(separator: " ").first {
         case "crash": UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = photo.bytes.count
         case "trap": fatalError("as asked")
@@ -36,6 +41,7 @@ struct HostileOperation: PhotoOperation {
         case "loop": while !photo.bytes.isEmpty {}
         case "memory": try takeMemory()
         case "files": try openFiles()
+        case "break": Self.isBroken.store(true, ordering: .relaxed)
         case "about": return Array(about().utf8)
         default: break
         }

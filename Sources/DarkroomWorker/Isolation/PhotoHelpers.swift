@@ -8,20 +8,16 @@ import Foundation
 final class PhotoHelpers: Sendable {
     private let arguments: [String]
     private let limits: HelperLimits
-    private let keeps: Bool
     private let idle = Locked<[HelperProcess]>([])
 
     /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
     private static let maxPhotos = 5000
     private static let startAttempts = 30
 
-    /// - Parameters:
-    ///   - configuration: has the arguments and the limits.
-    ///   - keeps: whether a helper is used for many photos, else each has a process of its own.
-    init?(_ configuration: WorkerConfiguration, keeps: Bool) {
+    /// - Parameter configuration: has the arguments and the limits; without arguments there are no helpers.
+    init?(_ configuration: WorkerConfiguration) {
         guard let arguments = configuration.helperArguments else { return nil }
         self.arguments = arguments
-        self.keeps = keeps
         limits = configuration.helperLimits
     }
 
@@ -36,18 +32,19 @@ final class PhotoHelpers: Sendable {
             switch outcome {
             case .answered(let answer, let bytes):
                 // What a photo that failed has left in it is not for the next.
-                if keeps, answer.reason == nil, helper.photos < Self.maxPhotos {
+                if answer.reason == nil, helper.photos < Self.maxPhotos {
                     idle.withLock { $0.append(helper) }
                 } else {
                     helper.end()
                 }
+                // What earlier photos left in it may have been the cause: a new one tells. So when it died.
+                if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
                 return try product(of: photo, answer, bytes)
             case .stopped:
                 helper.end()
                 throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
             case .died(let how):
                 helper.end()
-                // What earlier photos left in it may have been the cause: a new one tells.
                 guard !hasServed else { continue }
                 throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process that developed it \(how)")
             }

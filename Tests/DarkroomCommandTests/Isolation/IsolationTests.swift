@@ -31,12 +31,14 @@ struct IsolationTests {
         let queue = try Queue()
         let names = [
             "fine 1", "crash 1", "fine 2", "trap", "exit", "fine 3", "loop", "memory", "files", "about", "fine 4",
+            "break 1", "fine 5", "break 2", "fine 6",
         ]
         let id = try submit(names, to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true)
         defer { worker.process.stop() }
         let ends = try wait(for: id, in: queue)
-        for name in names where name.hasPrefix("fine") || name == "about" {
+        // Who dies of what another photo left behind is tried again in a process of its own.
+        for name in names where name.hasPrefix("fine") || name.hasPrefix("break") || name == "about" {
             #expect(ends[name] == "filtered", "\(name)")
         }
         for name in ["crash 1", "trap", "exit", "loop"] { #expect(ends[name] == "crashed", "\(name)") }
