@@ -5,10 +5,19 @@ import Foundation
 /// threads as cores, nor any task waits for it.
 public final class ThreadPool: Sendable {
     private struct State {
-        var jobs: ArraySlice<@Sendable () -> Void> = []
+        var jobs: ArraySlice<(@Sendable () -> Void)?> = []
         var threads = 0
         var idle = 0
         var isClosed = false
+
+        /// Takes out the job that waits longest.
+        mutating func next() -> (@Sendable () -> Void)? {
+            guard let job = jobs.first else { return nil }
+            // A slice keeps what was taken out until it is copied, and a job may hold much.
+            jobs[jobs.startIndex] = nil
+            jobs.removeFirst()
+            return job
+        }
     }
 
     private final class Queue: @unchecked Sendable {  // `state` is only touched while `condition` is locked
@@ -72,7 +81,7 @@ public final class ThreadPool: Sendable {
     private static func work(_ queue: Queue) {
         queue.condition.lock()
         while !queue.state.isClosed {
-            if let job = queue.state.jobs.popFirst() {
+            if let job = queue.state.next() {
                 queue.condition.unlock()
                 job()
                 queue.condition.lock()

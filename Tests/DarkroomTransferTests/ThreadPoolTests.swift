@@ -46,6 +46,24 @@ import Testing
         for _ in 0..<8 { #expect(left.wait(timeout: .now() + 30) == .success) }
     }
 
+    @Test func whatAJobHeldIsLetGoWhenItIsDone() {
+        final class Held: Sendable {
+            let gone: DispatchSemaphore
+
+            init(_ gone: DispatchSemaphore) { self.gone = gone }
+
+            deinit { gone.signal() }
+        }
+        let pool = ThreadPool("pool", maxThreads: 1)
+        let gone = DispatchSemaphore(value: 0)
+        for _ in 0..<3 {
+            let held = Held(gone)
+            pool.perform { withExtendedLifetime(held) {} }
+        }
+        for _ in 0..<3 { #expect(gone.wait(timeout: .now() + 20) == .success, "the pool keeps a job that is done") }
+        withExtendedLifetime(pool) {}
+    }
+
     @Test func closedPoolForgetsWhatWaitsAndLetsItsThreadsEnd() {
         let ended = DispatchSemaphore(value: 0)
         let pool = ThreadPool("pool", maxThreads: 1, threadEnds: { ended.signal() })
