@@ -388,6 +388,17 @@ import Testing
         bench.check()
     }
 
+    /// The hint that told of it may have been lost.
+    @Test func aFullWorkerClaimsForAFocusOfWhichAnAnswerTells() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        for number in 1...3 { try bench.claim(one, number) }
+        _ = bench.begin()
+        var steering = bench.ledger.steering.batch(one)
+        steering.focus = .init(200...210)
+        let orders = bench.ledger.steer { $0.answered(1, sent: 0, batches: [one: steering]) }
+        #expect(orders.isNews && bench.ledger.focusedWanted == .normal)
+    }
+
     // MARK: Limits and the end
 
     @Test func limitsOfTheClusterOverrideTheWorkersOwn() throws {
