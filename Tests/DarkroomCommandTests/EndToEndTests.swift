@@ -169,8 +169,8 @@ struct EndToEndTests {
         let second = try queue.start("worker", "--allow-private")
         let began = ContinuousClock.now
         #expect(try queue.run("wait", id).status == 0)
-        // As a rule within lease + 3 s.
-        #expect(ContinuousClock.now - began < .seconds(30), "recovery took too long")
+        // As a rule within lease + 3 s, and on a busy machine before the usual lease would have expired.
+        #expect(ContinuousClock.now - began < .seconds(14), "recovery took longer than its lease of 6 s explains")
         second.send(SIGTERM)
         #expect(try second.outcome().status == 0)
         let facts = try #require(try queue.store.facts(of: BatchID(id)))

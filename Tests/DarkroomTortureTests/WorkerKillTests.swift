@@ -23,8 +23,11 @@ import Testing
         ])
         #expect(workload.repeats <= outcome.unreported, "work was done again that had been reported")
         let freed = outcome.recovery.freed
-        let waited = try #require(freed.percentile(99), "no worker held anything when it was killed: nothing was tried")
-        #expect(waited <= run.bound(lease + .seconds(3)), "operations of dead workers wait too long: \(freed.text)")
+        let median = try #require(freed.percentile(50), "no worker held anything when it was killed: nothing was tried")
+        #expect(median <= lease + .seconds(3), "operations of dead workers wait too long: \(freed.text)")
+        // Of few, one that a busy machine delays decides.
+        let slowest = try #require(freed.percentile(99))
+        #expect(slowest <= run.bound(lease + .seconds(3)), "operations of dead workers wait too long: \(freed.text)")
     }
 
     @Test func killedWorkersLoseNothing() throws {
