@@ -15,7 +15,10 @@ struct BatchesCommand: ParsableCommand {
         let now = try store.time()
         let batches = try store.facts(of: try store.batchIDs())
         let output = StandardOutput()
-        if json { return try output.document(.array(batches.map { JSON($0, now: now) })) }
+        if json {
+            let problems = try store.problems(of: batches, now: now)
+            return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))
+        }
         var table = Table(
             ["batch", "state", "photos", "filtered", "failed", "cancelled", "rate", "priority", "name", "notes"],
             to: output)

@@ -16,19 +16,21 @@ struct StatusCommand: ParsableCommand {
         let output = StandardOutput()
         let now = try store.time()
         let batches: [BatchFacts]
+        let all: BatchProblems
         if let batch {
             let named = try store.batch(named: batch)
+            let problems = try store.problems(of: [named], now: now)
             if json {
-                try output.document(JSON(named, now: now))
+                try output.document(JSON(named, now: now, problems: problems.of(named)))
             } else {
-                try BatchStatus(named, now: now).write(to: output)
+                try BatchStatus(named, now: now, problems: problems.of(named)).write(to: output)
             }
-            batches = [named]
+            (batches, all) = ([named], problems)
         } else {
             let cluster = try ClusterStatus(store, redis)
             if json { try output.document(cluster.json) } else { try cluster.write(to: output) }
-            batches = cluster.batches
+            (batches, all) = (cluster.batches, cluster.problems)
         }
-        for warning in try BatchWarnings(store).of(batches) { printToStandardError("warning: \(warning.text)") }
+        for problem in all.of(batches) { printToStandardError("warning: \(problem.sentence(among: batches))") }
     }
 }

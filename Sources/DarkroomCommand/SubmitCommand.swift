@@ -102,12 +102,16 @@ struct SubmitCommand: ParsableCommand {
         }
         interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
-        try report(batch, now: now)
+        try report(batch, store, now: now)
     }
 
     /// Says what became of a batch that is fed, has finished or was cancelled.
-    private func report(_ batch: BatchFacts, now: Int) throws {
-        if json { try print(JSON(batch, now: now).text) }
+    private func report(_ batch: BatchFacts, _ store: BatchStore, now: Int) throws {
+        if json {
+            // When Redis has gone away since, what hinders the batch is not known.
+            let problems = try? store.problems(of: [batch], now: now)
+            try print(JSON(batch, now: now, problems: problems?.of(batch) ?? []).text)
+        }
         if batch.cancelled { printToStandardError(batch.cancellation) }
         if wait {
             for line in BatchSummary(batch, now: now).lines where !json { printToStandardError(line) }
@@ -122,8 +126,8 @@ struct SubmitCommand: ParsableCommand {
         onFed: () -> Void
     ) throws {
         let begun = try facts(of: id, feed, store, &waiter)
-        _ = try waiter.wait(for: begun) { batch in
-            progress.show(batch)
+        _ = try waiter.wait(for: begun) { batch, problems in
+            progress.show(batch, problems: problems)
             if batch.cancelled { return !wait }
             let isFed = try feed.waitUntilEnded(for: .zero) != nil
             if isFed { onFed() }

@@ -21,11 +21,11 @@ struct WaitCommand: ParsableCommand {
         var waiter = BatchWaiter(store, redis: try redis.configuration().displayName) { printToStandardError($0) }
         switch try waiter.wait(for: try batches(store), timeout: timeout) {
         case .finished(let batches, let now):
-            try print(batches, now: now)
+            try print(batches, store, now: now)
             let codes = batches.map(ExitCode.init(of:))
             throw [.cancelled, .photosFailed].first(where: codes.contains) ?? ExitCode.success
         case .timedOut(let batches, let now):
-            try print(batches, now: now)
+            try print(batches, store, now: now)
             let open = batches.filter { $0.state != .finished }
             printToStandardError(
                 "\(HumanText.count(open.count, of: "batch")) had not finished within \(timeout?.argumentText ?? "")")
@@ -44,10 +44,12 @@ struct WaitCommand: ParsableCommand {
         return named
     }
 
-    private func print(_ batches: [BatchFacts], now: Int) throws {
+    private func print(_ batches: [BatchFacts], _ store: BatchStore, now: Int) throws {
         let output = StandardOutput()
         if json {
-            let facts = batches.map { JSON($0, now: now) }
+            // When Redis went away meanwhile, what hinders them is not known.
+            let problems = try? store.problems(of: batches, now: now)
+            let facts = batches.map { JSON($0, now: now, problems: problems?.of($0) ?? []) }
             return try output.document(batch.count == 1 ? facts[0] : .array(facts))
         }
         for batch in batches { try output.line(batch.summary(now: now)) }

@@ -16,6 +16,9 @@ public struct PhotoCounts: Sendable, Equatable {
 
     /// Those that nothing but a retry moves any more.
     public var final: Int { filtered + failed + cancelled }
+
+    /// Those that were worked on to their end, well or not. Cancelled photos are no work.
+    public var done: Int { filtered + failed }
 }
 
 /// What stands in Redis about a batch.
@@ -58,6 +61,8 @@ public struct BatchFacts: Sendable, Equatable {
     public var started: Int?
     /// When it finished; nil before.
     public var finished: Int?
+    /// How long the rounds before this one took, in ms.
+    public var spent = 0
     /// When its feeder was last heard of.
     public var feederSeen = 0
     /// The chained digest of what was fed, hexadecimal.
@@ -97,6 +102,7 @@ public struct BatchFacts: Sendable, Equatable {
         submitted = int("submitted")
         started = fields["started"].flatMap { Int($0) }
         finished = fields["finished"].flatMap { Int($0) }
+        spent = int("spent")
         feederSeen = int("feeder.seen")
         feedDigest = fields["feed.digest"] ?? ""
     }

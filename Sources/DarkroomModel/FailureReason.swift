@@ -42,6 +42,16 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         }
     }
 
+    /// True when the photo's bytes were never fetched as a whole: it failed before its download or in it.
+    public var isOfDownload: Bool {
+        switch self {
+        case .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels, .outOfMemory, .crashed, .diskFull,
+            .outputDenied, .filterFailed:
+            false
+        default: true
+        }
+    }
+
     /// The reason of a small letter; ``other`` for a letter that a newer version wrote, nil for what is no small letter.
     public init?(letter: UInt8) {
         guard (97...122).contains(letter) else { return nil }

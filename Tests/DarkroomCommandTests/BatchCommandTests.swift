@@ -19,7 +19,7 @@ struct BatchCommandTests {
             Set(facts.keys) == [
                 "id", "name", "state", "suspended", "cancelled", "priority", "photos", "operations", "counts",
                 "failures", "bytesIn", "bytesOut", "submitted", "started", "finished", "seconds", "photosPerSecond",
-                "filters", "output",
+                "filters", "output", "downloadsSuspended", "filtrationsSuspended", "secondsLeft", "problems",
             ])
         #expect(facts["id"] as? String == id.description)
         #expect(facts["state"] as? String == "finished")
@@ -81,11 +81,52 @@ struct BatchCommandTests {
         let refused = "20250101-000000000-0000: its share; is it mounted?; \(id): its output is elsewhere"
         _ = try queue.store.perform(queue.store.heartbeat(worker: "w", facts: [("refused", refused)]))
         let warning = try queue.run("status", "\(id)").standardError
-        #expect(warning.contains("no living worker takes it: 1 worker refused it: its output is elsewhere\n"))
+        #expect(warning.contains("no living worker takes it: 1 worker refused it: its output is elsewhere; start"))
 
         _ = try queue.store.perform(queue.store.heartbeat(worker: "v", facts: [("refused", "")]))
         let quiet = try queue.run("status", "\(id)").standardError
         #expect(quiet.isEmpty, "\(quiet)")
+    }
+
+    @Test func programsSeeWhatHindersABatch() throws {
+        let queue = try Queue()
+        let first = try queue.submit(Self.urls)
+        let second = try queue.submit(Self.urls)
+        #expect(try queue.run("suspend", "\(first)").status == 0)
+        #expect(try queue.run("depend", "\(second)", "--on", "\(first)").status == 0)
+        func codes(_ facts: Any) throws -> [String] {
+            let problems = try #require((facts as? [String: Any])?["problems"] as? [[String: String]])
+            #expect(problems.allSatisfy { Set($0.keys) == ["code", "text", "remedy"] })
+            return problems.compactMap { $0["code"] }
+        }
+        #expect(try codes(queue.run("status", "\(first)", "--json").json()) == ["suspended"])
+        #expect(try codes(queue.run("status", "\(second)", "--json").json()) == ["dependency-stuck"])
+        let all = try #require(try queue.run("batches", "--json").json() as? [Any])
+        #expect(try all.map(codes) == [["suspended"], ["dependency-stuck"]])
+        let waited = try #require(try queue.run("wait", "--json", "--timeout", "1ms").json() as? [Any])
+        #expect(try waited.map(codes) == [["suspended"], ["dependency-stuck"]])
+        let cluster = try #require(try queue.run("status", "--json").json() as? [String: Any])
+        let problems = try #require(cluster["problems"] as? [[String: String]])
+        #expect(problems.map { $0["batch"] } == ["\(first)"])
+    }
+
+    @Test func timeThatIsLeftIsToldUnlessTheBatchStands() throws {
+        let queue = try Queue()
+        let id = try queue.submit((0..<8).map { "http://h/\($0)" }) { $0.operationSize = 2 }
+        _ = try queue.store.perform(
+            queue.store.report(
+                queue.claim(operations: 1)[0].held, worker: "tester",
+                letters: Array("FF".utf8), bytesIn: 1, bytesOut: 1))
+        let began = String(try queue.store.time() - 10_000)
+        _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "started", began))
+        let left = try #require((try queue.run("status", "\(id)", "--json").json() as? [String: Any])?["secondsLeft"])
+        let seconds = try #require(left as? Double)
+        #expect(seconds >= 30 && seconds < 300)
+        #expect(try queue.run("status", "\(id)").lines.contains { $0.hasPrefix("left\t") })
+        #expect(try queue.run("suspend", "\(id)").status == 0)
+        #expect(!(try queue.run("status", "\(id)").lines.contains { $0.hasPrefix("left\t") }))
+        let json = try queue.run("status", "\(id)", "--json").json() as? [String: Any]
+        #expect(json?["secondsLeft"] is NSNull)
     }
 
     @Test func statusSaysWhenTheFeederIsSilent() throws {

@@ -15,7 +15,7 @@ import Testing
                 fields: [
                     "state": "executing", "photos": "\(fed)", "count.downloaded": "\(downloaded)",
                     "count.filtered": "\(filtered)", "count.failed": "\(failed)", "sealed": sealed ? "1" : "0",
-                ], reasons: [:]))
+                ], reasons: ["p": "\(failed)"]))
     }
 
     @Test func measuresTheLastTenSeconds() {
@@ -43,6 +43,16 @@ import Testing
         for width in [20, 40, 60, 200] {
             for stage in lines.stages(width: width, feedOnly: false) where width >= 60 { #expect(stage.count < width) }
         }
+    }
+
+    @Test func noTimeIsLeftWhileItIsSuspended() throws {
+        var lines = ProgressLines(try batch(fed: 1000), at: Self.start)
+        let facts = try batch(fed: 1000, filtered: 400)
+        lines.update(facts, at: Self.start + .seconds(4))
+        #expect(lines.line(feedOnly: false).contains(" left"))
+        let problem = BatchProblem(.clusterSuspended, of: nil, text: "the cluster is suspended", remedy: "resume it")
+        lines.update(facts, problems: [problem], at: Self.start + .seconds(5))
+        #expect(!lines.line(feedOnly: false).contains(" left"))
     }
 
     @Test func saysThatTheFeedGoesOn() throws {

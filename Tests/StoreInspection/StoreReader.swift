@@ -151,6 +151,7 @@ final class StoreReader {
         content.submitted = int("submitted")
         content.started = time("started")
         content.finished = time("finished")
+        if fields["spent"] != nil { content.spent = int("spent") }
         content.feederSeen = int("feeder.seen")
         content.bytesIn = int("bytes.in")
         content.bytesOut = int("bytes.out")

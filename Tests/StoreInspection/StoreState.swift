@@ -98,6 +98,7 @@ struct BatchContent: Equatable {
     var submitted = 0
     var started: Int?
     var finished: Int?
+    var spent = 0
     var feederSeen = 0
     var bytesIn = 0
     var bytesOut = 0

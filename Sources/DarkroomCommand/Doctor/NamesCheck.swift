@@ -1,3 +1,4 @@
+import Darkroom
 import DarkroomConcurrency
 import Foundation
 

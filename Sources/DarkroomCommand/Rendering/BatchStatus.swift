@@ -4,11 +4,15 @@ import Darkroom
 struct BatchStatus {
     private let batch: BatchFacts
     private let now: Int
+    private let problems: [BatchProblem]
 
-    /// - Parameter now: in ms of the Redis clock.
-    init(_ batch: BatchFacts, now: Int) {
+    /// - Parameters:
+    ///   - now: in ms of the Redis clock.
+    ///   - problems: what hinders it.
+    init(_ batch: BatchFacts, now: Int, problems: [BatchProblem]) {
         self.batch = batch
         self.now = now
+        self.problems = problems
     }
 
     func write(to output: StandardOutput) throws {
@@ -42,8 +46,13 @@ struct BatchStatus {
         sheet.add("submitted", time(batch.submitted))
         if let started = batch.started { sheet.add("started", time(started)) }
         if let finished = batch.finished { sheet.add("finished", time(finished)) }
-        if let seconds = batch.seconds(now: now) { sheet.add("took", HumanText.duration(seconds)) }
-        if let rate = batch.photosPerSecond(now: now) { sheet.add("rate", HumanText.rate(rate)) }
+        if let seconds = batch.seconds(now: now) {
+            let rounds = batch.round > 1 ? " in \(batch.round) rounds" : ""
+            sheet.add(batch.state == .finished ? "took" : "running", HumanText.duration(seconds) + rounds)
+        }
+        let rate = batch.photosPerSecond(now: now)
+        if let rate, rate > 0 { sheet.add("rate", HumanText.rate(rate)) }
+        if let left = batch.secondsLeft(at: rate, problems: problems) { sheet.add("left", HumanText.duration(left)) }
         try sheet.write(to: output)
     }
 

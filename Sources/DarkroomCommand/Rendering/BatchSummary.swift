@@ -30,9 +30,12 @@ struct BatchSummary {
         var parts = ["\(HumanText.count(batch.photos, of: "photo")): \(HumanText.count(counts.filtered)) filtered"]
         if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed") }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
-        let rate = batch.photosPerSecond(now: now).map { " (\(HumanText.rate($0)))" } ?? ""
-        let time = batch.seconds(now: now).map { " in \(HumanText.duration($0))\(rate)" } ?? ""
+        let rate = counts.done == 0 ? nil : batch.photosPerSecond(now: now)
+        let rounds = batch.round > 1 ? ", \(batch.round) rounds" : ""
+        let time = batch.seconds(now: now).map { seconds in
+            " in \(HumanText.duration(seconds))" + (rate.map { " (\(HumanText.rate($0))\(rounds))" } ?? "")
+        }
         return parts.joined(separator: ", ")
-            + "\(time); \(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out"
+            + "\(time ?? ""); \(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out"
     }
 }

@@ -11,6 +11,7 @@ struct ClusterStatus {
     let workers: [WorkerFacts]
     /// What holds for all of them.
     let steering: ClusterSteering
+    let problems: BatchProblems
 
     var json: JSON {
         let states = Self.states.map { JSON.Member(key: $0.rawValue, value: .int(count($0))) }
@@ -22,6 +23,10 @@ struct ClusterStatus {
             "photosPerSecond": .int(total("rate")), "suspended": .bool(steering.isSuspended),
             "downloadsSuspended": .bool(steering.areDownloadsSuspended),
             "filtrationsSuspended": .bool(steering.areFiltrationsSuspended),
+            "problems": .array(
+                problems.of(batches).map { problem in
+                    JSON(problem).adding([.init(key: "batch", value: JSON(problem.batch?.description))])
+                }),
             "limits": ["downloads": JSON(steering.downloads), "filtrations": JSON(steering.filtrations)],
         ]
     }
@@ -67,11 +72,12 @@ extension ClusterStatus {
     /// Reads everything.
     init(_ store: BatchStore, _ redis: RedisOptions) throws {
         let now = try store.time()
+        let batches = try store.facts(of: store.batchIDs())
         self.init(
             redis: try redis.configuration().displayName, namespace: redis.namespace,
-            batches: try store.facts(of: store.batchIDs()),
+            batches: batches,
             workers: try store.workers().filter { $0.isLiving(now: now) },
-            steering: try store.clusterSteering())
+            steering: try store.clusterSteering(), problems: try store.problems(of: batches, now: now))
     }
 }
 

@@ -1,3 +1,5 @@
+import Darkroom
+
 /// Names and values under each other: aligned on a terminal, with a tab between them in a pipe.
 struct FactSheet {
     private var lines: [(name: String, value: String)] = []

@@ -21,10 +21,11 @@ final class LiveProgress: Sendable {
     /// - Parameter feedOnly: show only how the list is fed, not what becomes of its photos.
     init(feedOnly: Bool) { self.feedOnly = feedOnly }
 
-    /// Shows how the batch stands now.
-    func show(_ facts: BatchFacts) {
+    /// Shows how the batch stands now, and what hinders it.
+    func show(_ facts: BatchFacts, problems: [BatchProblem]) {
         state.withLock { state in
-            if state.lines == nil { state.lines = ProgressLines(facts) } else { state.lines?.update(facts) }
+            if state.lines == nil { state.lines = ProgressLines(facts) }
+            state.lines?.update(facts, problems: problems)
             guard let lines = state.lines else { return }
             if isTerminal {
                 write(erasing(&state) + drawing(lines, &state))

@@ -3,6 +3,7 @@ import Darkroom
 /// What is shown of a batch while it goes on: a line with a bar for each stage, or all in one plain line.
 struct ProgressLines {
     private var facts: BatchFacts
+    private var problems: [BatchProblem] = []
     private var fed = RateMeter()
     private var downloaded = RateMeter()
     private var done = RateMeter()
@@ -12,12 +13,15 @@ struct ProgressLines {
         update(facts, at: time)
     }
 
-    /// Takes how the batch stands now.
-    mutating func update(_ facts: BatchFacts, at time: ContinuousClock.Instant = .now) {
+    /// Takes how the batch stands now, and what hinders it.
+    mutating func update(
+        _ facts: BatchFacts, problems: [BatchProblem] = [], at time: ContinuousClock.Instant = .now
+    ) {
         self.facts = facts
+        self.problems = problems
         fed.add(facts.photos, at: time)
-        downloaded.add(downloads, at: time)
-        done.add(facts.counts.final, at: time)
+        downloaded.add(facts.downloads, at: time)
+        done.add(facts.counts.done, at: time)
     }
 
     /// The stages for a terminal of `width` columns; the feed alone when nobody waits for the rest.
@@ -26,10 +30,10 @@ struct ProgressLines {
         let feed = label("fed") + ([photos] + rate(fed)).joined(separator: "  ")
         if feedOnly { return [feed] }
         let stages = [
-            (name: "downloaded", count: downloads, text: text(downloads, rate(downloaded))),
+            (name: "downloaded", count: facts.downloads, text: text(facts.downloads, rate(downloaded))),
             (
-                name: "filtered", count: facts.counts.final,
-                text: text(facts.counts.final, rate(done) + failures + timeLeft)
+                name: "filtered", count: facts.counts.done,
+                text: text(facts.counts.done, rate(done) + failures + timeLeft)
             ),
         ]
         // Bars of one length, so that they can be compared.
@@ -42,12 +46,11 @@ struct ProgressLines {
     func line(feedOnly: Bool) -> String {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
         if feedOnly { return ([fed] + rate(self.fed)).joined(separator: ", ") }
-        let counts = ["\(HumanText.count(downloads)) downloaded", "\(HumanText.count(facts.counts.filtered)) filtered"]
+        let counts = [
+            "\(HumanText.count(facts.downloads)) downloaded", "\(HumanText.count(facts.counts.filtered)) filtered",
+        ]
         return ([fed] + counts + failures + rate(done) + timeLeft).joined(separator: ", ")
     }
-
-    /// Photos whose download is over, well or not.
-    private var downloads: Int { facts.counts.downloaded + facts.counts.final }
 
     private func text(_ count: Int, _ details: [String]) -> String {
         (["\(HumanText.count(count)) of \(HumanText.count(facts.photos))"] + details).joined(separator: "  ")
@@ -70,10 +73,7 @@ struct ProgressLines {
         facts.counts.failed > 0 ? ["\(HumanText.count(facts.counts.failed)) failed"] : []
     }
 
-    /// Known when the whole list is fed and photos become final.
     private var timeLeft: [String] {
-        let left = facts.photos - facts.counts.final
-        guard facts.sealed, left > 0, let rate = done.perSecond, rate > 0 else { return [] }
-        return ["\(HumanText.duration(Double(left) / rate)) left"]
+        facts.secondsLeft(at: done.perSecond, problems: problems).map { ["\(HumanText.duration($0)) left"] } ?? []
     }
 }

@@ -16,7 +16,10 @@ struct SteeringAnswer {
     /// Answers what became of a batch.
     /// - Parameter numbers: what the command counted, beside the facts.
     func give(_ sentence: String, _ batch: BatchFacts, _ numbers: [JSON.Member] = []) throws {
-        try give(sentence) { JSON(batch, now: try store.time()).adding(numbers) }
+        try give(sentence) {
+            let now = try store.time()
+            return JSON(batch, now: now, problems: try store.problems(of: [batch], now: now).of(batch)).adding(numbers)
+        }
     }
 
     /// Answers what became of the cluster.
@@ -26,7 +29,9 @@ struct SteeringAnswer {
 
     /// Says on standard error what hinders a batch now.
     func warn(of batch: BatchFacts) throws {
-        for warning in try BatchWarnings(store).of([batch]) { printToStandardError("warning: \(warning.text)") }
+        for problem in try store.problems(of: [batch], now: try store.time()).of([batch]) {
+            printToStandardError("warning: \(problem.sentence(among: [batch]))")
+        }
     }
 
     private func give(_ sentence: String, json: () throws -> JSON) throws {

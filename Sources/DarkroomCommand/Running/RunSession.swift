@@ -198,8 +198,8 @@ final class RunSession {
                 // A Redis that cannot be used (its disk is full, say) holds up nobody who wants to leave.
                 if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
             })
-        return try waiter.wait(for: batch) { batch in
-            progress.show(batch)
+        return try waiter.wait(for: batch) { batch, problems in
+            progress.show(batch, problems: problems)
             if interruption.isRequested { return true }
             try check()
             return false

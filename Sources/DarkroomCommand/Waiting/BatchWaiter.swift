@@ -22,7 +22,7 @@ struct BatchWaiter {
     private let warn: (String) -> Void
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
-    private var warned: Set<Hindrance> = []
+    private var warned: Set<Warned> = []
     private var hasToldOutage = false
 
     /// - Parameters:
@@ -44,10 +44,12 @@ struct BatchWaiter {
         self.warn = warn
     }
 
-    /// Blocks until one batch has finished, or `isEnough`, which is asked with how it stands.
+    /// Blocks until one batch has finished, or `isEnough`, which is asked with how it stands and what hinders it.
     /// - Throws: also what `isEnough` throws, at once.
-    mutating func wait(for batch: BatchFacts, isEnough: (BatchFacts) throws -> Bool) throws -> BatchFacts {
-        switch try wait(for: [batch], timeout: nil, isEnough: { try isEnough($0[0]) }) {
+    mutating func wait(
+        for batch: BatchFacts, isEnough: (BatchFacts, [BatchProblem]) throws -> Bool
+    ) throws -> BatchFacts {
+        switch try wait(for: [batch], timeout: nil, isEnough: { try isEnough($0[0], $1) }) {
         case .finished(let batches, _), .timedOut(let batches, _): return batches[0]  // as many as were asked for
         }
     }
@@ -57,7 +59,8 @@ struct BatchWaiter {
     /// When Redis goes away it is tried again until it is back.
     /// - Throws: ``CommandError`` when a batch is forgotten meanwhile; ``StoreError`` when Redis refuses.
     mutating func wait(
-        for batches: [BatchFacts], timeout: Duration?, isEnough: ([BatchFacts]) throws -> Bool = { _ in false }
+        for batches: [BatchFacts], timeout: Duration?,
+        isEnough: ([BatchFacts], [BatchProblem]) throws -> Bool = { _, _ in false }
     ) throws -> Outcome {
         let deadline = timeout.map { ContinuousClock.now + $0 }
         var latest = Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0) })
@@ -70,10 +73,10 @@ struct BatchWaiter {
                     nextHeartbeat = .now + Self.heartbeatEvery
                 }
                 now = try store.time()
-                try refresh(&latest, now: now)
+                let problems = try refresh(&latest, now: now)
                 noteBack()
                 let all = batches.compactMap { latest[$0.id] }
-                let isEnough = try isEnough(all)
+                let isEnough = try isEnough(all, problems)
                 if isEnough || all.allSatisfy({ $0.state == .finished }) { return .finished(all, now: now) }
             } catch let error as StoreError where error.isPassing {
                 try noteAway(error)
@@ -121,7 +124,8 @@ struct BatchWaiter {
     }
 
     /// Reads the facts of those that have not finished, and says what has come to hinder them.
-    private mutating func refresh(_ latest: inout [BatchID: BatchFacts], now: Int) throws {
+    /// - Returns: what hinders them.
+    private mutating func refresh(_ latest: inout [BatchID: BatchFacts], now: Int) throws -> [BatchProblem] {
         let open = latest.values.filter { $0.state != .finished }
         let found = try store.facts(of: open.map(\.id))
         for facts in found { latest[facts.id] = facts }
@@ -130,20 +134,26 @@ struct BatchWaiter {
                 "batch \(gone.label) was forgotten while it was waited for; it had \(gone.counts.final) of "
                     + "\(HumanText.count(gone.photos, of: "photo")) done when it was last seen")
         }
-        guard warnFrom <= .now else { return }
-        let warnings = BatchWarnings(workers: try store.workers(), cluster: try store.clusterSteering(), now: now)
-        var hindrances: Set<Hindrance> = []
-        for warning in warnings.of(latest.values.sorted(by: { $0.id < $1.id })) {
-            let hindrance = Hindrance(batch: warning.batch, kind: warning.kind)
-            if !warned.contains(hindrance) { warn(warning.text) }
-            hindrances.insert(hindrance)
-        }
-        warned = hindrances
+        let batches = latest.values.sorted { $0.id < $1.id }
+        let problems = try store.problems(of: found, now: now).of(batches)
+        if warnFrom <= .now { warn(of: problems, among: batches) }
+        return problems
+    }
+
+    /// Says each problem once while it lasts.
+    private mutating func warn(of problems: [BatchProblem], among batches: [BatchFacts]) {
+        for problem in problems where !warned.contains(Warned(problem)) { warn(problem.sentence(among: batches)) }
+        warned = Set(problems.map(Warned.init))
     }
 }
 
-/// What hinders a batch, or all, for saying it once while it lasts.
-private struct Hindrance: Hashable {
+/// A problem that was told; its text may change while it lasts.
+private struct Warned: Hashable {
     let batch: BatchID?
-    let kind: BatchWarnings.Kind
+    let code: BatchProblem.Code
+
+    init(_ problem: BatchProblem) {
+        batch = problem.batch
+        code = problem.code
+    }
 }

@@ -21,12 +21,17 @@ struct BatchColumns {
     private let bar: Int
     private let width: Int
 
-    init(_ batches: [BatchFacts], rates: [BatchID: WatchModel.Rates], now: Int, width: Int) {
+    /// - Parameters:
+    ///   - problems: what hinders them: the time left of these is not known.
+    ///   - now: in ms of the Redis clock.
+    init(
+        _ batches: [BatchFacts], rates: [BatchID: WatchModel.Rates], problems: [BatchProblem], now: Int, width: Int
+    ) {
         self.width = width
         var columns = [
             Column(name: "state", isNumber: false, rank: 9) { $0.stateWord },
             Column(name: "done", isNumber: true, rank: 8) {
-                "\(HumanText.count($0.done)) of \(HumanText.count($0.photos))\($0.sealed ? "" : "+")"
+                "\(HumanText.count($0.counts.done)) of \(HumanText.count($0.photos))\($0.sealed ? "" : "+")"
             },
             Column(name: "rate", isNumber: true, rank: 6) { batch in
                 // One that is done shows its average.
@@ -35,7 +40,7 @@ struct BatchColumns {
                 return rate.map { $0 > 0 ? HumanText.rate($0) : "" } ?? ""
             },
             Column(name: "left", isNumber: true, rank: 5) { batch in
-                batch.secondsLeft(at: rates[batch.id]?.done.perSecond).map(HumanText.duration) ?? ""
+                batch.secondsLeft(at: rates[batch.id]?.done.perSecond, problems: problems).map(HumanText.duration) ?? ""
             },
             Column(name: "failed", isNumber: true, rank: 7) {
                 $0.counts.failed > 0 ? HumanText.count($0.counts.failed) : ""
@@ -76,7 +81,7 @@ struct BatchColumns {
         var line = StyledLine(TextWidth.padded(label, to: name), batch.isOpen ? .bold : .plain)
         if bar > 0 {
             line.append("  ")
-            let full = Bar.filled(batch.done, of: batch.photos, room: bar)
+            let full = Bar.filled(batch.counts.done, of: batch.photos, room: bar)
             line.append(String(repeating: "\u{2588}", count: full), batch.isOpen ? .good : .dim)
             line.append(String(repeating: "\u{2591}", count: bar - full), .dim)
         }

@@ -9,12 +9,14 @@ struct BatchPicture {
     private let snapshot: WatchSnapshot
     private let rates: WatchModel.Rates
     private let width: Int
+    private let problems: [BatchProblem]
 
     init(_ batch: BatchFacts, _ snapshot: WatchSnapshot, rates: WatchModel.Rates, width: Int) {
         self.batch = batch
         self.snapshot = snapshot
         self.rates = rates
         self.width = width
+        problems = snapshot.problems
     }
 
     /// The picture while it goes on, in at most `height` lines where there are so many.
@@ -55,13 +57,16 @@ struct BatchPicture {
 
     /// What hinders it and is no state of its own.
     private var warnings: [StyledLine] {
-        let prefix = "batch \(batch.label): "
-        let kinds: Set<BatchWarnings.Kind> = [.feeder, .workers, .cluster, .clusterDownloads, .clusterFiltrations]
-        return snapshot.warnings.filter { kinds.contains($0.kind) }.flatMap { warning in
-            let text = warning.text.hasPrefix(prefix) ? String(warning.text.dropFirst(prefix.count)) : warning.text
-            return StyledLine.wrapped(text, .warning, width: width, most: 3)
+        problems.filter { Self.shownProblems.contains($0.code) }.flatMap { problem in
+            StyledLine.wrapped(problem.sentence, .warning, width: width, most: 3)
         }
     }
+
+    /// Problems that are no state of a batch.
+    static let shownProblems: Set<BatchProblem.Code> = [
+        .feederSilent, .noWorker, .folderMissing, .optionMissing, .diskFull, .refused, .dependencyStuck,
+        .clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended,
+    ]
 
     private var bars: [StyledLine] {
         var stages: [(name: String, text: String, bar: (Int) -> StyledLine)] = []
@@ -71,8 +76,10 @@ struct BatchPicture {
         }
         let downloads = progress(batch.downloads) + rate(rates.downloaded)
         stages.append(("downloaded", downloads.joined(separator: "  "), downloadBar))
-        var done = progress(batch.done) + rate(rates.done)
-        if let left = batch.secondsLeft(at: rates.done.perSecond) { done.append("\(HumanText.duration(left)) left") }
+        var done = progress(batch.counts.done) + rate(rates.done)
+        if let left = batch.secondsLeft(at: rates.done.perSecond, problems: problems) {
+            done.append("\(HumanText.duration(left)) left")
+        }
         stages.append(("filtered", done.joined(separator: "  "), filterBar))
         // Bars of one length, so that they can be compared.
         let longest = stages.map { TextWidth.columns(of: $0.text) }.max() ?? 0

@@ -7,6 +7,7 @@ struct ClusterPicture {
     private let redis: String
     private let namespace: String
     private let width: Int
+    private let problems: [BatchProblem]
 
     init(_ snapshot: WatchSnapshot, rates: [BatchID: WatchModel.Rates], redis: String, namespace: String, width: Int) {
         self.snapshot = snapshot
@@ -14,6 +15,7 @@ struct ClusterPicture {
         self.redis = redis
         self.namespace = namespace
         self.width = width
+        problems = snapshot.problems
     }
 
     /// The picture, in at most `height` lines where there are so many.
@@ -101,8 +103,8 @@ struct ClusterPicture {
         }
         let fits = batches.count <= room
         let shown = Array(batches.prefix(fits ? batches.count : max(0, room - 1)))
-        let hindered = Set(snapshot.warnings.compactMap { [.feeder, .workers].contains($0.kind) ? $0.batch : nil })
-        let table = BatchColumns(shown, rates: rates, now: snapshot.now, width: width)
+        let hindered = Set(problems.compactMap { BatchPicture.shownProblems.contains($0.code) ? $0.batch : nil })
+        let table = BatchColumns(shown, rates: rates, problems: problems, now: snapshot.now, width: width)
         var rows = [table.heading]
         rows += shown.map { table.row($0, isHindered: hindered.contains($0.id)) }
         if !fits {

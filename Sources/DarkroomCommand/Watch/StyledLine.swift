@@ -1,3 +1,5 @@
+import Darkroom
+
 /// One line of a terminal: texts, each in a style. Nothing in it steers the terminal.
 struct StyledLine: Equatable, ExpressibleByStringLiteral {
     /// How a text looks: the parameters of SGR (ECMA-48).

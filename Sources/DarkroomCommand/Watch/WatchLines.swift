@@ -66,7 +66,7 @@ struct WatchLines {
             printed[batch.id] = stands
             // What had finished before anybody looked is no change.
             if before == nil, batch.state == .finished { continue }
-            lines.append(stands + pace(batch))
+            lines.append(stands + pace(batch, snapshot.problems))
         }
         let gone = printed.keys.filter { id in !snapshot.batches.contains { $0.id == id } }
         for id in gone.sorted() {
@@ -92,10 +92,10 @@ struct WatchLines {
         return "\(batch.label): " + parts.joined(separator: ", ")
     }
 
-    private func pace(_ batch: BatchFacts) -> String {
+    private func pace(_ batch: BatchFacts, _ problems: [BatchProblem]) -> String {
         let rate = model.rates[batch.id]?.done.perSecond
         guard batch.isOpen, let rate, rate > 0 else { return "" }
-        let left = batch.secondsLeft(at: rate).map { ", \(HumanText.duration($0)) left" } ?? ""
+        let left = batch.secondsLeft(at: rate, problems: problems).map { ", \(HumanText.duration($0)) left" } ?? ""
         return ", \(HumanText.rate(rate))\(left)"
     }
 }

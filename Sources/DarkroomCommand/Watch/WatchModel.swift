@@ -58,7 +58,7 @@ struct WatchModel {
             var meters = self.rates[batch.id] ?? Rates()
             meters.fed.add(batch.photos, at: time)
             meters.downloaded.add(batch.downloads, at: time)
-            meters.done.add(batch.done, at: time)
+            meters.done.add(batch.counts.done, at: time)
             rates[batch.id] = meters
         }
         self.rates = rates
@@ -170,22 +170,6 @@ struct WatchModel {
 }
 
 extension BatchFacts {
-    /// Photos that are over, well or not, and were not cancelled.
-    var done: Int { counts.filtered + counts.failed }
-
-    /// Photos whose download is over, well or not.
-    var downloads: Int { counts.downloaded + done }
-
-    /// True while anything of it may still run.
-    var isOpen: Bool { state != .finished && !cancelled }
-
     /// What people call it: its name, or else its id.
     var shortName: String { options.name.isEmpty ? id.description : HumanText.safe(options.name) }
-
-    /// How long what is not done will take at `rate` photos a second; nil when nobody knows.
-    func secondsLeft(at rate: Double?) -> Double? {
-        let left = photos - counts.final
-        guard sealed, isOpen, !suspended, left > 0, let rate, rate > 0 else { return nil }
-        return Double(left) / rate
-    }
 }

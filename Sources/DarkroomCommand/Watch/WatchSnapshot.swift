@@ -22,8 +22,8 @@ struct WatchSnapshot: Sendable {
     var failures: [Failure] = []
 
     /// What hinders the batches that have not finished.
-    var warnings: [BatchWarnings.Warning] {
-        BatchWarnings(workers: workers, cluster: cluster, now: now).of(batches)
+    var problems: [BatchProblem] {
+        BatchProblems(workers: workers, cluster: cluster, now: now, known: batches).of(batches)
     }
 }
 

@@ -1,35 +1,23 @@
-extension BatchFacts {
-    /// How long it has been executed, in this round: until it finished, or until `now` in ms of the Redis clock.
-    public func seconds(now: Int) -> Double? {
-        started.map { Double(max(0, (finished ?? now) - $0)) / 1000 }
-    }
-
-    /// How many photos have become final a second.
-    public func photosPerSecond(now: Int) -> Double? {
-        guard let seconds = seconds(now: now), seconds > 0 else { return nil }
-        return Double(counts.final) / seconds
-    }
-
-    /// Reasons with their counts, the most frequent first.
-    public var failuresByCount: [(reason: FailureReason, count: Int)] {
-        failures.filter { $0.value > 0 }.map { (reason: $0.key, count: $0.value) }
-            .sorted { ($1.count, $0.reason.word) < ($0.count, $1.reason.word) }
-    }
-}
-
 extension JSON {
-    /// The facts of a batch, the same wherever they appear; `now` is in ms of the Redis clock.
-    public init(_ batch: BatchFacts, now: Int) {
+    /// The facts of a batch, the same wherever they appear.
+    /// - Parameters:
+    ///   - now: in ms of the Redis clock.
+    ///   - problems: what hinders the batch, see `BatchProblems`.
+    public init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
         let failures = batch.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
+        let left = batch.secondsLeft(at: batch.photosPerSecond(now: now), problems: problems)
         self = [
             "id": .string(batch.id.description), "name": .string(batch.options.name),
             "state": .string(batch.state.rawValue), "suspended": .bool(batch.suspended),
+            "downloadsSuspended": .bool(batch.steering.areDownloadsSuspended),
+            "filtrationsSuspended": .bool(batch.steering.areFiltrationsSuspended),
             "cancelled": .bool(batch.cancelled), "priority": .string(batch.options.priority.rawValue),
             "photos": .int(batch.photos), "operations": .int(batch.operations), "counts": JSON(batch.counts),
             "failures": .object(failures), "bytesIn": .int(batch.bytesIn), "bytesOut": .int(batch.bytesOut),
             "submitted": JSON(time: batch.submitted), "started": JSON(time: batch.started),
             "finished": JSON(time: batch.finished), "seconds": JSON(batch.seconds(now: now), decimals: 3),
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
+            "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
             "filters": .array(batch.options.filters.map(JSON.string)), "output": .string(batch.options.output),
         ]
         self = adding(JSON.steering(of: batch))
@@ -40,12 +28,6 @@ extension JSON {
         var members: [Member] = []
         if !batch.waitsFor.isEmpty {
             members.append(Member(key: "waitsFor", value: .array(batch.waitsFor.map { .string($0.description) })))
-        }
-        if batch.steering.areDownloadsSuspended {
-            members.append(Member(key: "downloadsSuspended", value: .bool(true)))
-        }
-        if batch.steering.areFiltrationsSuspended {
-            members.append(Member(key: "filtrationsSuspended", value: .bool(true)))
         }
         if !batch.cancelledReason.isEmpty {
             members.append(Member(key: "cancelledReason", value: .string(batch.cancelledReason)))
@@ -58,6 +40,13 @@ extension JSON {
             members.append(Member(key: "focus", value: value))
         }
         return members
+    }
+
+    /// Something that hinders a batch.
+    public init(_ problem: BatchProblem) {
+        self = [
+            "code": .string(problem.code.rawValue), "text": .string(problem.text), "remedy": .string(problem.remedy),
+        ]
     }
 
     /// How many photos are in each state.

@@ -32,6 +32,9 @@ extension StoreModel {
             if batch.state == .finished {
                 batch.state = .ready
                 batch.round += 1
+                if let started = batch.started, let finished = batch.finished {
+                    batch.spent += max(0, finished - started)
+                }
                 batch.started = nil
                 batch.finished = nil
                 state.expiring[id] = nil

@@ -1,3 +1,4 @@
+import Darkroom
 import Foundation
 
 /// Can photos be written to a folder, how many, and how fast?

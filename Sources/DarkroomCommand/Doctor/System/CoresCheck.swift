@@ -1,3 +1,4 @@
+import Darkroom
 import Foundation
 
 /// How much processor time there is.

@@ -1,3 +1,5 @@
+import Darkroom
+
 /// How much memory there is.
 struct MemoryFacts {
     /// What the machine has free, caches included; nil when it does not tell.

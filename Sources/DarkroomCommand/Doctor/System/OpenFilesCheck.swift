@@ -1,3 +1,4 @@
+import Darkroom
 import Foundation
 
 /// The limits of this process.

@@ -1,0 +1,40 @@
+/// How far a batch has come, how fast, and how long it will still take.
+extension BatchFacts {
+    /// Photos whose bytes were fetched, whatever became of them then.
+    public var downloads: Int {
+        let later = failures.reduce(0) { $0 + ($1.key.isOfDownload ? 0 : $1.value) }
+        return min(photos, counts.downloaded + counts.filtered + later)
+    }
+
+    /// True while anything of it may still run.
+    public var isOpen: Bool { state != .finished && !cancelled }
+
+    /// How long it has been executed: all its rounds, the last one until it finished, or until `now` in ms of the Redis
+    /// clock. The time between the end of a round and the retry that began the next one does not count.
+    public func seconds(now: Int) -> Double? {
+        guard started != nil || spent > 0 else { return nil }
+        let current = started.map { max(0, (finished ?? now) - $0) } ?? 0
+        return Double(spent + current) / 1000
+    }
+
+    /// How many photos were done a second, on the average of ``seconds(now:)``.
+    public func photosPerSecond(now: Int) -> Double? {
+        guard let seconds = seconds(now: now), seconds > 0 else { return nil }
+        return Double(counts.done) / seconds
+    }
+
+    /// How long what is left will take at `rate` photos a second, or at the average until now; nil when nobody can know: the
+    /// list is still fed, nothing is done yet, or one of `problems` keeps the batch from going on.
+    public func secondsLeft(at rate: Double?, problems: [BatchProblem]) -> Double? {
+        let left = photos - counts.final
+        let isHindered = problems.contains { $0.batch == nil || $0.batch == id }
+        guard sealed, isOpen, !isHindered, left > 0, let rate, rate > 0 else { return nil }
+        return Double(left) / rate
+    }
+
+    /// Reasons with their counts, the most frequent first.
+    public var failuresByCount: [(reason: FailureReason, count: Int)] {
+        failures.filter { $0.value > 0 }.map { (reason: $0.key, count: $0.value) }
+            .sorted { ($1.count, $0.reason.word) < ($0.count, $1.reason.word) }
+    }
+}

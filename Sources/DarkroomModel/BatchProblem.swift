@@ -1,0 +1,49 @@
+/// Something that hinders a batch, or all batches, until somebody does something.
+public struct BatchProblem: Sendable, Hashable {
+    /// What kind of problem it is; more may be added.
+    public enum Code: String, Sendable, CaseIterable, Codable {
+        /// The whole cluster is suspended, or one of the two queues in all workers.
+        case clusterSuspended = "cluster-suspended"
+        case clusterDownloadsSuspended = "cluster-downloads-suspended"
+        case clusterFiltrationsSuspended = "cluster-filtrations-suspended"
+        /// The batch is suspended, or one of the two queues of it.
+        case suspended
+        case downloadsSuspended = "downloads-suspended"
+        case filtrationsSuspended = "filtrations-suspended"
+        /// The list is not fed to its end, and its feeder has not been heard of.
+        case feederSilent = "feeder-silent"
+        /// It waits for a batch that goes on.
+        case waiting
+        /// It waits for a batch that does not go on.
+        case dependencyStuck = "dependency-stuck"
+        /// A focus holds all but some photos back.
+        case focusOnly = "focus-only"
+        /// There is no living worker.
+        case noWorker = "no-worker"
+        /// No worker sees a folder of the batch.
+        case folderMissing = "folder-missing"
+        /// No worker was started with an option that the batch needs.
+        case optionMissing = "option-missing"
+        /// No worker has room on the disk of the output folder.
+        case diskFull = "disk-full"
+        /// No worker takes it, for another reason or for several.
+        case refused
+    }
+
+    /// The batch; nil is the cluster, and so every batch.
+    public let batch: BatchID?
+    /// What kind of problem it is.
+    public let code: Code
+    /// What was found, as the second part of a sentence about the batch: `it is suspended`.
+    public let text: String
+    /// What helps, mostly with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
+    public let remedy: String
+
+    /// A problem of a batch, or of the cluster.
+    public init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {
+        self.batch = batch
+        self.code = code
+        self.text = text
+        self.remedy = remedy
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+
+/// Numbers with units as people read them.
+package enum HumanText {
+    /// `850 ms`, `4.2 s`, `3m 12s`, `2h 05m`, `3d 04h`.
+    package static func duration(_ seconds: Double) -> String {
+        func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        if seconds < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }
+        if seconds < 59.95 { return "\(decimal(seconds, digits: 1)) s" }
+        let whole = Int(seconds.rounded())
+        if whole < 3600 { return "\(whole / 60)m \(padded(whole % 60))s" }
+        if whole < 86_400 { return "\(whole / 3600)h \(padded(whole / 60 % 60))m" }
+        return "\(whole / 86_400)d \(padded(whole / 3600 % 24))h"
+    }
+
+    /// `512 B`, `12.3 kB`, `4.5 MB`: units of a thousand.
+    package static func bytes(_ count: Int) -> String {
+        var value = Double(count)
+        var unit = "B"
+        for larger in ["kB", "MB", "GB", "TB", "PB"] where value >= 999.5 {
+            value /= 1000
+            unit = larger
+        }
+        return unit == "B" ? "\(count) B" : "\(decimal(value, digits: value < 99.95 ? 1 : 0)) \(unit)"
+    }
+
+    /// `1,234,567`.
+    package static func count(_ number: Int) -> String {
+        var text = ""
+        let digits = String(number.magnitude)
+        for (position, digit) in digits.enumerated() {
+            if position > 0, (digits.count - position) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return (number < 0 ? "-" : "") + text
+    }
+
+    /// A number and its noun: `1 photo`, `34 photos`.
+    package static func count(_ number: Int, of noun: String) -> String {
+        count(number) + " " + (number == 1 ? noun : noun.hasSuffix("h") ? noun + "es" : noun + "s")
+    }
+
+    /// Things one after the other, the first three of many: `a, b, c and 12 more`.
+    package static func list(_ things: [String]) -> String {
+        things.count <= 4
+            ? things.joined(separator: ", ")
+            : things[..<3].joined(separator: ", ") + " and \(count(things.count - 3)) more"
+    }
+
+    /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
+    package static func suspended(_ isSuspended: Bool, downloads: Bool, filtrations: Bool) -> String? {
+        if isSuspended { return "suspended" }
+        let parts = (downloads ? ["downloads"] : []) + (filtrations ? ["filtrations"] : [])
+        return parts.isEmpty ? nil : parts.joined(separator: " and ") + " suspended"
+    }
+
+    /// `8.1/s`, `1,234/s`.
+    package static func rate(_ perSecond: Double) -> String {
+        (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(perSecond.rounded()))) + "/s"
+    }
+
+    private static func decimal(_ value: Double, digits: Int) -> String {
+        String(format: "%.\(digits)f", value)
+    }
+}

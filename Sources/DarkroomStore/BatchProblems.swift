@@ -1,0 +1,169 @@
+import DarkroomModel
+
+/// What hinders batches that have not finished: found from what was read of Redis at one moment.
+public struct BatchProblems: Sendable {
+    private static let feederMayBeSilent = Duration.seconds(30)
+
+    private let workers: [WorkerFacts]
+    private let cluster: ClusterSteering
+    private let now: Int
+    private let known: [BatchID: BatchFacts]
+
+    /// - Parameters:
+    ///   - workers: those that Redis lists.
+    ///   - cluster: what holds for all of them.
+    ///   - now: in ms of the Redis clock.
+    ///   - known: the batches that others may wait for; those that are missing count as going on.
+    public init(workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts]) {
+        self.workers = workers.filter { $0.isLiving(now: now) }
+        self.cluster = cluster
+        self.now = now
+        self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    /// What hinders one batch: first what hinders all.
+    public func of(_ batch: BatchFacts) -> [BatchProblem] {
+        batch.isOpen ? ofCluster + own(batch, besides: []) : []
+    }
+
+    /// What hinders any of these batches, each problem once. That one waits for another of these is left out: what hinders
+    /// that one is there.
+    public func of(_ batches: [BatchFacts]) -> [BatchProblem] {
+        let open = batches.filter(\.isOpen)
+        guard !open.isEmpty else { return [] }
+        let ids = Set(batches.map(\.id))
+        return ofCluster + open.flatMap { own($0, besides: ids) }
+    }
+
+    /// What hinders every batch.
+    public var ofCluster: [BatchProblem] {
+        parts(
+            (cluster.isSuspended, cluster.areDownloadsSuspended, cluster.areFiltrationsSuspended),
+            [.clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended]
+        ).map { code, what, option in
+            let subject = what.isEmpty ? "the cluster is" : "the \(what) of the cluster are"
+            return BatchProblem(
+                code, of: nil, text: "\(subject) suspended", remedy: "go on with: darkroom resume\(option)")
+        }
+    }
+
+    /// - Parameter others: batches whose problems are listed, too.
+    private func own(_ batch: BatchFacts, besides others: Set<BatchID>) -> [BatchProblem] {
+        var problems: [BatchProblem] = []
+        func add(_ code: BatchProblem.Code, _ text: String, _ remedy: String) {
+            problems.append(BatchProblem(code, of: batch.id, text: text, remedy: remedy))
+        }
+        let silent = now - batch.feederSeen
+        if !batch.sealed, silent > Self.feederMayBeSilent.wholeMilliseconds {
+            add(
+                .feederSilent,
+                "its feeder has been silent for \(HumanText.duration(Double(silent) / 1000)); "
+                    + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not at its end",
+                "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
+        }
+        if let waiting = waiting(batch, besides: others) { problems.append(waiting) }
+        let flags = batch.steering
+        for (code, what, option) in parts(
+            (flags.isSuspended, flags.areDownloadsSuspended, flags.areFiltrationsSuspended),
+            [.suspended, .downloadsSuspended, .filtrationsSuspended])
+        {
+            let subject = what.isEmpty ? "it is" : "its \(what) are"
+            add(code, "\(subject) suspended", "go on with: darkroom resume \(batch.id)\(option)")
+        }
+        if let focus = flags.focus, focus.only {
+            add(
+                .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus holds the others back",
+                "they go on with: darkroom focus \(batch.id) --clear")
+        }
+        if let (code, why, remedy) = nobody(takes: batch) { add(code, "no living worker takes it: \(why)", remedy) }
+        return problems
+    }
+
+    /// The flags that are set, with what they are of and the option that names it; everything says the others, too.
+    private func parts(
+        _ flags: (everything: Bool, downloads: Bool, filtrations: Bool), _ codes: [BatchProblem.Code]
+    ) -> [(code: BatchProblem.Code, what: String, option: String)] {
+        if flags.everything { return [(codes[0], "", "")] }
+        return (flags.downloads ? [(codes[1], "downloads", " --downloads")] : [])
+            + (flags.filtrations ? [(codes[2], "filtrations", " --filtrations")] : [])
+    }
+
+    // MARK: - Waiting for another batch
+
+    private func waiting(_ batch: BatchFacts, besides others: Set<BatchID>) -> BatchProblem? {
+        guard let first = batch.waitsFor.first, !batch.waitsFor.allSatisfy(others.contains) else { return nil }
+        var looked: Set = [batch.id]
+        for id in batch.waitsFor {
+            guard let cause = cause(of: id, &looked) else { continue }
+            return BatchProblem(
+                .dependencyStuck, of: batch.id, text: "it waits for \(id), which does not go on: \(cause.text)",
+                remedy: cause.remedy)
+        }
+        return BatchProblem(
+            .waiting, of: batch.id, text: "it waits for \(HumanText.list(batch.waitsFor.map(\.description)))",
+            remedy: "it need not any more with: darkroom depend \(batch.id) --on \(first) --remove")
+    }
+
+    /// Why a batch does not go on, or one that it waits for; nil when all of them do.
+    private func cause(of id: BatchID, _ looked: inout Set<BatchID>) -> BatchProblem? {
+        guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { return nil }
+        let all = Set(batch.waitsFor)
+        if let own = own(batch, besides: all).first { return own }
+        for next in batch.waitsFor {
+            if let cause = cause(of: next, &looked) { return cause }
+        }
+        return nil
+    }
+
+    // MARK: - Workers
+
+    /// Why nobody takes a batch of which something could be claimed; nil when somebody does.
+    private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
+        let queued = batch.operations - batch.operationsEnded - batch.executing
+        let flags = batch.steering
+        let isHeld =
+            batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
+            || cluster.areDownloadsSuspended
+        let isTaken = workers.contains { $0.refusal(of: batch.id) == nil }
+        // A worker that refuses a batch runs nothing of it, also of what it holds.
+        guard queued > 0 || batch.executing > 0 && !workers.isEmpty, !isHeld, !isTaken else { return nil }
+        guard !workers.isEmpty else { return (.noWorker, "there is no worker", "start one with: darkroom worker") }
+        let reasons = Set(workers.compactMap { $0.refusal(of: batch.id) }).sorted()
+        let codes = Set(reasons.map(Self.code(ofRefusal:)))
+        let code = codes.count == 1 ? codes.first ?? .refused : .refused
+        let why = "\(HumanText.count(workers.count, of: "worker")) refused it: " + reasons.joined(separator: "; ")
+        return (code, why, Self.remedy(code))
+    }
+
+    /// The kind of a worker's refusal. A worker says why in words, which name the option or the folder.
+    private static func code(ofRefusal reason: String) -> BatchProblem.Code {
+        if reason.contains(" --") { return .optionMissing }
+        if reason.contains("is missing") || reason.contains("is gone") { return .folderMissing }
+        if reason.contains("No space left") || reason.contains("quota") { return .diskFull }
+        return .refused
+    }
+
+    private static func remedy(_ code: BatchProblem.Code) -> String {
+        switch code {
+        case .optionMissing: "start a worker with this option"
+        case .folderMissing: "let a worker see this folder"
+        case .diskFull: "make room; it goes on by itself"
+        default: "start a worker that takes it"
+        }
+    }
+}
+
+extension BatchStore {
+    /// What hinders batches, as it stands now. Reads the workers, the cluster's flags, and what the batches wait for.
+    public func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
+        var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
+        var missing = Set(batches.flatMap(\.waitsFor)).filter { known[$0] == nil }
+        while !missing.isEmpty {
+            let found = try facts(of: missing.sorted())
+            for batch in found { known[batch.id] = batch }
+            missing = Set(found.flatMap(\.waitsFor)).filter { known[$0] == nil }
+        }
+        return BatchProblems(
+            workers: try workers(), cluster: try clusterSteering(), now: now, known: Array(known.values))
+    }
+}

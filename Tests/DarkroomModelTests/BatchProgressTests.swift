@@ -1,0 +1,49 @@
+import DarkroomModel
+import Testing
+
+/// What is said of a batch's rates and times.
+@Suite struct BatchProgressTests {
+    static let now = 1_795_252_101_000
+
+    func batch(_ fields: [String: String], reasons: [String: String] = [:]) throws -> BatchFacts {
+        let all = ["state": "executing", "sealed": "1", "started": "\(Self.now - 10_000)"].merging(fields) { $1 }
+        return try #require(BatchFacts(id: BatchID("b"), fields: all, reasons: reasons))
+    }
+
+    @Test func cancelledPhotosAreNoWork() throws {
+        let fields = ["photos": "100000", "count.filtered": "90", "count.failed": "10", "count.cancelled": "99000"]
+        #expect(try batch(fields).photosPerSecond(now: Self.now) == 10)
+        let cancelled = try batch(["photos": "100000", "count.filtered": "100", "flag.cancelled": "1"])
+        #expect(cancelled.photosPerSecond(now: Self.now) == 10)
+    }
+
+    @Test func photosThatFailedInTheirDownloadAreNoDownloads() throws {
+        let fields = ["photos": "100", "count.downloaded": "5", "count.filtered": "20", "count.failed": "12"]
+        // 4 whose name was not found, 6 that answered 404, 2 that are damaged.
+        #expect(try batch(fields, reasons: ["d": "4", "i": "6", "p": "2"]).downloads == 27)
+    }
+
+    @Test func timeOfAllRoundsCountsAndThePausesBetweenThemDoNot() throws {
+        let fields = ["photos": "100", "count.filtered": "100", "spent": "40000", "state": "finished", "round": "2"]
+        let ended = ["started": "\(Self.now - 60_000)", "finished": "\(Self.now - 50_000)"]
+        let batch = try batch(fields.merging(ended) { $1 })
+        #expect(batch.seconds(now: Self.now) == 50 && batch.photosPerSecond(now: Self.now) == 2)
+        // The next round has not begun yet.
+        #expect(try self.batch(fields.merging(["state": "ready", "started": ""]) { $1 }).seconds(now: Self.now) == 40)
+    }
+
+    @Test func timeLeftIsKnownOnlyWhileItGoesOn() throws {
+        let fields = ["photos": "200", "count.filtered": "100", "count.cancelled": "20"]
+        #expect(try batch(fields).secondsLeft(at: 10, problems: []) == 8)
+        let facts = JSON(try batch(fields), now: Self.now).text
+        #expect(facts.contains(#""secondsLeft":8,"problems":[],"#), "\(facts)")
+        #expect(try batch(fields).secondsLeft(at: 0, problems: []) == nil)
+        #expect(try batch(fields.merging(["sealed": "0"]) { $1 }).secondsLeft(at: 10, problems: []) == nil)
+        for of in [BatchID("b"), nil] {
+            let problem = BatchProblem(.suspended, of: of, text: "it is suspended", remedy: "resume it")
+            #expect(try batch(fields).secondsLeft(at: 10, problems: [problem]) == nil)
+        }
+        let other = BatchProblem(.suspended, of: BatchID("c"), text: "it is suspended", remedy: "resume it")
+        #expect(try batch(fields).secondsLeft(at: 10, problems: [other]) == 8)
+    }
+}

@@ -1,0 +1,90 @@
+import DarkroomModel
+import Testing
+
+@testable import DarkroomStore
+
+/// What hinders batches, as it is found from what was read.
+@Suite struct BatchProblemsTests {
+    static let now = 1_795_252_101_000
+    static let first = BatchID("20261121-090501123-7f3a")
+    static let second = BatchID("20261121-090501999-0001")
+    static let third = BatchID("20261121-090502000-0002")
+
+    func batch(_ id: BatchID, _ fields: [String: String] = [:], after: [BatchID] = []) throws -> BatchFacts {
+        let all = [
+            "state": after.isEmpty ? "ready" : "waiting", "sealed": "1", "photos": "100", "operations": "2",
+            "feeder.seen": "\(Self.now)",
+        ].merging(fields) { $1 }
+        var facts = try #require(BatchFacts(id: id, fields: all, reasons: [:]))
+        facts.waitsFor = after
+        return facts
+    }
+
+    func problems(
+        _ batches: [BatchFacts], refused: String? = "", cluster: String = ",,"
+    ) throws -> BatchProblems {
+        let workers = refused.map { [WorkerFacts(id: "w", seen: Self.now - 1000, fields: ["refused": $0])] } ?? []
+        return BatchProblems(
+            workers: workers, cluster: try #require(ClusterSteering(cluster)), now: Self.now, known: batches)
+    }
+
+    @Test func everySuspensionIsAProblem() throws {
+        let cases: [(fields: [String: String], cluster: String, codes: [BatchProblem.Code], remedy: String)] = [
+            (["flag.suspended": "1"], ",,", [.suspended], "go on with: darkroom resume \(Self.first)"),
+            (
+                ["flag.downloads.suspended": "1"], ",,", [.downloadsSuspended],
+                "go on with: darkroom resume \(Self.first) --downloads"
+            ),
+            (
+                ["flag.filtrations.suspended": "1"], ",,", [.filtrationsSuspended],
+                "go on with: darkroom resume \(Self.first) --filtrations"
+            ),
+            ([:], "s,,", [.clusterSuspended], "go on with: darkroom resume"),
+            (
+                [:], "df,,", [.clusterDownloadsSuspended, .clusterFiltrationsSuspended],
+                "go on with: darkroom resume --downloads"
+            ),
+            (["focus.first": "4", "focus.last": "6", "focus.only": "1"], ",,", [.focusOnly], "they go on with: "),
+            ([:], ",,", [], ""), (["flag.suspended": "1", "state": "finished"], ",,", [], ""),
+        ]
+        for (fields, cluster, codes, remedy) in cases {
+            let batch = try batch(Self.first, fields)
+            let found = try problems([batch], cluster: cluster).of(batch)
+            #expect(found.map(\.code) == codes)
+            #expect(found.first?.remedy.hasPrefix(remedy) ?? true, "\(found)")
+        }
+    }
+
+    @Test func whyNobodyTakesItHasACode() throws {
+        let batch = try batch(Self.first)
+        func code(_ refused: String?) throws -> BatchProblem.Code? {
+            try problems([batch], refused: refused).of(batch).first?.code
+        }
+        #expect(try code(nil) == .noWorker)
+        #expect(try code("\(Self.first): its output /a is not below a folder of --outputs-under") == .optionMissing)
+        #expect(try code("\(Self.first): its output folder is not seen here: /a is missing") == .folderMissing)
+        #expect(try code("\(Self.first): /a: No space left on device; make room") == .diskFull)
+        #expect(try code("\(Self.first): no such filter") == .refused)
+        #expect(try code("\(Self.second): no such filter") == nil)
+    }
+
+    @Test func silentFeederIsAProblem() throws {
+        let batch = try batch(Self.first, ["sealed": "0", "feeder.seen": "\(Self.now - 40_000)"])
+        #expect(try problems([batch]).of(batch).map(\.code) == [.feederSilent])
+    }
+
+    @Test func batchThatWaitsForOneThatCannotFinishSaysWhy() throws {
+        let stuck = try batch(Self.first, ["flag.suspended": "1"])
+        let middle = try batch(Self.second, after: [Self.first])
+        let last = try batch(Self.third, after: [Self.second])
+        let found = try problems([stuck, middle, last]).of(last)
+        #expect(found.map(\.code) == [.dependencyStuck])
+        #expect(found.first?.text == "it waits for \(Self.second), which does not go on: it is suspended")
+        #expect(found.first?.remedy == "go on with: darkroom resume \(Self.first)")
+        // One that goes on.
+        let going = try batch(Self.first)
+        #expect(try problems([going, middle]).of(middle).map(\.code) == [.waiting])
+        // In a list of all, what hinders the first is said once.
+        #expect(try problems([stuck, middle, last]).of([stuck, middle, last]).map(\.batch) == [Self.first])
+    }
+}
