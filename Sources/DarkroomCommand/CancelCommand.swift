@@ -35,7 +35,7 @@ struct CancelCommand: ParsableCommand {
 
     func run() throws {
         let store = try redis.connect()
-        let control = BatchControl(store: store)
+        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         let answer = SteeringAnswer(store, redis, json: json)
         guard let batch else { return try cancelAll(control, answer) }
         let found = try store.batch(named: batch)

@@ -28,7 +28,7 @@ struct DependCommand: ParsableCommand {
 
     func run() throws {
         let store = try redis.connect()
-        let control = BatchControl(store: store)
+        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         let found = try store.batch(named: batch)
         var others: [BatchFacts] = []
         for name in on {

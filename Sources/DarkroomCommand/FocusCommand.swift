@@ -31,7 +31,7 @@ struct FocusCommand: ParsableCommand {
 
     func run() throws {
         let store = try redis.connect()
-        let control = BatchControl(store: store)
+        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         let found = try store.batch(named: batch)
         let answer = SteeringAnswer(store, redis, json: json)
         guard let range = photos?.ranges.first else {

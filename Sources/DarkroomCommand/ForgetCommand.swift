@@ -17,7 +17,8 @@ struct ForgetCommand: ParsableCommand {
         while true {
             switch try store.perform(store.forget(found.id, unfinished: force)) {
             case .more: continue
-            case .forgotten, .gone: return
+            case .forgotten, .gone:
+                return try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).awaitReplica()
             case .unfinished(let state):
                 throw CommandError(
                     "batch \(found.label) is \(state.rawValue): \(HumanText.count(found.photos - found.counts.final)) of "

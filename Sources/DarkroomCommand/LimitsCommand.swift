@@ -28,7 +28,7 @@ struct LimitsCommand: ParsableCommand {
 
     func run() throws {
         let store = try redis.connect()
-        let control = BatchControl(store: store)
+        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         if clear {
             try control.clearLimits()
         } else if downloads != nil || filtrations != nil {

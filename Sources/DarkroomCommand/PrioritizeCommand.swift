@@ -19,7 +19,7 @@ struct PrioritizeCommand: ParsableCommand {
     func run() throws {
         let store = try redis.connect()
         let found = try store.batch(named: batch)
-        let isNew = try BatchControl(store: store).prioritize(found.id, priority)
+        let isNew = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).prioritize(found.id, priority)
         let sentence =
             "batch \(found.label) " + (isNew ? "has priority \(priority) now" : "had priority \(priority) already")
         try SteeringAnswer(store, redis, json: json).give(sentence, try found.refreshed(store))

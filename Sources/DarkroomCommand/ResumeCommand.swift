@@ -17,7 +17,7 @@ struct ResumeCommand: ParsableCommand {
 
     func run() throws {
         let store = try redis.connect()
-        let control = BatchControl(store: store)
+        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         let batch = try what.batch.map { try store.batch(named: $0) }
         var wasSuspended = false
         for part in what.parts where try control.resume(batch?.id, part) { wasSuspended = true }

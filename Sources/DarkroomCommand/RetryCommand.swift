@@ -31,7 +31,7 @@ struct RetryCommand: ParsableCommand {
         let found = try store.batch(named: batch)
         let reasons = reason.flatMap(\.reasons)
         try list.restore(found, in: store)
-        let retried = try BatchControl(store: store).retry(found.id, reasons: reasons)
+        let retried = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).retry(found.id, reasons: reasons)
         try tell(retried, of: try found.refreshed(store), reasons, SteeringAnswer(store, redis, json: json))
     }
 

@@ -41,7 +41,7 @@ struct SuspendCommand: ParsableCommand {
 
     func run() throws {
         let store = try redis.connect()
-        let control = BatchControl(store: store)
+        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         let batch = try what.batch.map { try store.batch(named: $0) }
         var isNew = false
         for part in what.parts where try control.suspend(batch?.id, part) { isNew = true }

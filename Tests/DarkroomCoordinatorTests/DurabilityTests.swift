@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
@@ -91,6 +92,36 @@ import Testing
         let lack = try #require(
             try Durability(store: store, replicas: 1, replicaPatience: .milliseconds(50)).wait().lack)
         #expect(lack.description.contains("1 replica should have the batch, but Redis has none"))
+    }
+
+    @Test func eachFunctionThatSteersSaysThatNoReplicaHasTheChange() throws {
+        let (master, replicas) = try master(replicas: 1)
+        defer { stopped([master] + replicas) }
+        let store = BatchStore(master.configuration, keys: try Keys())
+        let id = BatchID("a")
+        for name in ["a", "b"] { _ = try store.perform(store.submit(BatchID(name), BatchOptions())) }
+        #expect(try Durability(store: store).wait().lack == nil)
+        kill(replicas[0].processIdentifier, SIGSTOP)
+        defer { kill(replicas[0].processIdentifier, SIGCONT) }
+
+        let lacks = Locked([ReplicaLack]())
+        let control = BatchControl(store: store, replicaPatience: .milliseconds(20)) { lack in
+            lacks.withLock { $0.append(lack) }
+        }
+        let changes: [(String, (BatchControl) throws -> Void)] = [
+            ("suspend", { _ = try $0.suspend(id) }), ("resume", { _ = try $0.resume(id) }),
+            ("suspend all", { _ = try $0.suspend(nil) }), ("prioritize", { _ = try $0.prioritize(id, .high) }),
+            ("focus", { _ = try $0.focus(id, 0...3, only: false) }), ("clear", { try $0.clearFocus(id) }),
+            ("limits", { try $0.setLimits(downloads: 3, filtrations: nil) }), ("no limits", { try $0.clearLimits() }),
+            ("depend", { try $0.depend(id, on: [BatchID("b")]) }),
+            ("undepend", { _ = try $0.undepend(id, from: [BatchID("b")]) }), ("retry", { _ = try $0.retry(id) }),
+            ("cancel", { _ = try $0.cancel(id) }), ("cancel all", { _ = try $0.cancelAll() }),
+        ]
+        for (number, (name, change)) in changes.enumerated() {
+            try change(control)
+            #expect(lacks.withLock { $0.count } == number + 1, "\(name)")
+        }
+        #expect(lacks.withLock { $0 }.allSatisfy { $0.subject == .change && $0.confirmed == 0 })
     }
 
     @Test func stopsWaitingWhenItIsToldTo() throws {

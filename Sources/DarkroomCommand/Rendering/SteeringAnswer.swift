@@ -34,6 +34,9 @@ struct SteeringAnswer {
         }
     }
 
+    /// Says on standard error that no replica has a change.
+    @Sendable static func warn(of lack: ReplicaLack) { printToStandardError("warning: \(lack)") }
+
     private func give(_ sentence: String, json: () throws -> JSON) throws {
         let output = StandardOutput()
         guard isJSON else {

@@ -39,13 +39,14 @@ extension BatchControl {
             }
             if depended.cancelledBy != nil { break }
         }
+        try awaitReplica()
         return depended
     }
 
     /// Takes it back that a batch waits for others; it is ready when nothing else is left that it waits for.
     /// - Returns: false when it waited for none of them.
     public func undepend(_ id: BatchID, from others: [BatchID]) throws -> Bool {
-        try store.perform(others.map { store.undepend(id, from: $0) }).reduce(false) { isChanged, reply in
+        try steer(others.map { store.undepend(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
             case .removed(let isNew): return isNew || isChanged
             case .gone(let gone): throw ControlError.gone(gone)

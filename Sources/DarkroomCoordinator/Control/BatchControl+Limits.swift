@@ -19,11 +19,11 @@ extension BatchControl {
                 "limit of \(limit) \(name) at once: it can be \(bounds.lowerBound) to \(bounds.upperBound); to let none begin, "
                     + "suspend them")
         }
-        _ = try store.perform(store.setLimits(downloads: downloads, filtrations: filtrations))
+        _ = try steer(store.setLimits(downloads: downloads, filtrations: filtrations))
     }
 
     /// Takes the limits away: each worker does as much at once as it was started for.
-    public func clearLimits() throws { _ = try store.perform(store.clearLimits()) }
+    public func clearLimits() throws { _ = try steer(store.clearLimits()) }
 
     /// The limits and flags of the cluster.
     public func limits() throws -> ClusterSteering { try store.clusterSteering() }

@@ -47,6 +47,7 @@ extension BatchControl {
             case .gone: throw ControlError.gone(id)
             }
         }
+        try awaitReplica()
         return sum
     }
 
@@ -79,7 +80,7 @@ extension BatchControl {
     private func replaceFocus(
         of id: BatchID, _ focus: Steering.Focus?, _ nothingLeft: String
     ) throws -> (isNew: Bool, photos: Int) {
-        switch try store.perform(store.focus(id, focus)) {
+        switch try steer(store.focus(id, focus)) {
         case .done(let isNew, let photos): return (isNew, photos)
         case .finished: throw ControlError.finished(id, nothingLeft)
         case .cancelled: throw ControlError.cancelled(id, nothingLeft)

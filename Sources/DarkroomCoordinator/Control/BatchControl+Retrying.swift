@@ -44,6 +44,7 @@ extension BatchControl {
             case .gone: throw ControlError.gone(id)
             }
         }
+        try awaitReplica()
         return sum
     }
 }

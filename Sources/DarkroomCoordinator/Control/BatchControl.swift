@@ -10,8 +10,43 @@ public final class BatchControl: Sendable {
     /// What it steers.
     public let store: BatchStore
 
+    private let replicaPatience: Duration
+    private let onLack: @Sendable (ReplicaLack) -> Void
+
     /// Steers what is in a store.
-    public init(store: BatchStore) { self.store = store }
+    ///
+    /// Where Redis has replicas, each function returns when one of them has the change, too, so that a failover does not
+    /// undo it.
+    /// - Parameters:
+    ///   - store: What it steers.
+    ///   - onLack: Called when no replica has confirmed a change within 5 s. The function then returns all the same.
+    public convenience init(store: BatchStore, onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }) {
+        self.init(store: store, replicaPatience: .seconds(5), onLack: onLack)
+    }
+
+    init(store: BatchStore, replicaPatience: Duration, onLack: @escaping @Sendable (ReplicaLack) -> Void) {
+        self.store = store
+        self.replicaPatience = replicaPatience
+        self.onLack = onLack
+    }
+
+    /// Blocks until a replica has what was changed through the store, where Redis has replicas, or 5 s are over.
+    public func awaitReplica() throws {
+        let durability = Durability(store: store, replicaPatience: replicaPatience)
+        guard var lack = try durability.waitForReplicas() else { return }
+        lack.subject = .change
+        onLack(lack)
+    }
+
+    /// Performs a call that changes something.
+    func steer<Reply>(_ call: ScriptCall<Reply>) throws -> Reply { try steer([call])[0] }
+
+    /// Performs calls that change something in one pipeline.
+    func steer<Reply>(_ calls: [ScriptCall<Reply>]) throws -> [Reply] {
+        let replies = try store.perform(calls)
+        try awaitReplica()
+        return replies
+    }
 
     /// Cancels a batch: what of it has not begun never will, what runs is stopped, what is done stays. For good.
     ///
@@ -20,7 +55,7 @@ public final class BatchControl: Sendable {
     /// - Parameter reason: why, for those who look at the batch; may be empty.
     /// - Returns: `cancelled` or `finished`; a batch that is gone is an error.
     public func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
-        let reply = try store.perform(store.cancel(id, reason: reason))
+        let reply = try steer(store.cancel(id, reason: reason))
         if case .gone = reply { throw ControlError.gone(id) }
         return reply
     }
@@ -37,6 +72,7 @@ public final class BatchControl: Sendable {
             }
             rest = rest.dropFirst(Self.callsOfAPipeline)
         }
+        try awaitReplica()
         return cancelled
     }
 
@@ -46,7 +82,7 @@ public final class BatchControl: Sendable {
     /// - Parameter part: `everything`, or only downloads or filtrations; the three are independent of each other.
     /// - Returns: false when it was suspended so before.
     public func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
-        try changed(store.perform(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
+        try changed(steer(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
     }
 
     /// Lets a batch, or the cluster, go on.
@@ -55,7 +91,7 @@ public final class BatchControl: Sendable {
     /// - Returns: false when nothing of it was suspended.
     public func resume(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
         let parts = part == .everything ? [.downloads, .filtrations, .everything] : [part]
-        let replies = try store.perform(parts.map { store.suspend(id, $0, false) })
+        let replies = try steer(parts.map { store.suspend(id, $0, false) })
         return try replies.reduce(false) { isChanged, reply in
             try changed(reply, of: id, "there is nothing left to resume") || isChanged
         }
@@ -64,7 +100,7 @@ public final class BatchControl: Sendable {
     /// Makes a batch more or less urgent, from the next claim on, everywhere. What is claimed already runs as it would.
     /// - Returns: false when it had the priority before.
     public func prioritize(_ id: BatchID, _ priority: Priority) throws -> Bool {
-        try changed(store.perform(store.prioritize(id, priority)), of: id, "there is nothing left to order")
+        try changed(steer(store.prioritize(id, priority)), of: id, "there is nothing left to order")
     }
 
     /// How many calls are sent at once.

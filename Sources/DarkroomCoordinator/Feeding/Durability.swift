@@ -54,7 +54,8 @@ struct Durability {
         return false
     }
 
-    private func waitForReplicas() throws -> ReplicaLack? {
+    /// Blocks until as many replicas as are asked for have what was written before, or the patience is over.
+    func waitForReplicas() throws -> ReplicaLack? {
         // Asked on the connection that is to wait: WAIT is about all that was written before its last command.
         var connected = try connectedReplicas()
         let wanted = replicas ?? min(connected, 1)
@@ -93,6 +94,16 @@ public struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
     public let confirmed: Int
     /// How long they were waited for.
     public let patience: Duration
+    /// What they were to have.
+    public var subject = Subject.batch
+
+    /// What replicas were to have.
+    public enum Subject: Sendable {
+        /// A batch that was fed.
+        case batch
+        /// What a call changed for a batch or for the cluster.
+        case change
+    }
 
     /// What was asked, what was found, what that means, what to do.
     public var description: String {
@@ -100,8 +111,14 @@ public struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
         let found =
             connected == 0
             ? "Redis has none" : "Redis has \(connected) connected, of which \(confirmed) confirmed it"
-        return
-            "\(replicas) should have the batch, but \(found) within \(patience.components.seconds) s; all is fed, and until "
-            + "more have it a failover may lose photos (then feed again with --resume); look at the replicas: darkroom doctor"
+        let seconds = patience.components.seconds
+        return switch subject {
+        case .batch:
+            "\(replicas) should have the batch, but \(found) within \(seconds) s; all is fed, and until more have it a "
+                + "failover may lose photos (then feed again with --resume); look at the replicas: darkroom doctor"
+        case .change:
+            "\(replicas) should have this change, but \(found) within \(seconds) s; the change is made, and until more have "
+                + "it a failover may lose it (then make it again); look at the replicas: darkroom doctor"
+        }
     }
 }

@@ -59,6 +59,33 @@ import Testing
             outcome.standardError.contains("3 replicas should have the batch, but Redis has 2 connected, of which 2"))
     }
 
+    @Test func steeringReturnsWhenAReplicaHasIt() throws {
+        defer { redis.stop() }
+        func suspend() throws -> Program {
+            try Program(["suspend", "--namespace", queue.namespace], environment: ["DARKROOM_REDIS": redis.url])
+        }
+        func isSuspended(_ server: RedisServer) throws -> Bool {
+            let key = queue.store.keys.control
+            return try RedisConnection(server.configuration).call(RedisCommand("HGET", key, "suspended")).string == "1"
+        }
+        let standing = redis.servers.dropFirst().map(\.processIdentifier)
+        for replica in standing { kill(replica, SIGSTOP) }
+        defer { for replica in standing { kill(replica, SIGCONT) } }
+        let waiting = try suspend()
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try !isSuspended(redis.servers[0]) { try #require(ContinuousClock.now < deadline) }
+        #expect(!waiting.ends(within: .seconds(1)), "it ended although a failover would undo the change")
+        for replica in standing { kill(replica, SIGCONT) }
+        let outcome = try waiting.outcome()
+        #expect(outcome.status == 0 && !outcome.standardError.contains("replica"), "\(outcome)")
+        #expect(try redis.servers.dropFirst().contains { try isSuspended($0) })
+
+        for replica in standing { kill(replica, SIGSTOP) }
+        let lacking = try suspend().outcome()
+        #expect(lacking.status == 0, "\(lacking)")
+        #expect(lacking.standardError.contains("warning: 1 replica should have this change, but Redis has 2 connected"))
+    }
+
     @Test func aRunAsksForReplicasOfASharedRedisOnly() throws {
         defer { redis.stop() }
         for arguments in [
