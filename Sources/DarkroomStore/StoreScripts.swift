@@ -36,6 +36,7 @@ enum StoreScripts {
         "time.lua": PackageResources.time_lua,
         "ring.lua": PackageResources.ring_lua,
         "finish.lua": PackageResources.finish_lua,
+        "expiring.lua": PackageResources.expiring_lua,
         "renew.lua": PackageResources.renew_lua,
         "requeue.lua": PackageResources.requeue_lua,
         "forgetting.lua": PackageResources.forgetting_lua,

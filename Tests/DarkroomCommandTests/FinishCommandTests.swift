@@ -51,6 +51,12 @@ import Testing
         #expect(try text("variables") == expected)
     }
 
+    @Test func aBatchThatIsToBeForgottenSoonIsStillToldOf() throws {
+        let outcome = try submit("cat > \(scratch.path("facts"))", "--retain", "1ms")
+        #expect(outcome.status == 3, "\(outcome)")
+        #expect(try text("facts").contains("\"finished\""))
+    }
+
     @Test(arguments: [
         ("exit 7", "the command ended with status 7: exit 7"),
         ("kill -TERM $$", "the command was ended by signal 15: kill -TERM $$"),

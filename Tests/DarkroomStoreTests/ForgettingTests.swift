@@ -86,4 +86,24 @@ import Testing
         #expect(try test.store.perform(test.store.forget(ever)) == .forgotten)
         try expectNothingLeft(test)
     }
+
+    @Test func aBatchStaysForThirtySecondsAfterItsEndAndWhileItsWebhookStands() throws {
+        let test = try TestStore()
+        let plain = try test.submit("plain", operations: 1) { $0.retain = .zero }
+        let hooked = try test.submit("hooked", operations: 1) {
+            $0.retain = .zero
+            $0.webhook = "https://hooks.example.org/"
+        }
+        for operation in try test.claim() { try test.report(operation.held, "FFa") }
+        let end = try #require(try test.batch(plain).finished)
+        let hookedEnd = try #require(try test.batch(hooked).finished)
+        #expect(try test.state().expiring == [plain: end + 30_000, hooked: hookedEnd + 24 * 3_600_000])
+
+        let reply = try test.store.perform(test.store.heartbeat(worker: nil))
+        let due = try #require(reply.webhooks.first)
+        let taken = try test.store.perform(test.store.takeWebhook(due, for: .seconds(60)))
+        guard case .taken(_, let score) = taken else { throw TestFailure(description: "\(taken)") }
+        #expect(try test.store.perform(test.store.settleWebhook(due.member, score: score, retryAfter: nil)))
+        #expect(try test.state().expiring == [plain: end + 30_000, hooked: hookedEnd + 30_000])
+    }
 }

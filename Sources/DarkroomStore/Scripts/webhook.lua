@@ -7,9 +7,14 @@
 local prefix, member = KEYS[1], ARGV[1]
 local score = redis.call('ZSCORE', prefix .. 'webhooks', member)
 if not score or tonumber(score) ~= tonumber(ARGV[2]) then return {'MOVED'} end
-local key = prefix .. 'batch:' .. string.match(member, '^(.*) %d+$')
-if ARGV[3] == '' or redis.call('HEXISTS', key, 'state') == 0 then
+local id = string.match(member, '^(.*) %d+$')
+local key = prefix .. 'batch:' .. id
+local state = redis.call('HGET', key, 'state')
+if ARGV[3] == '' or not state then
     redis.call('ZREM', prefix .. 'webhooks', member)
+    if state == 'finished' then
+--#include expiring.lua
+    end
     return {'OK', 0, 0}
 end
 local clock = redis.call('TIME')

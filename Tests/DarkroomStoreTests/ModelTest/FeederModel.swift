@@ -30,7 +30,7 @@ struct FeederModel {
         options.window = random.pick([1, 2, 3, 5, 10_000])!
         options.priority = random.pick(Priority.allCases)!
         options.lease = .seconds(random.pick([1500, 3500, 7500])!)
-        options.retain = random.chance(20) ? nil : .seconds(24 * 3600)
+        options.retain = random.chance(20) ? nil : random.chance(20) ? .zero : .seconds(48 * 3600)
         options.output = random.pick(["", "", "/photos/a", "/photos/b"])!
         options.afterSuccess = random.chance(40)
         options.originals = random.chance(25) ? "/originals" : ""

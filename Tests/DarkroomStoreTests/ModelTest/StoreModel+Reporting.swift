@@ -119,12 +119,19 @@ extension StoreModel {
             state.batches[id]!.entries = [:]
             state.batches[id]!.deaths = [:]
         }
-        if batch.retain >= 0 { state.expiring[id] = now + batch.retain }
         if !batch.dependents.order.isEmpty { state.releases[id] = now }
         if !batch.webhook.isEmpty {
             state.batches[id]!.attempts = 0
             state.webhooks["\(id) \(batch.round)"] = now
         }
+        expire(id)
+    }
+
+    /// A finished batch is forgotten after its time, but not within 30 s, nor within a day while a webhook of it stands.
+    mutating func expire(_ id: BatchID) {
+        guard let batch = state.batches[id], let finished = batch.finished, batch.retain >= 0 else { return }
+        let hasWebhook = state.webhooks.keys.contains { $0.hasPrefix("\(id) ") }
+        state.expiring[id] = finished + max(batch.retain, hasWebhook ? 86_400_000 : 30_000)
     }
 
     /// Puts a batch where it belongs: into the ring of its priority exactly when something of it can be handed out. One that
