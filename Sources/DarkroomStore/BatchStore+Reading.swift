@@ -163,6 +163,20 @@ extension BatchStore {
         return zip(ids, hashes).map { WorkerFacts(id: $0.id, seen: $0.seen, fields: Self.fields($1)) }
     }
 
+    /// The webhooks that are due, the one that has been due for the longest time first, without the first `first` of them;
+    /// the URL of a batch that is gone is "".
+    public func dueWebhooks(from first: Int, atMost count: Int) throws(StoreError) -> [DueWebhook] {
+        let command = RedisCommand(
+            "ZRANGEBYSCORE", keys.webhooks, "-inf", String(try time()), "WITHSCORES", "LIMIT", String(first),
+            String(count))
+        let list = try read(command).array ?? []
+        let due = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
+            list[at].string.map { DueWebhook(member: $0, score: list[at + 1].int ?? 0, url: "") }
+        }
+        let urls = try read(due.map { RedisCommand("HGET", keys.batch($0.batch), "webhook") })
+        return zip(due, urls).map { DueWebhook(member: $0.member, score: $0.score, url: $1.string ?? "") }
+    }
+
     /// The fields of a hash as HGETALL gives them; values that are no text are left out.
     private static func fields(_ value: RedisValue) -> [String: String] {
         let list = value.array ?? []

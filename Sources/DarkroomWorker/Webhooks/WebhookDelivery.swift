@@ -7,42 +7,49 @@ import Foundation
 
 /// Delivers the webhooks of batches that have finished, each at least once, to the hosts that this worker may deliver to.
 ///
-/// Heartbeats tell which are due. A worker takes one by moving it a minute ahead, so that another takes it up when this one
-/// dies of it; each delivery has a thread of its own.
+/// Heartbeats list the ten webhooks that have been due for the longest time. When ten are due, more may be, and this worker
+/// may deliver to none of the ten hosts: the worker then reads further webhooks itself. A worker takes a webhook by moving it
+/// a minute ahead, so that another worker delivers it if this one ends before. Each delivery has a thread of its own. A
+/// server that does not answer takes up half of these threads at most.
 final class WebhookDelivery: Sendable {
-    private static let maxAtOnce = 4
+    private static let maxAtOnce = 8
+    private static let maxAtOnceToAServer = 4
     private static let timeout = Duration.seconds(10)
     /// How long a webhook that was taken is nobody else's.
     private static let hold = Duration.seconds(60)
-    /// As many webhooks as a heartbeat tells of.
+    /// As many webhooks as a heartbeat lists.
     private static let fullList = 10
-    /// For how long one is put off that stands in the way of others.
-    private static let detour = Duration.seconds(30)
+    /// How many webhooks one search reads.
+    private static let searchSize = 1000
 
     private struct State {
-        var underway: Set<String> = []
-        /// What is due and not this worker's, and since when that is known.
-        var others: [DueWebhook: ContinuousClock.Instant] = [:]
+        /// The webhooks that are due and may go out from here, oldest first.
+        var pending: [DueWebhook] = []
+        /// The webhooks that are being delivered, by member, and their servers.
+        var underway: [String: String] = [:]
+        /// Where the next search begins, as a number of webhooks that are due.
+        var searchFrom = 0
+        /// When the next search may begin; nil while one runs.
+        var nextSearch: ContinuousClock.Instant? = .now
         var isStopping = false
     }
 
     private let store: BatchStore
     private let hosts: WebhookHosts
     private let secret: [UInt8]?
-    private let patience: Duration
+    private let searchPause: Duration
     private let logger: Logger
     private let state = Locked(State())
     private let ended = Signal()
     private let aborted = Latch()
 
-    /// - Parameter patience: how long other workers have to take what this one may not deliver: as long as each needs to have
-    ///   had a heartbeat.
+    /// - Parameter searchPause: The time between two searches, which bounds what they cost Redis.
     init(
-        _ store: BatchStore, _ configuration: WorkerConfiguration, patience: Duration = .seconds(5),
+        _ store: BatchStore, _ configuration: WorkerConfiguration, searchPause: Duration = .seconds(10),
         logger: Logger
     ) {
         self.store = store
-        self.patience = patience
+        self.searchPause = searchPause
         hosts = configuration.webhookHosts
         secret = configuration.webhookSecret
         self.logger = logger
@@ -50,9 +57,9 @@ final class WebhookDelivery: Sendable {
 
     /// Begins to deliver what is due and may go out from here; never blocks. Called with every heartbeat's answer.
     func offer(_ due: [DueWebhook]) {
-        guard !state.withLock({ $0.isStopping }) else { return }
+        guard !state.withLock({ $0.isStopping }), !hosts.isEmpty else { return }
         begin(due)
-        passOn(due.filter { !hosts.allow($0.url) }, isListFull: due.count >= Self.fullList)
+        if due.count >= Self.fullList { search() }
     }
 
     /// Nothing that heartbeats tell of is begun any more.
@@ -74,30 +81,64 @@ final class WebhookDelivery: Sendable {
         }
     }
 
+    /// Puts webhooks that may go out from here behind the others that wait for a thread.
     private func begin(_ due: [DueWebhook]) {
-        for webhook in due where hosts.allow(webhook.url) {
-            let isMine = state.withLock { state in
-                state.underway.count < Self.maxAtOnce && state.underway.insert(webhook.member).inserted
+        let mine = due.filter { hosts.allow($0.url) }
+        state.withLock { state in
+            var known = Set(state.pending.map(\.member)).union(state.underway.keys)
+            state.pending += mine.filter { known.insert($0.member).inserted }
+        }
+        beginPending()
+    }
+
+    /// Begins the deliveries for which there are threads.
+    private func beginPending() {
+        let begun = state.withLock { state in
+            var (begun, waiting): ([DueWebhook], [DueWebhook]) = ([], [])
+            for webhook in state.pending {
+                let server = Self.server(of: webhook.url)
+                if state.underway.count < Self.maxAtOnce,
+                    state.underway.values.count(where: { $0 == server }) < Self.maxAtOnceToAServer
+                {
+                    state.underway[webhook.member] = server
+                    begun.append(webhook)
+                } else {
+                    waiting.append(webhook)
+                }
             }
-            guard isMine else { continue }
+            state.pending = waiting
+            return begun
+        }
+        for webhook in begun {
             _ = OwnedThread("darkroom-webhook") { [self] in
                 deliver(webhook)
-                state.withLock { _ = $0.underway.remove(webhook.member) }
+                let isStopping = state.withLock { state in
+                    state.underway[webhook.member] = nil
+                    return state.isStopping
+                }
+                if !isStopping { beginPending() }
                 ended.raise()
             }
         }
     }
 
-    /// Puts off webhooks for other workers that fill the list of those due, once those have had the time to take them.
-    /// Else ten that no worker may deliver would keep all others waiting.
-    private func passOn(_ others: [DueWebhook], isListFull: Bool) {
-        let stuck = state.withLock { state in
-            state.others = Dictionary(uniqueKeysWithValues: Set(others).map { ($0, state.others[$0] ?? .now) })
-            guard isListFull else { return [DueWebhook]() }
-            return others.filter { state.others[$0].map { .now - $0 >= patience } ?? false }
+    /// Reads the webhooks behind those that heartbeats list, a part at a time, and begins those that may go out from here.
+    private func search() {
+        let from = state.withLock { state -> Int? in
+            guard let next = state.nextSearch, next <= .now else { return nil }
+            state.nextSearch = nil
+            return state.searchFrom
         }
-        // Whoever comes first moves it; what is not moved is seen again with the next heartbeat.
-        store.send(stuck.map { store.settleWebhook($0.member, score: $0.score, retryAfter: Self.detour) }) { _ in }
+        guard let from else { return }
+        _ = OwnedThread("darkroom-webhook") { [self] in
+            // If Redis cannot be reached, the thread of the heartbeats says so; a later search begins at the same place.
+            let found = try? store.dueWebhooks(from: from, atMost: Self.searchSize)
+            if let found { begin(found) }
+            state.withLock { state in
+                if let found { state.searchFrom = found.count < Self.searchSize ? 0 : from + found.count }
+                state.nextSearch = .now + searchPause
+            }
+        }
     }
 
     private func deliver(_ webhook: DueWebhook) {
@@ -121,8 +162,7 @@ final class WebhookDelivery: Sendable {
     /// Sends a request.
     /// - Returns: how long to wait before the next attempt; nil when none follows.
     private func post(_ request: WebhookRequest, _ webhook: DueWebhook, _ attempt: Int) -> Duration? {
-        // Of the URL only the server: its path may be a secret.
-        let server = WebAddress(url: webhook.url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
+        let server = Self.server(of: webhook.url)
         var event: LogMetadata = [
             .batch: .text(webhook.batch), "server": .text(server), "attempt": .number(attempt),
         ]
@@ -146,5 +186,10 @@ final class WebhookDelivery: Sendable {
         event["pause"] = .seconds(pause)
         logger.warning("webhook failed, it is tried again", key: server, event)
         return pause
+    }
+
+    /// The server that a URL names, without the path, which may be a secret.
+    private static func server(of url: String) -> String {
+        WebAddress(url: url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
     }
 }
