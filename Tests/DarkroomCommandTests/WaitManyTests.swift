@@ -26,6 +26,18 @@ import Testing
         #expect(facts.map { $0["cancelled"] as? Bool } == [false, false, true])
     }
 
+    @Test func workersAreReadOnceInThreeSeconds() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let queue = try Queue(redis)
+        try queue.submit(Self.urls)
+        let outcome = try queue.run("wait", "--timeout", "2500ms")
+        #expect(outcome.status == 124 && outcome.standardError.contains("no living worker takes it"))
+        // Only reading the workers uses this command.
+        let statistics = try queue.store.connection.call(.init("INFO", "commandstats")).string ?? ""
+        #expect(statistics.contains("cmdstat_zrevrange:calls=1,"), "\(statistics)")
+    }
+
     @Test func timeoutSaysWhichHadNotFinished() throws {
         let queue = try Queue()
         try queue.submit(Self.urls) { $0.name = "done" }

@@ -13,6 +13,11 @@ struct BatchWaiter {
     }
 
     private static let pause = Duration.milliseconds(250)
+    /// A reading of many batches takes long, so the next one begins after so many times that long, within ``longestPause``.
+    private static let pauseOfReadings = 20.0
+    private static let longestPause = Duration.seconds(3)
+    /// Finding out what hinders a batch reads every worker.
+    private static let problemsEvery = Duration.seconds(3)
     private static let heartbeatEvery = Duration.seconds(3)
     private static let heartbeatsAtOnce = 100
 
@@ -22,6 +27,8 @@ struct BatchWaiter {
     private let warn: (String) -> Void
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
+    private var problems: [BatchProblem] = []
+    private var nextProblems = ContinuousClock.now
     private var warned: Set<Warned> = []
     private var hasToldOutage = false
 
@@ -67,13 +74,17 @@ struct BatchWaiter {
         var now = 0
         var nextHeartbeat = ContinuousClock.now
         while true {
+            var pause = Self.pause
             do {
                 if nextHeartbeat <= .now {
                     try keepHouse()
                     nextHeartbeat = .now + Self.heartbeatEvery
                 }
+                let began = ContinuousClock.now
                 now = try store.time()
-                let problems = try refresh(&latest, now: now)
+                try refresh(&latest)
+                pause = min(max(pause, (.now - began) * Self.pauseOfReadings), Self.longestPause)
+                if nextProblems <= .now { try findProblems(of: latest, now: now) }
                 noteBack()
                 let all = batches.compactMap { latest[$0.id] }
                 let isEnough = try isEnough(all, problems)
@@ -82,7 +93,8 @@ struct BatchWaiter {
                 try noteAway(error)
             }
             if let deadline, deadline <= .now { return .timedOut(batches.compactMap { latest[$0.id] }, now: now) }
-            pause(atMost: deadline.map { $0 - .now } ?? Self.pause)
+            // Redis has no signal for a client to wait for that also survives its restarts.
+            Self.sleep(min(pause, deadline.map { $0 - .now } ?? pause))
         }
     }
 
@@ -96,7 +108,7 @@ struct BatchWaiter {
             } catch let error as StoreError where error.isPassing {
                 try noteAway(error)
             }
-            pause()
+            Self.sleep(Self.pause)
         }
     }
 
@@ -113,31 +125,35 @@ struct BatchWaiter {
         hasToldOutage = false
     }
 
-    /// Redis has no signal for a client to wait for that also survives its restarts.
-    private func pause(atMost limit: Duration = Self.pause) {
-        Thread.sleep(forTimeInterval: min(Self.pause, limit) / .seconds(1))
-    }
+    private static func sleep(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
 
     /// Does what a worker's heartbeats do for others; each does a bounded step, and many may be due.
     private func keepHouse() throws {
         for _ in 0..<Self.heartbeatsAtOnce where try !store.keepHouse() { return }
     }
 
-    /// Reads the facts of those that have not finished, and says what has come to hinder them.
-    /// - Returns: what hinders them.
-    private mutating func refresh(_ latest: inout [BatchID: BatchFacts], now: Int) throws -> [BatchProblem] {
+    /// Reads the facts of those that have not finished.
+    private func refresh(_ latest: inout [BatchID: BatchFacts]) throws {
         let open = latest.values.filter { $0.state != .finished }
         let found = try store.facts(of: open.map(\.id))
         for facts in found { latest[facts.id] = facts }
-        if let gone = open.first(where: { batch in !found.contains { $0.id == batch.id } }), !isFeeding() {
+        let there = Set(found.map(\.id))
+        if let gone = open.first(where: { !there.contains($0.id) }), !isFeeding() {
             throw CommandError(
                 "batch \(gone.label) was forgotten while it was waited for; it had \(gone.counts.final) of "
                     + "\(HumanText.count(gone.photos, of: "photo")) done when it was last seen")
         }
+    }
+
+    /// Reads what hinders batches, and says what is new of it.
+    private mutating func findProblems(of latest: [BatchID: BatchFacts], now: Int) throws {
         let batches = latest.values.sorted { $0.id < $1.id }
-        let problems = try store.problems(of: found, now: now).of(batches)
+        let open = batches.filter { $0.state != .finished }
+        problems = try store.problems(of: open, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
-        return problems
+        // What is said first is read then.
+        nextProblems = .now + Self.problemsEvery
+        if .now < warnFrom { nextProblems = min(nextProblems, warnFrom) }
     }
 
     /// Says each problem once while it lasts.
