@@ -70,24 +70,36 @@ let package = Package(
             dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem"],
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
+        .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
         .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
-        .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
+        .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
-        .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomTransferTests",
-            dependencies: ["DarkroomTransfer", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport"]),
+            dependencies: [
+                "DarkroomTransfer", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport",
+                "ErrorExpectations",
+            ]),
         .testTarget(
             name: "DarkroomImagingTests",
-            dependencies: ["DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib", "FuzzSupport"]),
-        .testTarget(name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport"]),
+            dependencies: [
+                "DarkroomImaging", "DarkroomConcurrency", "CImaging", "CJPEG", "CZlib", "FuzzSupport",
+                "ErrorExpectations",
+            ]),
+        .testTarget(
+            name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
         .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
         .testTarget(
-            name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport"]),
-        .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
+            name: "DarkroomStoreTests",
+            dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations"]),
+        .testTarget(
+            name: "DarkroomCoordinatorTests",
+            dependencies: ["DarkroomCoordinator", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
@@ -97,11 +109,15 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "SteerBatch", "OwnOperation",
+                "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations", "SteerBatch",
+                "OwnOperation",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
-            dependencies: ["Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport", "HostileWorker"]),
+            dependencies: [
+                "Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport", "ErrorExpectations",
+                "HostileWorker",
+            ]),
         .testTarget(
             name: "DarkroomTortureTests",
             dependencies: [

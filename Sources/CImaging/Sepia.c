@@ -12,7 +12,7 @@
 #if defined(__x86_64__) && !__has_feature(thread_sanitizer)
 // The loader picks the AVX2 code where the processor has it: no build flag, one binary. It does so before the thread
 // sanitizer is ready for code that it watches.
-#define VECTORISED __attribute__((target_clones("default", "arch=x86-64-v3")))
+#define VECTORISED __attribute__((target_clones("default", "avx2")))
 #else
 #define VECTORISED
 #endif

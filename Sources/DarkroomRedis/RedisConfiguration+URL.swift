@@ -99,7 +99,7 @@ extension RedisConfiguration {
         } else {
             shown = String(rest)
         }
-        return url[..<start] + shown + query
+        return "\(url[..<start])\(shown)\(query)"
     }
 
     /// Whether each colon in a list of hosts is followed by a number.

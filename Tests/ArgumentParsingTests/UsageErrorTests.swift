@@ -1,4 +1,5 @@
 import ArgumentParsing
+import ErrorExpectations
 import Testing
 
 @Suite struct UsageErrorTests {
@@ -98,7 +99,7 @@ import Testing
             let description = "it broke"
         }
         let command = try Root.parseAsRoot(["cancel", "a"])
-        let error = #expect(throws: ExitCode.self) { try command.run() }
+        let error = expectError(ExitCode.self) { try command.run() }
         #expect(CommandExit(try #require(error)).code == ExitCode(4))
         #expect(CommandExit(ExitCode(3)).standardError.isEmpty)
         #expect(CommandExit(Failure()).code == .failure)

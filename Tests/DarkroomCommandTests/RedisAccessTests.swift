@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -43,7 +44,7 @@ import Testing
         ),
     ])
     func whatIsWrongWithAFileIsSaid(_ arguments: [String], _ message: String) throws {
-        let end = try #require(throws: CommandExit.self) { try DarkroomProgram.parseAsRoot(["status"] + arguments) }
+        let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(["status"] + arguments) }
         #expect(end.code == .usage)
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
     }
@@ -53,7 +54,7 @@ import Testing
         ("redis+sentinel://h/m?password=secret", "redis+sentinel://h/m?***"),
     ])
     func aWrongAddressIsShownWithoutItsPassword(_ address: String, _ shown: String) throws {
-        let end = try #require(throws: CommandExit.self) {
+        let end = try requireError(CommandExit.self) {
             try DarkroomProgram.parseAsRoot(["status", "--redis", address])
         }
         #expect(end.code == .usage && !end.standardError.contains("secret"), "\(end.standardError)")

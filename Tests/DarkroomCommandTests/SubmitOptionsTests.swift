@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -42,14 +43,14 @@ import Testing
     ])
     func badValueIsAUsageError(_ options: String, _ message: String) throws {
         let arguments = ["submit", "list", "-o", "/out"] + options.split(separator: " ").map(String.init)
-        let end = try #require(throws: CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
+        let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
         #expect(end.code == .usage && end.standardOutput.isEmpty)
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
     }
 
     @Test(arguments: ["https://ann:secret@photos.example/", "http://secret@photos.example", "ftp://ann:secret@h"])
     func secretsOfAWebhookAreNeitherTakenNorShown(_ url: String) throws {
-        let end = try #require(throws: CommandExit.self) {
+        let end = try requireError(CommandExit.self) {
             try DarkroomProgram.parseAsRoot(["submit", "list", "-o", "/out", "--webhook", url])
         }
         #expect(end.code == .usage && !end.standardError.contains("secret@"), "\(end.standardError)")
@@ -59,7 +60,7 @@ import Testing
     @Test func resumeNamesTheOptionsOfANewBatch() throws {
         let line =
             "submit l --resume b --quality 85 --priority high --after a --originals /o --remote-output --wait --json"
-        let end = try #require(throws: CommandExit.self) {
+        let end = try requireError(CommandExit.self) {
             try DarkroomProgram.parseAsRoot(
                 line.split(separator: " ").map(String.init), environment: ["DARKROOM_REDIS": "unix:///here"])
         }
@@ -75,7 +76,7 @@ import Testing
             ("develop a b --filter x:mine", "only a worker that has this operation can run it"),
             ("run a -o b --filter x:mine", "the worker of a run has only the image filters"),
         ] {
-            let end = try #require(throws: CommandExit.self) {
+            let end = try requireError(CommandExit.self) {
                 try DarkroomProgram.parseAsRoot(line.split(separator: " ").map(String.init))
             }
             #expect(end.standardError.contains("error: --filter x:mine: \(message)"), "\(end.standardError)")

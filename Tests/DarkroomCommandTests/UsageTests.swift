@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -77,14 +78,14 @@ import Testing
     ])
     func badValueIsAUsageError(_ line: String, _ message: String) throws {
         let arguments = line.split(separator: " ").map(String.init)
-        let end = try #require(throws: CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
+        let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
         #expect(end.code == .usage && end.standardOutput.isEmpty)
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
     }
 
     @Test(arguments: ["redis://:secret@host:99999999", "redis://ann:secret@", "http://:secret@host"])
     func passwordOfABadAddressIsNotShown(_ address: String) throws {
-        let end = try #require(throws: CommandExit.self) {
+        let end = try requireError(CommandExit.self) {
             try DarkroomProgram.parseAsRoot(["status"], environment: ["DARKROOM_REDIS": address])
         }
         #expect(end.code == .usage && !end.standardError.contains("secret"), "\(end.standardError)")
@@ -93,7 +94,7 @@ import Testing
     @Test func everyCommandHasHelpWithAnExample() throws {
         for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
             let name = command.configuration.name
-            let end = try #require(throws: CommandExit.self) { try DarkroomProgram.parseAsRoot([name, "--help"]) }
+            let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot([name, "--help"]) }
             #expect(end.code == .success)
             let isGroup = !command.configuration.subcommands.isEmpty
             #expect(isGroup || end.standardOutput.contains("\n  darkroom \(name)"), "\(name) shows no example")
@@ -145,7 +146,7 @@ import Testing
         for (folder, found) in [("/no/such", "no such folder"), ("/etc/passwd", "not a folder")] {
             let command = try #require(
                 try DarkroomProgram.parseAsRoot(["worker", "--outputs-under", folder]) as? WorkerCommand)
-            let error = try #require(throws: CommandError.self) { try command.workerConfiguration() }
+            let error = try requireError(CommandError.self) { try command.workerConfiguration() }
             #expect(error.description.hasPrefix("--outputs-under \(folder): \(found)"))
         }
     }

@@ -3,6 +3,7 @@ import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
 import DarkroomTestSupport
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomCoordinator
@@ -112,7 +113,7 @@ import Testing
 
     @Test(arguments: [(10_000, 9_000, CoordinatorError.Code.batchSealed), (9_000, 10_000, .listDiffers)])
     func anotherListIsRefused(count: Int, others: Int, code: CoordinatorError.Code) throws {
-        let error = #expect(throws: CoordinatorError.self) { _ = try feed(count, others: others) }
+        let error = expectError(CoordinatorError.self) { _ = try feed(count, others: others) }
         #expect(error?.code == code, "\(error?.description ?? "")")
         #expect(try store.facts(of: store.batchIDs()).map(\.photos) == [others])
     }

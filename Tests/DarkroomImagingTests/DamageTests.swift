@@ -1,4 +1,5 @@
 import CImaging
+import ErrorExpectations
 import Foundation
 import DarkroomConcurrency
 import Testing
@@ -175,7 +176,7 @@ import Testing
         let file = JPEG.file(Pixels.gradient(width: 1000, height: 2000), .baseline)
         for route in Route.allCases {
             let asked = Locked(0)
-            let error = #expect(throws: ImagingError.self) {
+            let error = expectError(ImagingError.self) {
                 try file.withBytes { bytes throws(ImagingError) in
                     try Imaging.run(
                         route == .usual ? darkroom_develop : darkroom_develop_by_vips, bytes,
@@ -196,7 +197,7 @@ import Testing
     @Test(arguments: ImageFormat.allCases) func cancelOfAnythingIsCancelled(format: ImageFormat) throws {
         let file = try Self.file(format)
         for filters in [[Filter.standard], [.standard, .tiltShift(radius: 3)]] {
-            let error = #expect(throws: ImagingError.self) {
+            let error = expectError(ImagingError.self) {
                 try Imaging.develop(file, DevelopOptions(filters: filters)) { true }
             }
             #expect(error?.code == .cancelled)

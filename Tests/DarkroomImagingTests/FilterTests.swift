@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomImaging
@@ -26,7 +27,7 @@ import Testing
         "tilt-shift=radius:inf",
     ])
     func refusesOtherTextWithWhatToWrite(text: String) {
-        let error = #expect(throws: FilterSyntaxError.self) { try Filter(parsing: text) }
+        let error = expectError(FilterSyntaxError.self) { try Filter(parsing: text) }
         #expect(error?.description.hasPrefix("filter \"\(text)\": ") == true)
         #expect(error?.problem.contains("sepia") == true || error?.problem.contains("tilt-shift=radius:3") == true)
     }

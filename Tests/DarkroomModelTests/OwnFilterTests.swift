@@ -1,4 +1,5 @@
 import DarkroomModel
+import ErrorExpectations
 import Testing
 
 @Suite struct OwnFilterTests {
@@ -21,10 +22,10 @@ import Testing
         #expect(try OwnFilter.name(in: ["sepia=0.8", "tilt-shift=radius:3"]) == nil)
         #expect(try OwnFilter.name(in: []) == nil)
         for filters in [["x:sketch", "sepia"], ["sepia", "x:sketch"], ["x:a", "x:b"]] {
-            let error = #expect(throws: InvalidOwnFilter.self) { try OwnFilter.name(in: filters) }
+            let error = expectError(InvalidOwnFilter.self) { try OwnFilter.name(in: filters) }
             #expect(error?.description.contains("leave out the others") == true)
         }
-        let error = #expect(throws: InvalidOwnFilter.self) { try OwnFilter.name(in: ["x:no name"]) }
+        let error = expectError(InvalidOwnFilter.self) { try OwnFilter.name(in: ["x:no name"]) }
         #expect(error?.description.hasPrefix("filter \"x:no name\": write x:") == true)
     }
 }

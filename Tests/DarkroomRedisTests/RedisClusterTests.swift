@@ -1,5 +1,6 @@
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -78,7 +79,7 @@ import Testing
         let (from, to) = (cluster.nodes[0], cluster.nodes[1])
         try RedisCluster.call(to, "CLUSTER", "SETSLOT", "\(slot)", "IMPORTING", cluster.names[0])
         try RedisCluster.call(from, "CLUSTER", "SETSLOT", "\(slot)", "MIGRATING", cluster.names[1])
-        let error = try #require(throws: RedisError.self) { try connection.call(count()) }
+        let error = try requireError(RedisError.self) { try connection.call(count()) }
         #expect(error.serverErrorName == "ASK" && error.isPassing)
         try RedisCluster.call(from, "MIGRATE", "127.0.0.1", "\(cluster.ports[1])", namespace + "n", "0", "5000")
         #expect(throws: RedisError.self) { try connection.call(count()) }

@@ -1,4 +1,5 @@
 import DarkroomRedis
+import ErrorExpectations
 import Testing
 
 @Suite struct RedisConfigurationTests {
@@ -84,7 +85,7 @@ import Testing
         ("redis+sentinel://a/m?sentinel-user=secret", "sentinel-user without a password"),
     ])
     func refusesWhatIsNoAddressWithoutShowingPasswords(url: String, found: String) throws {
-        let error = try #require(throws: RedisError.self) { try RedisConfiguration(url: url) }
+        let error = try requireError(RedisError.self) { try RedisConfiguration(url: url) }
         #expect(error.code == .invalidAddress)
         #expect(error.message.contains(found))
         #expect(error.message.contains("redis://[user:password@]host"))

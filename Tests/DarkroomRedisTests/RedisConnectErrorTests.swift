@@ -1,5 +1,6 @@
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -42,7 +43,7 @@ import Testing
         try connect("ann", "open sesame")
         try connect(nil, "default")
         for (user, password) in [("ann", "secret"), ("bob", "open sesame"), (nil, "secret"), (nil, nil)] {
-            let error = try #require(throws: RedisError.self) { try connect(user, password) }
+            let error = try requireError(RedisError.self) { try connect(user, password) }
             #expect(error.code == .authenticationFailed)
             #expect(error.message.contains("password"))
             #expect(!error.description.contains("secret") && !error.description.contains("sesame"))
@@ -50,7 +51,7 @@ import Testing
 
         var configuration = redis.configuration
         configuration.password = "secret"
-        let error = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        let error = try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
         #expect(error.code == .authenticationFailed)
         #expect(error.message.contains("without any password"))
     }
@@ -58,7 +59,7 @@ import Testing
     @Test func theDatabaseDoesNotExist() throws {
         var configuration = redis.configuration
         configuration.database = 999
-        let error = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        let error = try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
         #expect(error.code == .server)
         #expect(error.message.contains("DB index is out of range"))
     }
@@ -86,7 +87,7 @@ import Testing
         let stub = try StubServer(answer: [])
         var configuration = try RedisConfiguration(url: "redis://127.0.0.1:\(stub.port)")
         configuration.connectTimeout = .seconds(2)
-        let error = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        let error = try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
         #expect(error.code == .cannotConnect)
         #expect(error.message.contains("in time"))
     }

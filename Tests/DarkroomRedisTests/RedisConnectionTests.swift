@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -105,7 +106,7 @@ import Testing
         ])
         #expect(results[0] == .success(.status("OK")))
         #expect(results[2] == .success(.bytes(Array("text".utf8))))
-        let error = try #require(throws: RedisError.self) { try results[1].get() }
+        let error = try requireError(RedisError.self) { try results[1].get() }
         #expect(error.code == .server)
         #expect(error.serverErrorName == "ERR")
         #expect(error.description.contains("INCR on unix://"))
@@ -117,7 +118,7 @@ import Testing
         try connection.connect()
         connection.close()
         connection.close()
-        let error = try #require(throws: RedisError.self) { try connection.call(RedisCommand("PING")) }
+        let error = try requireError(RedisError.self) { try connection.call(RedisCommand("PING")) }
         #expect(error.code == .closed)
     }
 
@@ -127,7 +128,7 @@ import Testing
         let answers = Answers(of: [RedisCommand("BLPOP", redis.namespace(), "0")], on: connection)
         connection.close()
         let results = try answers.wait()
-        let error = try #require(throws: RedisError.self) { try results[0].get() }
+        let error = try requireError(RedisError.self) { try results[0].get() }
         #expect(error.code == .closed)
     }
 
@@ -146,7 +147,7 @@ import Testing
         var configuration = redis.configuration
         configuration.replyTimeout = .seconds(2)
         let connection = RedisConnection(configuration)
-        let error = try #require(throws: RedisError.self) {
+        let error = try requireError(RedisError.self) {
             try connection.call(RedisCommand("BLPOP", redis.namespace(), "0"))
         }
         #expect(error.code == .timedOut)

@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -32,7 +33,7 @@ import Testing
         try connection.connect()
         proxy.freeze()
         let began = ContinuousClock.now
-        let error = try #require(throws: RedisError.self) { try connection.call(RedisCommand("PING")) }
+        let error = try requireError(RedisError.self) { try connection.call(RedisCommand("PING")) }
         #expect(error.code == .timedOut && error.isPassing)
         #expect(began.duration(to: .now) < .seconds(20))
         proxy.thaw()
@@ -79,7 +80,7 @@ import Testing
             try waitUntilBlocked(1, on: observer)
             proxy.cut()
             let results = try answers.wait()
-            let error = try #require(throws: RedisError.self) { try results[0].get() }
+            let error = try requireError(RedisError.self) { try results[0].get() }
             #expect(error.code == .disconnected && error.isPassing)
             try waitUntilBlocked(0, on: observer)
         }

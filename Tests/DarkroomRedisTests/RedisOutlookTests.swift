@@ -1,5 +1,6 @@
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -30,7 +31,7 @@ import Testing
             #expect(error.serverErrorName == "READONLY" && error.outlook == .passing)
         }
         let scripts = RedisConnection(redis.configuration, scripts: [writing])
-        let error = try #require(throws: RedisError.self) { try scripts.call(writing.command(keys: [])) }
+        let error = try requireError(RedisError.self) { try scripts.call(writing.command(keys: [])) }
         #expect(error.serverErrorName == "READONLY" && error.isPassing)
 
         let after = try #require(try connection.call(RedisCommand("CLIENT", "ID")).int)
@@ -121,10 +122,10 @@ import Testing
         defer { redis.stop() }
         #expect(try failure(of: RedisCommand("NO-SUCH-COMMAND")).outlook == .lasting)
         #expect(try failure(of: RedisCommand("EVAL", "return nil + 1", "0")).outlook == .lasting)
-        let wrong = try #require(throws: RedisError.self) { try RedisConfiguration(url: "http://h") }
+        let wrong = try requireError(RedisError.self) { try RedisConfiguration(url: "http://h") }
         #expect(wrong.outlook == .lasting)
         try administer("CONFIG", "SET", "requirepass", "x")
-        let denied = try #require(throws: RedisError.self) {
+        let denied = try requireError(RedisError.self) {
             try RedisConnection(redis.configuration).connect()
         }
         #expect(denied.outlook == .lasting)

@@ -1,5 +1,6 @@
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -21,11 +22,11 @@ import Testing
         let results = try answers.wait()
         #expect(results[0] == .success(.status("PONG")), "what was answered keeps its answer")
         for result in results[1...] {
-            let error = try #require(throws: RedisError.self) { try result.get() }
+            let error = try requireError(RedisError.self) { try result.get() }
             #expect(error.code == .disconnected)
         }
 
-        let error = try #require(throws: RedisError.self) { try connection.call(call) }
+        let error = try requireError(RedisError.self) { try connection.call(call) }
         #expect(error.code == .cannotConnect)
 
         try redis.restart()
@@ -56,7 +57,7 @@ import Testing
         redis.terminate()
         for answers in (0..<20).map({ _ in Answers(of: [RedisCommand("PING")], on: connection) }) {
             let results = try answers.wait()
-            let error = try #require(throws: RedisError.self) { try results[0].get() }
+            let error = try requireError(RedisError.self) { try results[0].get() }
             #expect(error.code == .cannotConnect)
         }
     }
@@ -64,12 +65,12 @@ import Testing
     @Test func aServerProcessSaysWhyItDoesNotStart() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
-        let error = try #require(throws: RedisError.self) { try RedisServer(arguments: ["--maxmemory", "lots"]) }
+        let error = try requireError(RedisError.self) { try RedisServer(arguments: ["--maxmemory", "lots"]) }
         #expect(error.code == .cannotStartServer)
         #expect(error.message.contains("maxmemory"))
 
         let long = redis.folder + "/" + String(repeating: "x", count: 100)
-        let tooLong = try #require(throws: RedisError.self) {
+        let tooLong = try requireError(RedisError.self) {
             try RedisServerProcess(socketPath: long, folder: redis.folder)
         }
         #expect(tooLong.message.contains("107"))

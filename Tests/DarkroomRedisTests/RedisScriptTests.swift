@@ -1,5 +1,6 @@
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -53,7 +54,7 @@ import Testing
     @Test func namesTheScriptInErrors() throws {
         let fail = RedisScript(name: "fail", source: Array("return redis.error_reply('NOPE because')".utf8))
         let connection = RedisConnection(redis.configuration, scripts: [fail])
-        let error = try #require(throws: RedisError.self) { try connection.call(fail.command(keys: [])) }
+        let error = try requireError(RedisError.self) { try connection.call(fail.command(keys: [])) }
         #expect(error.description.hasPrefix("script \"fail\" on unix://"))
         #expect(error.serverErrorName == "NOPE")
     }
@@ -61,7 +62,7 @@ import Testing
     @Test func failsToConnectWithAScriptThatIsNotLua() throws {
         let wrong = RedisScript(name: "wrong", source: Array("retrun 1".utf8))
         let connection = RedisConnection(redis.configuration, scripts: [wrong])
-        let error = try #require(throws: RedisError.self) { try connection.connect() }
+        let error = try requireError(RedisError.self) { try connection.connect() }
         #expect(error.code == .server)
         #expect(error.description.contains("\"wrong\""))
         #expect(error.description.contains("compiling"))
@@ -69,7 +70,7 @@ import Testing
 
     @Test func leavesUnknownScriptsToTheCaller() throws {
         let connection = RedisConnection(redis.configuration)
-        let error = try #require(throws: RedisError.self) {
+        let error = try requireError(RedisError.self) {
             try connection.call(RedisCommand("EVALSHA", String(repeating: "0", count: 40), "0"))
         }
         #expect(error.serverErrorName == "NOSCRIPT")

@@ -1,5 +1,6 @@
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -51,7 +52,7 @@ import Testing
         }
         let promotion = ContinuousClock.now
         if let inFlight {
-            let error = try #require(throws: RedisError.self) { try inFlight.wait()[0].get() }
+            let error = try requireError(RedisError.self) { try inFlight.wait()[0].get() }
             #expect(error.code == .disconnected && error.isPassing)
         }
         let promoted = try #require(try redis.promoted())
@@ -87,22 +88,22 @@ import Testing
 
         var wrong = configuration
         wrong.sentinelPassword = nil
-        let without = try #require(throws: RedisError.self) { try RedisConnection(wrong).connect() }
+        let without = try requireError(RedisError.self) { try RedisConnection(wrong).connect() }
         #expect(without.code == .authenticationFailed && without.description.contains("ask") == false)
         wrong = configuration
         wrong.password = "wrong-secret"
-        let denied = try #require(throws: RedisError.self) { try RedisConnection(wrong).connect() }
+        let denied = try requireError(RedisError.self) { try RedisConnection(wrong).connect() }
         #expect(denied.code == .authenticationFailed)
         for error in [without, denied] { #expect(!error.description.contains("secret")) }
 
         wrong = configuration
         wrong.address = .sentinels(
             redis.sentinelPorts.map { RedisConfiguration.Endpoint(host: "127.0.0.1", port: $0) }, service: "other")
-        let unknown = try #require(throws: RedisError.self) { try RedisConnection(wrong).connect() }
+        let unknown = try requireError(RedisError.self) { try RedisConnection(wrong).connect() }
         #expect(unknown.description.contains("it watches no service of the name \"other\""))
 
         for sentinel in redis.sentinels { sentinel.stop() }
-        let gone = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        let gone = try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
         #expect(gone.isPassing)
         #expect(gone.description.hasPrefix("find the master of \"\(RedisSentinels.service)\": none of 3 sentinels"))
         #expect(gone.description.contains("Connection refused"))
@@ -114,7 +115,7 @@ import Testing
         // The sentinel names the first server; it is made a replica behind its back.
         let administrator = RedisConnection(redis.servers[0].configuration)
         _ = try administrator.call(RedisCommand("REPLICAOF", "127.0.0.1", "1"))
-        let error = try #require(throws: RedisError.self) {
+        let error = try requireError(RedisError.self) {
             try RedisConnection(RedisConfiguration(url: redis.url)).connect()
         }
         #expect(error.isPassing)

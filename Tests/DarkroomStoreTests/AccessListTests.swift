@@ -1,6 +1,7 @@
 import DarkroomModel
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -192,12 +193,12 @@ import Testing
 
     @Test func aMonitorChangesNothing() throws {
         let monitor = try store("monitor")
-        let error = try #require(throws: StoreError.self) {
+        let error = try requireError(StoreError.self) {
             try monitor.perform(monitor.submit(BatchID("b"), BatchOptions()))
         }
         #expect(error.redis?.serverErrorName == "NOPERM")
         for words in [["HSET", "{darkroom}:control", "suspended", "1"], ["PUBLISH", "{darkroom}:control", "x"]] {
-            let error = try #require(throws: RedisError.self) {
+            let error = try requireError(RedisError.self) {
                 try monitor.connection.call(RedisCommand(arguments: words.map { Array($0.utf8) }))
             }
             #expect(error.serverErrorName == "NOPERM")
@@ -212,7 +213,7 @@ import Testing
             var configuration = redis.configuration
             configuration.user = "fresh"
             configuration.password = password
-            let error = try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+            let error = try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
             #expect(error.code == .authenticationFailed)
         }
     }

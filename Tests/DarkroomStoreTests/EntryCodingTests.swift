@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomModel
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomStore
@@ -38,7 +39,7 @@ import Testing
     }
 
     @Test func anEntryOfANewerVersionIsAClearError() {
-        let error = #expect(throws: StoreError.self) { try EntryCoding.records(of: [2, 0, 0], firstIndex: 0) }
+        let error = expectError(StoreError.self) { try EntryCoding.records(of: [2, 0, 0], firstIndex: 0) }
         #expect(error?.code == .damagedEntry)
         #expect(error?.description.contains("version 2, this program reads 1") == true)
     }

@@ -1,5 +1,6 @@
 import DarkroomModel
 import DarkroomTestSupport
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomStore
@@ -38,7 +39,7 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(sealed: false)
         for photos in [0, 4] {
-            let error = #expect(throws: StoreError.self) { try test.store.perform(test.feeding(id, 1, photos: photos)) }
+            let error = expectError(StoreError.self) { try test.store.perform(test.feeding(id, 1, photos: photos)) }
             #expect(error?.description.contains("an operation of \(photos) photos, 1 to 3 are allowed") == true)
         }
         #expect(try test.batch(id).operations == 0)

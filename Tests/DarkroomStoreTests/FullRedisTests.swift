@@ -1,5 +1,6 @@
 import DarkroomModel
 import DarkroomTestSupport
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomStore
@@ -15,9 +16,9 @@ import Testing
         try test.command("CONFIG", "SET", "maxmemory", "1")
         defer { _ = try? test.command("CONFIG", "SET", "maxmemory", "0") }
 
-        let feed = #expect(throws: StoreError.self) { try test.store.perform(test.feeding(id, 4, photos: 3)) }
+        let feed = expectError(StoreError.self) { try test.store.perform(test.feeding(id, 4, photos: 3)) }
         #expect(feed?.redis?.serverErrorName == "OOM")
-        let submit = #expect(throws: StoreError.self) { try test.submit("another") }
+        let submit = expectError(StoreError.self) { try test.submit("another") }
         #expect(submit?.redis?.serverErrorName == "OOM")
         #expect(try test.state().batches.count == 1)
 

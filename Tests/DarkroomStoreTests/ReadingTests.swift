@@ -1,5 +1,6 @@
 import DarkroomModel
 import DarkroomTestSupport
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomStore
@@ -54,7 +55,7 @@ import Testing
 
     @Test func aBatchIsNamedByIDPrefixOrName() throws {
         let test = try TestStore()
-        let none = #expect(throws: StoreError.self) { try test.store.batch(named: "x") }
+        let none = expectError(StoreError.self) { try test.store.batch(named: "x") }
         #expect(none?.code == .noSuchBatch)
         try test.submit("20260101-1") { $0.name = "one" }
         try test.submit("20260101-2") { $0.name = "twice" }
@@ -63,7 +64,7 @@ import Testing
         #expect(try test.store.batch(named: "20260102").id.description == "20260102-1")
         #expect(try test.store.batch(named: "one").id.description == "20260101-1")
         for name in ["20260101", "twice"] {
-            let error = #expect(throws: StoreError.self) { try test.store.batch(named: name) }
+            let error = expectError(StoreError.self) { try test.store.batch(named: name) }
             #expect(error?.code == .ambiguousBatch)
         }
         #expect(try test.store.batchIDs().map(\.description) == ["20260101-1", "20260101-2", "20260102-1"])

@@ -1,5 +1,6 @@
 import DarkroomRedis
 import DarkroomTestSupport
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomStore
@@ -18,7 +19,7 @@ import Testing
 
     @Test(arguments: ["6.2.14", "5.0", "6.9.9"])
     func refusesVersion(_ version: String) throws {
-        let error = try #require(throws: StoreError.self) {
+        let error = try requireError(StoreError.self) {
             try RedisRequirements.check(information: "redis_version:\(version)\r\n", of: "redis://r:1")
         }
         #expect(error.code == .unsuitableRedis)
@@ -27,14 +28,14 @@ import Testing
     }
 
     @Test func refusesWhatTellsNoVersion() throws {
-        let error = try #require(throws: StoreError.self) { try RedisRequirements.check(information: "hello", of: "r") }
+        let error = try requireError(StoreError.self) { try RedisRequirements.check(information: "hello", of: "r") }
         #expect(error.description.contains("found version none"))
     }
 
     @Test func refusesARealRedisThatEvicts() throws {
         let evicting = try RedisServer(arguments: ["--maxmemory-policy", "allkeys-lru"])
         defer { evicting.stop() }
-        let error = try #require(throws: StoreError.self) { try RedisRequirements.check(evicting.configuration) }
+        let error = try requireError(StoreError.self) { try RedisRequirements.check(evicting.configuration) }
         #expect(error.code == .unsuitableRedis)
         #expect(error.description.contains("found maxmemory-policy allkeys-lru"))
         #expect(error.description.contains("CONFIG SET maxmemory-policy noeviction"))

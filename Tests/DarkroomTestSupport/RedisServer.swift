@@ -1,7 +1,12 @@
 import DarkroomConcurrency
 import DarkroomRedis
 import Foundation
-import Testing
+
+#if compiler(>=6.1)
+    import Testing
+#else
+    @_spi(Experimental) import Testing
+#endif
 
 /// A real redis-server of a suite, on a socket in a temporary folder; each test takes a namespace of its own.
 ///
@@ -111,14 +116,35 @@ public final class RedisServer: Sendable {
     }
 }
 
+#if compiler(>=6.1)
+    /// Traits of this kind run code around a suite.
+    package typealias SuiteScoping = TestScoping
+#else
+    /// Traits of this kind run code around a suite; what `TestScoping` was before Swift 6.1, and no public interface.
+    package typealias SuiteScoping = CustomExecutionTrait
+#endif
+
 /// Gives a suite its ``RedisServer``.
-public struct RedisServerTrait: SuiteTrait, TestScoping {
+package struct RedisServerTrait: SuiteTrait, SuiteScoping {
     let arguments: [String]
 
-    /// Starts the server before the suite's tests and stops it after them.
-    public func provideScope(
-        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
-    ) async throws {
+    #if compiler(>=6.1)
+        /// Starts the server before the suite's tests and stops it after them.
+        package func provideScope(
+            for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+        ) async throws {
+            try await serve(function)
+        }
+    #else
+        /// Starts the server before the suite's tests and stops it after them.
+        package func execute(
+            _ function: @escaping @Sendable () async throws -> Void, for test: Test, testCase: Test.Case?
+        ) async throws {
+            try await serve(function)
+        }
+    #endif
+
+    private func serve(_ function: @Sendable () async throws -> Void) async throws {
         let server = try RedisServer(arguments: arguments)
         defer { server.stop() }
         try await RedisServer.$ofSuite.withValue(server) { try await function() }
@@ -127,8 +153,8 @@ public struct RedisServerTrait: SuiteTrait, TestScoping {
 
 extension Trait where Self == RedisServerTrait {
     /// The suite has a redis-server: `RedisServer.current`.
-    public static var redisServer: Self { RedisServerTrait(arguments: []) }
+    package static var redisServer: Self { RedisServerTrait(arguments: []) }
 
     /// The suite has a redis-server with these options: `RedisServer.current`.
-    public static func redisServer(arguments: [String]) -> Self { RedisServerTrait(arguments: arguments) }
+    package static func redisServer(arguments: [String]) -> Self { RedisServerTrait(arguments: arguments) }
 }

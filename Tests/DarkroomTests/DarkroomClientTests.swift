@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomConcurrency
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -168,7 +169,7 @@ struct DarkroomClientTests {
 
     @Test func whatHasNotFinishedIsNotForgottenUnlessTold() async throws {
         let id = try await client.submit(Self.photos, options: Self.options).id
-        let error = await #expect(throws: DarkroomClientError.self) { try await client.forget(id) }
+        let error = await expectError(DarkroomClientError.self) { try await client.forget(id) }
         #expect(error?.code == .unfinished)
         try await client.forget(id, unfinished: true)
         #expect(try await client.batches().isEmpty)
@@ -188,11 +189,11 @@ struct DarkroomClientTests {
 
     @Test func waitingEndsInTime() async throws {
         let id = try await client.submit(Self.photos, options: Self.options).id
-        let late = await #expect(throws: DarkroomClientError.self) {
+        let late = await expectError(DarkroomClientError.self) {
             try await client.wait(for: id, timeout: .milliseconds(50))
         }
         #expect(late?.code == .timedOut)
-        let gone = await #expect(throws: DarkroomClientError.self) { try await client.wait(for: BatchID("nothing")) }
+        let gone = await expectError(DarkroomClientError.self) { try await client.wait(for: BatchID("nothing")) }
         #expect(gone?.code == .batchGone)
         let task = Task { [client] in try await client.wait(for: id) }
         task.cancel()

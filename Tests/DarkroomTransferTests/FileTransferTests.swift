@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -77,7 +78,7 @@ import Testing
         let unwanted = Latch()
         #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: unwanted).count == 14)
         unwanted.set()
-        let refusal = #expect(throws: Refusal.self) {
+        let refusal = expectError(Refusal.self) {
             try folders.contents(ofFile: photos.path + "/a b.jpg", unless: unwanted)
         }
         #expect(refusal?.code == .cancelled)

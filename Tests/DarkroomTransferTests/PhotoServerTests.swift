@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomPhotoServer
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -75,7 +76,7 @@ import Testing
     @Test func saysWhyItCannotStart() throws {
         #expect(throws: PhotoServerError.self) { try PhotoServer(folder: folder.path + "/missing") }
         let server = try PhotoServer(folder: folder.path)
-        let error = #expect(throws: PhotoServerError.self) { try PhotoServer(folder: folder.path, port: server.port) }
+        let error = expectError(PhotoServerError.self) { try PhotoServer(folder: folder.path, port: server.port) }
         #expect(error?.message.contains("\(server.port)") == true)
     }
 

@@ -1,4 +1,5 @@
 import DarkroomTestSupport
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomTransfer
@@ -34,7 +35,7 @@ import Testing
         ("http://", .notAURL), ("data:image/png;base64,AA", .notAURL), ("dict://127.0.0.1:6379/", .schemeDenied),
     ])
     func goesNowhereElse(location: String, code: TransferError.Code) {
-        let refusal = #expect(throws: Refusal.self) { try hop("http://a.org/1", location) }
+        let refusal = expectError(Refusal.self) { try hop("http://a.org/1", location) }
         #expect(refusal?.code == code, "\(refusal?.detail ?? "")")
     }
 
@@ -43,7 +44,7 @@ import Testing
         var redirects = Redirects(from: "http://a.org/", limit: 2, rules: rules)
         _ = try redirects.follow("http://b.org/")
         #expect(throws: Refusal.self) { try redirects.follow("http://x.EVIL.net./") }
-        let refusal = #expect(throws: Refusal.self) { try redirects.follow("http://b.org/") }
+        let refusal = expectError(Refusal.self) { try redirects.follow("http://b.org/") }
         #expect(refusal?.code == .tooManyRedirects)
     }
 

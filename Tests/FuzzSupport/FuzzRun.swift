@@ -24,6 +24,8 @@ public struct FuzzRun: CustomStringConvertible {
     /// The cases in pieces for processes of their own.
     ///
     /// - Parameter perform: Runs the cases with these seeds in another process, which keeps a ``FuzzNote`` at the path.
+    ///   Exit tests that take arguments came with Swift 6.3; an older compiler runs the cases in the test's own process,
+    ///   which a crash then ends.
     /// - Returns: The seeds that ended their process.
     public func inPieces(of size: Int, _ perform: (_ seeds: Range<UInt64>, _ note: String) async -> Void) async
         -> [UInt64]
@@ -53,9 +55,10 @@ public struct FuzzRun: CustomStringConvertible {
 public final class FuzzNote {
     private let file: Int32
 
-    /// A note at `path`; beside it goes what this process writes to standard error from now on.
-    public init(path: String) {
+    /// A note at `path`; beside it goes what this process writes to standard error from now on, unless that is kept.
+    public init(path: String, keepingStandardError: Bool = false) {
         file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
+        if keepingStandardError { return }
         let words = open(path + ".words", O_WRONLY | O_CREAT | O_CLOEXEC | O_APPEND, 0o600)
         dup2(words, STDERR_FILENO)
         close(words)

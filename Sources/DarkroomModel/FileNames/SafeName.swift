@@ -26,7 +26,8 @@ enum SafeName {
             }
         }
         guard safe.count > maxBytes else { return safe }
-        return safe[..<cut] + [cutMark] + SHA256.hash(Array(name)).prefix(hashDigits / 2).flatMap(hexadecimal)
+        let hash = SHA256.hash(Array(name)).prefix(hashDigits / 2).flatMap(hexadecimal)
+        return Array(safe[..<cut]) + [cutMark] + hash
     }
 
     private static func hexadecimal(_ byte: UInt8) -> [UInt8] {

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomLogging
+import ErrorExpectations
 import Testing
 
 @testable import DarkroomCommand
@@ -44,7 +45,7 @@ import Testing
         let chosen = try Command.parse(["--log-level", "warning", "--log-format", "json"]).log
         let logger = chosen.logger("l", to: chosen.log())
         #expect(logger.isEnabled(.warning) && !logger.isEnabled(.notice) && chosen.logFormat == .json)
-        let end = try #require(throws: CommandExit.self) { try Command.parse(["--log-level", "warnig"]) }
+        let end = try requireError(CommandExit.self) { try Command.parse(["--log-level", "warnig"]) }
         #expect(end.code == .usage && end.standardError.contains("did you mean \"warning\"?"), "\(end.standardError)")
     }
 }

@@ -1,5 +1,6 @@
 import DarkroomCoordinator
 import DarkroomModel
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -62,10 +63,10 @@ import Testing
     }
 
     @Test func folderWithoutAManifestIsAnError() throws {
-        let missing = try #require(throws: ManifestError.self) { try lines() }
+        let missing = try requireError(ManifestError.self) { try lines() }
         #expect(missing.code == .noManifest && missing.description == "\(output): no such folder")
         try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: true)
-        let empty = try #require(throws: ManifestError.self) { try lines() }
+        let empty = try requireError(ManifestError.self) { try lines() }
         #expect(empty.code == .noManifest)
         #expect(empty.description.contains("there is no folder \"manifest\" in it"))
     }
@@ -85,7 +86,7 @@ import Testing
         try handle.seekToEnd()
         try handle.write(contentsOf: Data("{\"batch\":".utf8))
         try handle.close()
-        let error = try #require(throws: ManifestError.self) { try lines() }
+        let error = try requireError(ManifestError.self) { try lines() }
         #expect(error.code == .damaged)
         #expect(error.description.hasPrefix("\(path), line 2: no line of a manifest (found \"{\"batch\":\")"))
     }

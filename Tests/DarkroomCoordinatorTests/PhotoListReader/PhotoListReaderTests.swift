@@ -2,6 +2,7 @@ import DarkroomCoding
 import DarkroomCoordinator
 import DarkroomModel
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -120,7 +121,7 @@ import Testing
         ]
         try FileManager.default.createDirectory(atPath: "\(folder.path)/photos", withIntermediateDirectories: false)
         for (path, code, found) in cases {
-            let error = try #require(throws: PhotoListError.self) { try all(PhotoListReader(path)) }
+            let error = try requireError(PhotoListError.self) { try all(PhotoListReader(path)) }
             #expect(error.code == code, "\(error)")
             #expect(error.list == path)
             #expect(error.description.contains(found), "\(error)")
@@ -132,7 +133,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write("secret", [1])
         chmod(path, 0)
-        let error = #expect(throws: PhotoListError.self) { try PhotoListReader(path) }
+        let error = expectError(PhotoListError.self) { try PhotoListReader(path) }
         #expect(error?.code == .unreadable)
         #expect(error?.message.contains("permission") == true)
     }

@@ -1,6 +1,7 @@
 import DarkroomCoordinator
 import DarkroomModel
 import DarkroomTestSupport
+import ErrorExpectations
 import Testing
 
 @Suite struct WebListTests {
@@ -44,7 +45,7 @@ import Testing
             ("/cut", .unreadable, "fetching it failed"),
             ("/page", .notAList, "HTML"),
         ] as [(String, PhotoListError.Code, String)] {
-            let error = try #require(throws: PhotoListError.self) { try all(PhotoListReader(server.url(path))) }
+            let error = try requireError(PhotoListError.self) { try all(PhotoListReader(server.url(path))) }
             #expect(error.code == code, "\(error)")
             #expect(error.description.contains(found), "\(error)")
             #expect(error.description.contains(":\(server.port)/") && !error.description.contains("secret"))
@@ -62,7 +63,7 @@ import Testing
                     : EveryAddressServer.redirect(to: "http://\(host):\(inside.port)/list")
             }
             for host in ["169.254.169.254", "10.0.0.1", "127.0.0.1", "[::1]", "[fd00:ec2::254]"] {
-                let error = #expect(throws: PhotoListError.self) {
+                let error = expectError(PhotoListError.self) {
                     try PhotoListReader("http://ann:pass@8.8.8.8:\(outside.port)/\(host)?key=secret")
                 }
                 let text = error?.description ?? ""
@@ -82,7 +83,7 @@ import Testing
     @Test func letsGoOfAListThatIsNotReadToItsEnd() async throws {
         let server = try HostileServer(["/endless": .endless])
         defer { server.stop() }
-        let error = #expect(throws: PhotoListError.self) { try PhotoListReader(server.url("/endless")) }
+        let error = expectError(PhotoListError.self) { try PhotoListReader(server.url("/endless")) }
         #expect(error?.code == .notAList)
         #expect(await server.wait { $0.departures["/endless"] == 1 })
     }

@@ -1,4 +1,5 @@
 import DarkroomModel
+import ErrorExpectations
 import Testing
 
 @Suite struct FileNameTemplateTests {
@@ -63,7 +64,7 @@ import Testing
         ("{index}{index}", "twice"),
         ("{index}" + String(repeating: "x", count: 101), "101 bytes"), ("", "neither"),
     ]) func refusesTemplates(text: String, found: String) {
-        let problem = #expect(throws: FileNameTemplate.Problem.self) {
+        let problem = expectError(FileNameTemplate.Problem.self) {
             try FileNameTemplate(text, namesAreUnique: false)
         }
         #expect(problem?.description.contains(found) == true, "\(problem?.description ?? "")")

@@ -1,4 +1,5 @@
 import DarkroomModel
+import ErrorExpectations
 import Testing
 
 @Suite struct JSONListTests {
@@ -66,7 +67,7 @@ import Testing
 
     @Test func recommendsJSONLForADocumentThatIsTooLarge() throws {
         let text = "[" + String(repeating: "\"http://a/1\",", count: 10_000) + "\"http://a/2\"]"
-        let error = #expect(throws: PhotoListError.self) {
+        let error = expectError(PhotoListError.self) {
             try entries(of: Array(text.utf8), step: 10_000, maxWholeBytes: 100_000)
         }
         #expect(error?.code == .tooLarge)
