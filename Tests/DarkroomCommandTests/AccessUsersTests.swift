@@ -1,0 +1,62 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+/// The Redis of `docker-compose.yml`: started by `deploy/acl/redis`, with the passwords that `deploy/acl/passwords` makes.
+@Suite(.timeLimit(.minutes(2))) struct AccessUsersTests {
+    private static let folder = URL(filePath: #filePath).appending(path: "../../../deploy/acl").standardized.path
+
+    private let scratch: ScratchFolder
+    private let port: Int
+
+    init() throws {
+        scratch = try ScratchFolder()
+        port = try RedisServer.freePort()
+    }
+
+    private func makePasswords() throws -> [String] {
+        let process = Process()
+        process.executableURL = URL(filePath: Self.folder + "/passwords")
+        process.arguments = [scratch.path("secrets")]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return try ["worker", "coordinator", "monitor"].map {
+            try String(contentsOfFile: scratch.path("secrets/\($0)"), encoding: .utf8)
+        }
+    }
+
+    private func run(_ command: String..., role: String) throws -> Program.Outcome {
+        let access = [
+            "--redis", "redis://darkroom-\(role)@127.0.0.1:\(port)", "--redis-password-file",
+            scratch.path("secrets/\(role)"),
+        ]
+        // Containers have the password of their own role in the environment.
+        let environment = ["DARKROOM_REDIS_PASSWORD_FILE": scratch.path("secrets/worker")]
+        return try Program(command + access, environment: environment).outcome()
+    }
+
+    @Test func eachLogsInWithItsPasswordAndMayDoItsPart() throws {
+        let passwords = try makePasswords()
+        #expect(Set(passwords).count == 3 && passwords.allSatisfy { $0.utf8.count == 64 })
+        #expect(try makePasswords() == passwords, "passwords that were there were replaced")
+
+        let server = try BoundProcess(
+            [
+                "env", "DARKROOM_SECRETS=\(scratch.path("secrets"))", "sh", Self.folder + "/redis", "--port", "\(port)",
+                "--bind", "127.0.0.1", "--save", "", "--dir", scratch.path(""),
+            ], log: scratch.path("log"))
+        defer { server.stop() }
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try run("batches", role: "monitor").status != 0 {
+            try #require(ContinuousClock.now < deadline, "\(try run("batches", role: "monitor"))")
+        }
+        #expect(try run("workers", "--json", role: "monitor").status == 0)
+        #expect(try run("suspend", role: "coordinator").status == 0)
+        let forbidden = try run("resume", role: "monitor")
+        #expect(forbidden.status == 1 && forbidden.standardError.contains("NOPERM"), "\(forbidden)")
+        let nobody = try Program(["batches", "--redis", "redis://127.0.0.1:\(port)"]).outcome()
+        #expect(nobody.status == 1, "\(nobody)")
+    }
+}
