@@ -2,9 +2,15 @@
 import PackageDescription
 
 /// A C library that Debian ships, found by pkg-config and installed by `deploy/dependencies`.
+///
+/// SwiftPM warns of every flag in a library's pkg-config files, and in those of the libraries below it, that is no path:
+/// hundreds for libvips. So libvips has a file of its own here, and libraries in the compiler's default paths need none.
 func debian(_ name: String, pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
+
+/// glibc checks the sizes of buffers, which needs an optimizing compiler; `deploy/build` adds what needs other options.
+let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
 
 let package = Package(
     name: "darkroom",
@@ -14,15 +20,15 @@ let package = Package(
     ],
     targets: [
         // C libraries: module maps and shims, nothing else.
-        debian("CHiredis", pkgConfig: "hiredis", package: "libhiredis-dev"),
-        debian("CCurl", pkgConfig: "libcurl", package: "libcurl4-openssl-dev"),
-        debian("CVips", pkgConfig: "vips", package: "libvips-dev"),
+        .systemLibrary(name: "CHiredis", path: "Sources/CHiredis"),
+        .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
+        debian("CVips", pkgConfig: Context.packageDirectory + "/Sources/CVips/vips.pc", package: "libvips-dev"),
         debian("CJPEG", pkgConfig: "libjpeg", package: "libjpeg-dev"),
         debian("CZlib", pkgConfig: "zlib", package: "zlib1g-dev"),
         debian("CCrypto", pkgConfig: "libcrypto", package: "libssl-dev"),
         debian("CMicrohttpd", pkgConfig: "libmicrohttpd", package: "libmicrohttpd-dev"),
-        .target(name: "CSystem"),
-        .target(name: "CImaging", dependencies: ["CVips", "CJPEG"]),
+        .target(name: "CSystem", cSettings: hardening),
+        .target(name: "CImaging", dependencies: ["CVips", "CJPEG"], cSettings: hardening),
 
         // Wrappers: each knows its C library and nothing of photos lists or queues.
         .target(name: "DarkroomConcurrency", dependencies: ["CSystem"]),
