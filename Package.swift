@@ -40,11 +40,12 @@ let package = Package(
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
 
         // Darkroom itself.
-        .target(name: "DarkroomModel"),
-        .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency"]),
+        .target(name: "DarkroomText"),
+        .target(name: "DarkroomModel", dependencies: ["DarkroomText"]),
+        .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
             name: "DarkroomStore",
-            dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding"],
+            dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomText"],
             resources: [.embedInCode("Scripts")]),
         .target(
             name: "DarkroomCoordinator",
@@ -58,12 +59,12 @@ let package = Package(
         .target(
             name: "Darkroom",
             dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomLogging", "DarkroomConcurrency"]),
-        .target(name: "ArgumentParsing"),
+        .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing",
-                "CSystem",
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomText",
+                "ArgumentParsing", "CSystem",
             ]),
 
         // Programs that use the library.
@@ -78,6 +79,7 @@ let package = Package(
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
         .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
+        .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// Takes a command line apart by the definitions of one command.
 ///
 /// Goes on after a problem, so that all of them are shown together.

@@ -8,6 +8,8 @@ public struct CommandConfiguration: Sendable {
     public var discussion: String
     /// The heading under which the parent's help lists the command.
     public var group: String
+    /// Words that users of other programs may try for it; the error then names the command.
+    public var synonyms: [String]
     /// Command lines that work, shown at the end of the help.
     public var examples: [String]
     /// The program's version, printed by `--version`; only the root has one.
@@ -19,13 +21,15 @@ public struct CommandConfiguration: Sendable {
 
     /// Creates a configuration.
     public init(
-        name: String, abstract: String, discussion: String = "", group: String = "Commands", examples: [String] = [],
-        version: String? = nil, shouldDisplay: Bool = true, subcommands: [any ParsableCommand.Type] = []
+        name: String, abstract: String, discussion: String = "", group: String = "Commands", synonyms: [String] = [],
+        examples: [String] = [], version: String? = nil, shouldDisplay: Bool = true,
+        subcommands: [any ParsableCommand.Type] = []
     ) {
         self.name = name
         self.abstract = abstract
         self.discussion = discussion
         self.group = group
+        self.synonyms = synonyms
         self.examples = examples
         self.version = version
         self.shouldDisplay = shouldDisplay

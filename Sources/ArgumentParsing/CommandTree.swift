@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// A program's commands: finds the one that a command line means.
 struct CommandTree {
     let root: any ParsableCommand.Type
@@ -33,9 +35,11 @@ struct CommandTree {
             throw help.usageError(["the command comes before its options (found \"\(word)\")"])
         }
         guard let found = configuration.subcommands.first(where: { $0.configuration.name == word }) else {
-            let names = configuration.displayedSubcommands.map(\.name)
-            let meant = NearMiss.find(word, in: names).map { "; did you mean \($0)?" } ?? ""
-            throw help.usageError(["unknown command \"\(word)\"\(meant)"])
+            let shown = configuration.displayedSubcommands
+            let same = shown.filter { $0.synonyms.contains(word.lowercased()) }.map(\.name)
+            let meant = same.isEmpty ? NearMiss.find(word, in: shown.map(\.name)).map { [$0] } ?? [] : same
+            let hint = meant.isEmpty ? "" : "; did you mean \(meant.joined(separator: " or "))?"
+            throw help.usageError(["unknown command \"\(word)\"\(hint)"])
         }
         return found
     }

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// The status with which a program ends; thrown by a command to end so without a further message.
 public struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
     /// The status, 0 to 255.
@@ -61,7 +63,7 @@ public struct CommandExit: Error, Sendable {
         code = .usage
         standardOutput = ""
         standardError =
-            problems.map { "error: \($0)\n" }.joined() + usage + "\nSee '\(helpCommand)' for more.\n"
+            problems.map(Self.line).joined() + usage + "\nSee '\(helpCommand)' for more.\n"
     }
 
     /// The end that an error thrown by a command stands for.
@@ -72,10 +74,16 @@ public struct CommandExit: Error, Sendable {
         case let code as ExitCode:
             self.init(code: code, message: "")
         case let validation as ValidationError:
-            self.init(code: .usage, message: "error: \(validation.message)\n")
+            self.init(code: .usage, message: Self.line(validation.message))
         default:
-            self.init(code: .failure, message: "error: \(error)\n")
+            self.init(code: .failure, message: Self.line("\(error)"))
         }
+    }
+
+    /// What is wrong. Further lines of it are indented: no text of a stranger in it can look like a message of its own.
+    private static func line(_ problem: String) -> String {
+        let lines = problem.split(separator: "\n", omittingEmptySubsequences: false)
+        return "error: " + lines.map { PrintableText.line(String($0)) }.joined(separator: "\n  ") + "\n"
     }
 
     private init(code: ExitCode, message: String) {

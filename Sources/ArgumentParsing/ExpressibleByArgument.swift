@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// A type whose values can be written on the command line.
 public protocol ExpressibleByArgument: Sendable {
     /// Reads a value.
@@ -10,6 +12,9 @@ public protocol ExpressibleByArgument: Sendable {
 
     /// All values there are, if they can be listed.
     static var allArgumentTexts: [String] { get }
+
+    /// Other words that are understood, in small letters, with those of ``allArgumentTexts`` that they stand for.
+    static var otherArgumentTexts: [String: String] { get }
 }
 
 extension ExpressibleByArgument {
@@ -17,6 +22,8 @@ extension ExpressibleByArgument {
     public var argumentText: String { "\(self)" }
     /// Nothing: most types have too many values to list.
     public static var allArgumentTexts: [String] { [] }
+    /// None.
+    public static var otherArgumentTexts: [String: String] { [:] }
 }
 
 /// Says why a text is no value of a type.
@@ -53,10 +60,12 @@ extension Double: ExpressibleByArgument {
 
 /// An enumeration of words needs only to declare its conformance.
 extension ExpressibleByArgument where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
-    /// Reads one of the words; the error lists them.
+    /// Reads one of the words, in any case; the error lists them.
     public init(argument: String) throws {
-        guard let value = Self(rawValue: argument) else {
-            let words = Self.allArgumentTexts
+        let words = Self.allArgumentTexts
+        let small = argument.lowercased()
+        let word = words.first { $0.lowercased() == small } ?? Self.otherArgumentTexts[small]
+        guard let value = word.flatMap(Self.init(rawValue:)) else {
             let meant = NearMiss.find(argument, in: words).map { "did you mean \"\($0)\"? " } ?? ""
             throw InvalidValue(meant + "it can be " + words.joined(separator: ", "))
         }

@@ -57,12 +57,13 @@ public struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLit
     private static let units = [Unit("G", 1_000_000_000), Unit("M", 1_000_000), Unit("k", 1000), Unit("", 1)]
 }
 
-/// Durations: `15s`, `5m`, `24h`, `7d`, `250ms`, `1m30s`, `1.5s`.
+/// Durations: `15s`, `5m`, `24h`, `7d`, `250ms`, `1m30s`, `1.5s`; a number alone is seconds.
 extension Duration: ExpressibleByArgument {
     /// Reads numbers with their units, added up.
     public init(argument: String) throws {
         let hint = "write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"
-        var rest = argument[...]
+        let isNumber = !argument.isEmpty && argument.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
+        var rest = (isNumber ? argument + "s" : argument)[...]
         var nanoseconds = 0
         repeat {
             let number = rest.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }

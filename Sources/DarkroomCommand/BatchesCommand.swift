@@ -4,7 +4,7 @@ import Darkroom
 /// `darkroom batches`: all batches, earliest submission first.
 struct BatchesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "batches", abstract: "List the batches.", group: "Monitor",
+        name: "batches", abstract: "List the batches.", group: "Monitor", synonyms: ["ls", "list", "jobs"],
         examples: ["darkroom batches", "darkroom batches --json"])
 
     @Flag(help: "Print the facts of all batches as a JSON array.") var json: Bool
@@ -20,8 +20,12 @@ struct BatchesCommand: ParsableCommand {
             return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))
         }
         var table = Table(
-            ["batch", "state", "photos", "filtered", "failed", "cancelled", "rate", "priority", "name", "notes"],
-            to: output)
+            [
+                "batch", Table.Column("state", most: 20), Table.Column("photos", rank: 7),
+                Table.Column("filtered", rank: 6),
+                Table.Column("failed", rank: 5), Table.Column("cancelled", rank: 2), Table.Column("rate", rank: 3),
+                Table.Column("priority", rank: 1), "name", Table.Column("notes", rank: 4),
+            ], to: output)
         for batch in batches {
             try table.add([
                 .text(batch.id.description), .text(batch.stateText), .count(batch.photos),

@@ -12,7 +12,7 @@ struct CancelCommand: ParsableCommand {
             Cancelling again is no error. A batch that has finished is left as it is, and the command ends with status 1; \
             cancelling single photos that are done is no error.
             """,
-        group: "Coordinator",
+        group: "Coordinator", synonyms: ["stop", "abort", "kill"],
         examples: [
             "darkroom cancel holidays --wait",
             "darkroom cancel holidays --photos 10-20,31",

@@ -10,7 +10,7 @@ struct DependCommand: ParsableCommand {
             with --after-success it is cancelled then. A batch that has started cannot be made to wait, and batches cannot wait \
             for each other in a circle.
             """,
-        group: "Coordinator",
+        group: "Coordinator", synonyms: ["after"],
         examples: [
             "darkroom depend contact-sheet --on holidays",
             "darkroom depend contact-sheet --on holidays --remove",

@@ -12,7 +12,7 @@ struct DoctorCommand: ParsableCommand {
 
             Exit status: 0 when nothing is a problem (there may be warnings), 1 otherwise.
             """,
-        group: "Monitor",
+        group: "Monitor", synonyms: ["check", "test"],
         examples: [
             "darkroom doctor",
             "darkroom doctor --redis redis://queue:6379 --output /mnt/photos --resolve photos.example",

@@ -5,7 +5,7 @@ import Darkroom
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "forget", abstract: "Forget a batch that has finished: remove it from Redis; the photos stay.",
-        group: "Coordinator", examples: ["darkroom forget holidays"])
+        group: "Coordinator", synonyms: ["rm", "remove", "delete"], examples: ["darkroom forget holidays"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Flag(help: "Also when it has not finished: its workers drop what they hold of it.") var force: Bool

@@ -47,7 +47,7 @@ struct LimitsCommand: ParsableCommand {
     private static func require(_ bounds: ClosedRange<Int>, _ value: Int?, _ option: String) throws(ValidationError) {
         guard let value, !bounds.contains(value) else { return }
         throw ValidationError(
-            "\(option) \(value): from \(bounds.lowerBound) to \(bounds.upperBound); \"darkroom suspend \(option)\" lets none begin"
+            "\(option) \(value): from \(bounds.lowerBound) to \(bounds.upperBound); \"darkroom suspend --all \(option)\" lets none begin"
         )
     }
 }

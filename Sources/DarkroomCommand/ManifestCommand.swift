@@ -8,6 +8,9 @@ struct ManifestCommand: ParsableCommand {
         discussion: """
             Several batches that wrote to the folder come one after the other. Photos that have not been developed, and \
             those that a cancelled batch never began, have no line.
+
+            With --csv a text that begins with =, +, -, @, a tab or a carriage return has an apostrophe before it, so that \
+            no spreadsheet takes it for a formula; --json has every text as it is.
             """,
         group: "Monitor",
         examples: ["darkroom manifest developed", "darkroom manifest developed --csv > photos.csv"])
@@ -35,11 +38,15 @@ struct ManifestCommand: ParsableCommand {
         }
         if csv {
             try output.write(ManifestCSV.header.utf8)
-            try reader.forEachLine { try output.write(ManifestCSV.row($0).utf8) }
+            try reader.forEachLine { try output.write(ManifestCSV.row($0, isForTerminal: output.isTerminal).utf8) }
             return try output.flush()
         }
         var table = Table(
-            ["batch", "index", "state", "reason", "name", "file", "width", "height", "bytes", "url"], to: output)
+            [
+                Table.Column("batch", rank: 2), "index", "state", Table.Column("reason", rank: 6), "name",
+                Table.Column("file", rank: 5), Table.Column("width", rank: 3), Table.Column("height", rank: 3),
+                Table.Column("bytes", rank: 4), Table.Column("url", rank: 1),
+            ], to: output)
         try reader.forEachLine { line in
             try table.add([
                 .text(line.batch), .number(line.index), .text(line.state), .text(line.reason ?? ""), .text(line.name),

@@ -14,7 +14,8 @@ struct PhotosCommand: ParsableCommand {
             Names and URLs of photos that are done come from the manifest beside the photos, where it can be read; \
             without it only index and state of a photo are known, and what Redis keeps of those that failed.
             """,
-        group: "Monitor", examples: ["darkroom photos holidays", "darkroom photos holidays --state failed"])
+        group: "Monitor", synonyms: ["files", "failures", "errors"],
+        examples: ["darkroom photos holidays", "darkroom photos holidays --state failed"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Option(help: "Only photos in this state.", valueName: "state") var state: [StateWord]
@@ -31,7 +32,11 @@ struct PhotosCommand: ParsableCommand {
             try photos.forEach { try array.add(Self.json($0)) }
             try array.finish()
         } else {
-            var table = Table(["index", "state", "reason", "name", "file", "url", "detail"], to: output)
+            var table = Table(
+                [
+                    "index", "state", Table.Column("reason", rank: 4), "name", Table.Column("file", rank: 2),
+                    Table.Column("url", rank: 1, most: 60), Table.Column("detail", rank: 3),
+                ], to: output)
             try photos.forEach { photo in
                 try table.add([
                     .number(photo.index), .text(photo.state.word), .text(photo.reason ?? ""), .text(photo.name ?? ""),

@@ -9,7 +9,7 @@ struct PrioritizeCommand: ParsableCommand {
             Priorities are veryLow, low, normal, high and veryHigh. Work of a higher priority is handed out first; within one \
             priority batches take turns. It holds for what is handed out from now on, what runs goes on.
             """,
-        group: "Coordinator", examples: ["darkroom prioritize holidays veryHigh"])
+        group: "Coordinator", synonyms: ["priority", "nice"], examples: ["darkroom prioritize holidays veryHigh"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Argument(help: "The priority.") var priority: Priority

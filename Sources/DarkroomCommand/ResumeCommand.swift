@@ -9,8 +9,8 @@ struct ResumeCommand: ParsableCommand {
             Without --downloads and --filtrations all goes on, whatever was suspended. A batch stands still as long as the \
             cluster is suspended, too. Photos that are downloaded need only their filters. Resuming again is no error.
             """,
-        group: "Coordinator",
-        examples: ["darkroom resume holidays", "darkroom resume --downloads", "darkroom resume"])
+        group: "Coordinator", synonyms: ["continue", "unpause", "unsuspend"],
+        examples: ["darkroom resume holidays", "darkroom resume --all", "darkroom resume --all --downloads"])
 
     @OptionGroup var what: SuspensionArguments
     @OptionGroup(title: "Redis options") var redis: RedisOptions

@@ -13,7 +13,7 @@ struct RetryCommand: ParsableCommand {
             Redis keeps the names and URLs of failed photos of up to 10,000 operations a batch. How many were more is said; \
             they run again with --list, which reads the photo list once more.
             """,
-        group: "Coordinator",
+        group: "Coordinator", synonyms: ["rerun", "redo"],
         examples: [
             "darkroom retry holidays", "darkroom retry holidays --reason timeout,http-5xx",
             "darkroom retry holidays --list photos.csv",

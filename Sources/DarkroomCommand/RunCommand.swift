@@ -17,7 +17,7 @@ struct RunCommand: ParsableCommand {
             While it runs it can be steered from another terminal (darkroom cancel, suspend, focus, ...) by the address of \
             its Redis, which it prints. Cancelled, it ends with status 4.
             """,
-        group: "Coordinator",
+        group: "This machine", synonyms: ["start"],
         examples: [
             "darkroom run photos.csv -o developed",
             "darkroom run holidays/ -o developed --filter tilt-shift=radius:3 --format webp",

@@ -5,6 +5,7 @@ import Darkroom
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "status", abstract: "Show the cluster, or everything about one batch.", group: "Monitor",
+        synonyms: ["info", "show", "stat"],
         examples: ["darkroom status", "darkroom status holidays --json"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?

@@ -13,7 +13,7 @@ struct SubmitCommand: ParsableCommand {
             end of the work. What is fed is developed without this program; an interrupted feed goes on with --resume. \
             When the batch is cancelled meanwhile, feeding stops and the status is 4.
             """,
-        group: "Coordinator",
+        group: "Coordinator", synonyms: ["start", "add", "enqueue", "queue"],
         examples: [
             "darkroom submit photos.csv -o /mnt/photos --name holidays",
             "darkroom submit more.csv -o /mnt/more --priority high --after holidays",
@@ -186,7 +186,8 @@ struct SubmitCommand: ParsableCommand {
         // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
         do { if try store.facts(of: id) == nil { return "" } } catch {}
         return
-            "\nbatch \(id) is not complete: go on with darkroom submit \(listName) --resume \(id), or give it up with "
+            "\nbatch \(id) is not complete: go on with: darkroom submit \(ShellWord.quoted(listName)) --resume "
+            + "\(id); or give it up with: "
             + "darkroom forget \(id)"
     }
 

@@ -3,11 +3,15 @@ import Darkroom
 
 /// What is suspended or resumed: of a batch or of the cluster, all or a part.
 struct SuspensionArguments: ParsableArguments {
-    @Argument(help: "The batch: its id, the beginning of its id, or its name; the whole cluster unless given.")
-    var batch: String?
+    @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
+    @Flag(help: "The whole cluster: every batch and every worker.") var all: Bool
     @Flag(help: "Only its downloads.") var downloads: Bool
     @Flag(help: "Only its filtrations.") var filtrations: Bool
     @Flag(help: "Print the facts of the batch, or of the cluster, as JSON.") var json: Bool
+
+    func validate() throws {
+        guard (batch == nil) == all else { throw ValidationError("name a batch, or the whole cluster with --all") }
+    }
 
     /// The parts that are meant.
     var parts: [QueuePart] {
@@ -33,8 +37,8 @@ struct SuspendCommand: ParsableCommand {
             What runs goes on to its end; nothing is lost. "darkroom resume" lets it go on. Batches are submitted and fed \
             meanwhile. It holds over restarts of workers and of Redis. Suspending again is no error.
             """,
-        group: "Coordinator",
-        examples: ["darkroom suspend holidays", "darkroom suspend --downloads", "darkroom suspend"])
+        group: "Coordinator", synonyms: ["pause", "hold", "stop"],
+        examples: ["darkroom suspend holidays", "darkroom suspend --all", "darkroom suspend --all --downloads"])
 
     @OptionGroup var what: SuspensionArguments
     @OptionGroup(title: "Redis options") var redis: RedisOptions

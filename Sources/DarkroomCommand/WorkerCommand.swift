@@ -11,7 +11,7 @@ struct WorkerCommand: ParsableCommand {
             else is handed back to be developed by others. A second one, 0.2 s later at the earliest, makes it leave at once; what it held is taken \
             over by others when its leases have expired.
             """,
-        group: "Worker",
+        group: "Worker", synonyms: ["start", "work"],
         examples: ["darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos"])
 
     @Option(help: "Write only below this folder; batches with another output are left to others.", valueName: "folder")

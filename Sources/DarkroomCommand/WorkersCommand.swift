@@ -5,7 +5,7 @@ import Darkroom
 struct WorkersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "workers", abstract: "List the workers that were heard of within the last hour, and what they run.",
-        group: "Monitor", examples: ["darkroom workers"])
+        group: "Monitor", synonyms: ["ps", "nodes", "hosts"], examples: ["darkroom workers"])
 
     @Flag(help: "Print the facts of all workers as a JSON array.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
@@ -17,13 +17,17 @@ struct WorkersCommand: ParsableCommand {
         let output = StandardOutput()
         if json { return try output.document(.array(workers.map { JSON($0, now: now) })) }
         var table = Table(
-            ["worker", "host", "pid", "seen", "downloads", "filtrations", "photos", "rate", "operations", "refuses"],
-            to: output)
+            [
+                "worker", Table.Column("host", rank: 2), Table.Column("pid", rank: 1), "seen",
+                Table.Column("downloads", rank: 5), Table.Column("filtrations", rank: 4),
+                Table.Column("photos", rank: 3), Table.Column("rate", rank: 6),
+                Table.Column("operations", rank: 7, most: 32), Table.Column("refuses", rank: 8),
+            ], to: output)
         for worker in workers {
             let operations = worker.operations.isEmpty ? "-" : worker.operations.joined(separator: " ")
             try table.add([
                 .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),
-                .text("\(HumanText.duration(Double(max(0, now - worker.seen)) / 1000)) ago"),
+                .text(seen(worker, now: now)),
                 .text("\(worker.number("downloading")) of \(worker.number("downloads"))"),
                 .text("\(worker.number("filtering")) of \(worker.number("filtrations"))"),
                 .count(worker.number("photos")), .rate(Double(worker.number("rate"))), .text(operations),
@@ -37,5 +41,11 @@ struct WorkersCommand: ParsableCommand {
         if workers.isEmpty, output.isTerminal {
             printToStandardError("There is no worker. \"darkroom worker\" starts one.")
         }
+    }
+
+    /// When it was heard of; one that was silent for too long is dead, and others take its work.
+    private func seen(_ worker: WorkerFacts, now: Int) -> String {
+        let ago = "\(HumanText.duration(Double(max(0, now - worker.seen)) / 1000)) ago"
+        return worker.isLiving(now: now) ? ago : "dead, \(ago)"
     }
 }

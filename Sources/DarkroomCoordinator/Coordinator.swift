@@ -121,6 +121,11 @@ public final class Coordinator: Sendable {
                 .batchGone,
                 "batch \(other), which was to finish first, is not in Redis: it was forgotten, or never there; nothing "
                     + "was submitted")
+        case .nameTaken(let other):
+            throw CoordinatorError(
+                .nameTaken,
+                "the name \"\(options.name)\": batch \(other) has it and has not finished; choose another name, wait until that "
+                    + "batch has finished, or cancel it; nothing was submitted")
         case .outputTaken(let other):
             throw CoordinatorError(
                 .outputTaken,

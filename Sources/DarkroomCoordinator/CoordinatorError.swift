@@ -5,7 +5,7 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         private enum Kind {
             case emptyList, listDiffers, batchGone, batchSealed, batchCancelled, redisUnreachable, redisRefused
             case notDurable, stopped
-            case outputDenied, outputTaken, folderInUse, stateDiffers, stateLost
+            case outputDenied, outputTaken, nameTaken, folderInUse, stateDiffers, stateLost
         }
         private let kind: Kind
 
@@ -31,6 +31,8 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         public static let outputDenied = Code(kind: .outputDenied)
         /// Another batch writes, or wrote, to the output folder.
         public static let outputTaken = Code(kind: .outputTaken)
+        /// Another batch that is not over has the name.
+        public static let nameTaken = Code(kind: .nameTaken)
         /// Another process works on the same folder.
         public static let folderInUse = Code(kind: .folderInUse)
         /// What was begun in the folder is not what is asked for now.

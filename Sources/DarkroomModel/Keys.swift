@@ -49,6 +49,8 @@ public struct Keys: Sendable, Hashable {
     public func dependents(_ id: BatchID) -> String { batch(id) + ":dependents" }
     /// Output folder to the batch that writes there: a hash.
     public var outputs: String { prefix + "outputs" }
+    /// Name to the newest batch of that name: a hash.
+    public var names: String { prefix + "names" }
     /// Finished batches by the time at which they are forgotten: a sorted set.
     public var expiring: String { prefix + "expiring" }
     /// Finished batches whose dependents are to be released, by the time at which they finished: a sorted set.

@@ -43,7 +43,7 @@ public struct BatchProblems: Sendable {
         ).map { code, what, option in
             let subject = what.isEmpty ? "the cluster is" : "the \(what) of the cluster are"
             return BatchProblem(
-                code, of: nil, text: "\(subject) suspended", remedy: "go on with: darkroom resume\(option)")
+                code, of: nil, text: "\(subject) suspended", remedy: "go on with: darkroom resume --all\(option)")
         }
     }
 

@@ -13,7 +13,8 @@ extension BatchStore {
         _ id: BatchID, _ options: BatchOptions, overwrite: Bool = false, after others: [BatchID] = []
     ) -> ScriptCall<SubmitReply> {
         var arguments = [
-            [UInt8](id.description), [UInt8](options.output), overwrite ? [49] : [48], [UInt8](others.count),
+            [UInt8](id.description), [UInt8](options.output), overwrite ? [49] : [48], [UInt8](options.name),
+            [UInt8](others.count),
         ]
         arguments += others.map { [UInt8]($0.description) }
         for (field, value) in options.fields { arguments += [[UInt8](field), [UInt8](value)] }
@@ -22,6 +23,7 @@ extension BatchStore {
             case "OK": .submitted(at: try reply.int(1))
             case "EXISTS": .exists
             case "OUTPUT": .outputTaken(by: BatchID(try reply.string(1)))
+            case "NAME": .nameTaken(by: BatchID(try reply.string(1)))
             case "GONE": .gone(BatchID(try reply.string(1)))
             default: throw reply.unexpected
             }

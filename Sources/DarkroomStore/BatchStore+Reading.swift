@@ -1,5 +1,6 @@
 import DarkroomModel
 import DarkroomRedis
+import DarkroomText
 
 /// A worker as it describes itself in Redis.
 public struct WorkerFacts: Sendable, Equatable {
@@ -75,19 +76,19 @@ extension BatchStore {
         try facts(of: [id]).first
     }
 
-    /// The batch that a user names by its id, a unique prefix of it, or its name.
+    /// The batch that a user names by its id, its name, or a unique prefix of its id. A name means the newest batch that
+    /// has it.
     /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, which lists what there is.
     public func batch(named name: String) throws(StoreError) -> BatchFacts {
         let ids = try batchIDs()
         if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }
         let all = try facts(of: ids)
-        var found = all.filter { $0.options.name == name }
-        if found.isEmpty, !name.isEmpty { found = all.filter { $0.id.description.hasPrefix(name) } }
+        if !name.isEmpty, let newest = all.last(where: { $0.options.name == name }) { return newest }
+        let found = name.isEmpty ? [] : all.filter { $0.id.description.hasPrefix(name) }
         guard let first = found.first else {
-            let newest = all.suffix(3).map(\.id.description).joined(separator: ", ")
-            let hint = all.isEmpty ? "there is no batch at all" : "the newest are \(newest)"
             throw StoreError(
-                .noSuchBatch, "no batch \"\(name)\": \(hint); \"darkroom batches\" lists them")
+                .noSuchBatch,
+                "no batch \"\(name)\": \(Self.hint(for: name, all)); \"darkroom batches\" lists them")
         }
         guard found.count == 1 else {
             let matches = found.prefix(5).map(\.id.description).joined(separator: ", ")
@@ -95,6 +96,19 @@ extension BatchStore {
                 .ambiguousBatch, "\"\(name)\" names \(found.count) batches (\(matches)); give more of the id")
         }
         return first
+    }
+
+    /// What a name that no batch has was perhaps meant to be; else the newest batches.
+    private static func hint(for name: String, _ all: [BatchFacts]) -> String {
+        guard !all.isEmpty else { return "there is no batch at all" }
+        // The newest first, each name once.
+        let names = all.reversed().map(\.options.name).reduce(into: [String]()) { names, name in
+            if !name.isEmpty, !names.contains(name) { names.append(name) }
+        }
+        let near = NearMiss.all(name, in: names).prefix(3).map { "\"\($0)\"" }
+        guard near.isEmpty else { return "did you mean \(near.joined(separator: ", "))?" }
+        let newest = all.suffix(3).map { $0.options.name.isEmpty ? "\($0.id)" : "\($0.id) \"\($0.options.name)\"" }
+        return "the newest are " + newest.joined(separator: ", ")
     }
 
     /// The letters of the photos in `range` (indexes from 0), fewer when the batch has fewer.

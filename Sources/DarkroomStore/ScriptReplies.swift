@@ -8,6 +8,8 @@ public enum SubmitReply: Sendable, Equatable {
     case exists
     /// That batch writes to the output folder.
     case outputTaken(by: BatchID)
+    /// That batch has the name, and has neither finished nor been cancelled; nothing was submitted.
+    case nameTaken(by: BatchID)
     /// There is no such batch to wait for; nothing was submitted.
     case gone(BatchID)
 }

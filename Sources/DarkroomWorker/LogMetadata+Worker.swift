@@ -7,6 +7,15 @@ extension LogMetadata {
     /// Which operation.
     init(_ held: HeldOperation) { self = [.batch: .text(held.batch), .operation: .number(held.number)] }
 
+    /// Which batch, and what became of its photos.
+    init(_ batch: BatchFacts) {
+        self = [
+            .batch: .text(batch.id), "photos": .number(batch.photos), "filtered": .number(batch.counts.filtered),
+            "failed": .number(batch.counts.failed), "cancelled": .number(batch.counts.cancelled),
+        ]
+        if !batch.options.name.isEmpty { self["name"] = .text(batch.options.name) }
+    }
+
     /// Which photo failed, and what was found.
     init(_ photo: PhotoInProgress, _ reason: FailureReason, _ line: ManifestLine) {
         self.init(photo.operation)

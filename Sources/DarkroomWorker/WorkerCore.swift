@@ -143,6 +143,7 @@ final class WorkerCore: Sendable {
                 LogMetadata(held).adding(["fence": .number(held.fence)]))
         }
         drop(lost)
+        noteEnd(of: Set(known.filter(\.isOver).map(\.held.batch)))
     }
 
     /// Drops operations that are another's now, or were handed back; or are to be handed back without a report.
@@ -158,9 +159,22 @@ final class WorkerCore: Sendable {
     /// An operation has ended: nothing of it is left to do.
     func ended(_ held: HeldOperation) {
         // Of photos that others cancelled or made final, some may still be stopping.
-        pending.cancel(withLedger { $0.drop(held) })
+        let (wasHeld, photos) = withLedger { ledger in (ledger.operations[held] != nil, ledger.drop(held)) }
+        pending.cancel(photos)
         claimSignal.raise()
         logger.debug("operation ended", LogMetadata(held))
+        if wasHeld { noteEnd(of: [held.batch]) }
+    }
+
+    /// Logs which of these batches have finished, as soon as this worker holds nothing of them any more. Reads them from
+    /// Redis; where that fails nothing is logged.
+    func noteEnd(of batches: Set<BatchID>) {
+        guard logger.isEnabled(.info) else { return }
+        let left = withLedger { ledger in batches.filter { ledger.batches[$0]?.operations.isEmpty != false } }
+        guard !left.isEmpty, let facts = try? store.facts(of: left.sorted()) else { return }
+        for batch in facts where batch.state == .finished {
+            logger.info("batch finished", LogMetadata(batch))
+        }
     }
 
     /// What follows from a change in the ledger.

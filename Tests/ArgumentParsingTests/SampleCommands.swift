@@ -17,6 +17,7 @@ struct ConnectionOptions: ParsableArguments {
 struct Submit: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "submit", abstract: "Split a photo list into operations and feed them.", group: "Coordinator",
+        synonyms: ["begin"],
         examples: ["darkroom submit photos.csv -o developed"])
 
     @Argument(help: "The photo list; - is standard input.") var list: String
@@ -40,7 +41,8 @@ struct Submit: ParsableCommand {
 
 struct Cancel: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "cancel", abstract: "Cancel batches.", group: "Coordinator", examples: ["darkroom cancel holidays"])
+        name: "cancel", abstract: "Cancel batches.", group: "Coordinator", synonyms: ["stop"],
+        examples: ["darkroom cancel holidays"])
 
     @Argument(help: "The batches.") var batch: [String]
     @Argument(help: "Not reached.") var more: String?
@@ -50,7 +52,8 @@ struct Cancel: ParsableCommand {
 
 struct Worker: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "worker", abstract: "Develop what is queued.", group: "Worker", examples: ["darkroom worker"])
+        name: "worker", abstract: "Develop what is queued.", group: "Worker", synonyms: ["begin"],
+        examples: ["darkroom worker"])
 }
 
 struct Watch: ParsableCommand {

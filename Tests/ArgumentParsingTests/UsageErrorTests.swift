@@ -30,6 +30,26 @@ import Testing
         #expect(try problems("bench", "develp") == ["unknown command \"develp\"; did you mean develop?"])
     }
 
+    @Test func namesTheCommandThatAnotherProgramCallsSo() throws {
+        #expect(try problems("stop") == ["unknown command \"stop\"; did you mean cancel?"])
+        #expect(try problems("Begin") == ["unknown command \"Begin\"; did you mean submit or worker?"])
+    }
+
+    @Test func problemsSteerNoTerminalAndForgeNoMessage() throws {
+        struct Failure: Error, CustomStringConvertible { let description: String }
+        let hostile = "list.xml: tag <a\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{2028}>\nerror: all is lost\r\u{7f}"
+        let shown =
+            #"list.xml: tag <a\u{1b}]0;x\u{7}\u{9b}2J\u{202e}\u{2028}>"# + "\n  error: all is lost" + #"\r\u{7f}"#
+        #expect(CommandExit(Failure(description: hostile)).standardError == "error: \(shown)\n")
+        #expect(CommandExit(ValidationError(hostile)).standardError == "error: \(shown)\n")
+        let word = "\u{1b}[31mx"
+        #expect(try problems(word).first == #"unknown command "\u{1b}[31mx""#)
+        #expect(try problems("submit", "l", "-o", "x", "--\(word)") == [#"unknown option --\u{1b}[31mx"#])
+        #expect(
+            try problems("submit", "l", "-o", "x", "--lease", word).first?.hasPrefix(#"--lease "\u{1b}[31mx": "#)
+                == true)
+    }
+
     @Test func missingValues() throws {
         #expect(try problems("submit", "list", "--output") == ["--output needs a value: --output <folder>"])
         #expect(try problems("submit", "list", "-o", "--wait") == ["-o needs a value: -o <folder>"])
@@ -52,8 +72,8 @@ import Testing
                 "--priority \"hihg\": did you mean \"high\"? it can be veryLow, low, normal, high, veryHigh"
             ])
         #expect(
-            try problems("submit", "list", "-o", "x", "--lease", "15")
-                == ["--lease \"15\": write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"])
+            try problems("submit", "list", "-o", "x", "--lease", "15x")
+                == ["--lease \"15x\": write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"])
         #expect(
             try problems("submit", "list", "-o", "x", "--operation-size", "1.5")
                 == ["--operation-size \"1.5\": not a whole number"])

@@ -5,7 +5,7 @@ import Testing
     @Test(arguments: [
         ("15s", Duration.seconds(15)), ("5m", .seconds(300)), ("24h", .seconds(86_400)), ("1m30s", .seconds(90)),
         ("250ms", .milliseconds(250)), ("1.5s", .milliseconds(1500)), ("0s", .zero), ("7d", .seconds(604_800)),
-        ("1h0m1ms", .milliseconds(3_600_001)),
+        ("1h0m1ms", .milliseconds(3_600_001)), ("300", .seconds(300)), ("1.5", .milliseconds(1500)), ("0", .zero),
     ])
     func durations(text: String, value: Duration) throws {
         #expect(try Duration(argument: text) == value)
@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "", "15", "s", "-5s", "5 s", "5s ", "1..5s", "5x", "5sm", "99999999999h", "300y", "inf", "nans", "٣s",
+        "", ".", "1m30", "s", "-5s", "5 s", "5s ", "1..5s", "5x", "5sm", "99999999999h", "300y", "inf", "nans", "٣s",
         "9999999999999999999999s", "200000d200000d",
     ])
     func textsThatAreNoDuration(text: String) {

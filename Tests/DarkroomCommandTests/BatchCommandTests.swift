@@ -3,6 +3,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomCommand
+
 /// `batches`, `status`, `operations` and `forget`, on a real Redis.
 @Suite(.redisServer, .serialized)
 struct BatchCommandTests {
@@ -179,6 +181,28 @@ struct BatchCommandTests {
         let left = try queue.store.connection.call(.init("KEYS", queue.store.keys.prefix + "batch:*")).array
         #expect(left == [])
         #expect(try queue.store.perform(queue.store.handback(held[0], worker: "tester")) == .gone)
+    }
+
+    @Test func workerThatIsSilentIsShownAsDead() throws {
+        let queue = try Queue()
+        for worker in ["living", "dead"] {
+            _ = try queue.store.perform(queue.store.heartbeat(worker: worker, facts: [("host", "h")]))
+        }
+        let silent = "\(try queue.store.time() - 60_000)"
+        _ = try queue.store.connection.call(.init("ZADD", queue.store.keys.workers, silent, "dead"))
+        let lines = try queue.run("workers").lines
+        #expect(lines.count == 2 && lines[0].hasPrefix("living\th\t\t") && !lines[0].contains("dead"))
+        #expect(lines[1].hasPrefix("dead\th\t\tdead, 1m 0"), "\(lines)")
+    }
+
+    @Test func commandsThatAreShownCanBeCopiedIntoAShell() throws {
+        let batch = try #require(
+            BatchFacts(
+                id: BatchID("20261121-090501123-7f3a"), fields: ["state": "finished", "output": "/mnt/my photos/it's"],
+                reasons: [:]))
+        #expect(
+            BatchSummary(batch, now: 0).lines.last
+                == #"what became of each: darkroom manifest '/mnt/my photos/it'\''s'"#)
     }
 
     @Test func batchesThatAreNotThereOrNotUniqueAreErrors() throws {

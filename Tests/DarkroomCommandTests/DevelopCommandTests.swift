@@ -13,7 +13,8 @@ import Testing
 
     @Test(arguments: [
         ("out.png", [], "png"), ("out.jpeg", [], "jpeg"), ("out", [], "jpeg"),
-        ("out.JPG", ["--format", "webp"], "webp"),
+        ("out", ["--format", "webp"], "webp"), ("out.TIFF", ["--format", "tif"], "tiff"),
+        ("out.tmp", ["--format", "png"], "png"),
     ])
     func formatIsThatOfTheOptionTheEndingOrThePhoto(_ name: String, _ options: [String], _ format: String) throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
@@ -51,7 +52,12 @@ import Testing
             ([Self.samples, "\(folder)/o.jpg"], "read the photo \(Self.samples): Is a directory"),
             (["/etc/passwd", "\(folder)/o.jpg"], "develop /etc/passwd: not an image: found text"),
             ([photo, "\(folder)/missing/o.jpg"], "write the photo \(folder)/missing/o.jpg: No such file or directory"),
-            ([photo, folder], "write the photo \(folder): "),
+            (
+                [photo, folder],
+                "write the photo \(folder): it is a folder; photos are written into one with -o \(folder)"
+            ),
+            ([photo, "/dev/full"], "write the photo /dev/full: it is no regular file; - is standard output"),
+            ([photo, "/dev/null", "--force"], "write the photo /dev/null: it is no regular file"),
             ([photo, "\(folder)/o.jpg", "--max-pixels", "1k"], "develop \(photo): too many pixels: "),
         ] {
             let outcome = try Program(["develop"] + arguments).outcome()
@@ -59,5 +65,69 @@ import Testing
             #expect(outcome.standardError.hasPrefix("error: \(message)"), "\(outcome.standardError)")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
+    }
+
+    @Test func fileThatIsThereIsReplacedOnlyByForceAndKeepsItsMode() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let photo = "\(Self.samples)/astronaut.jpg", out = "\(folder)/out.jpg"
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: out))
+        #expect(chmod(out, 0o640) == 0)
+        let refused = try Program.run("develop", photo, out)
+        #expect(refused.status == 1)
+        #expect(refused.standardError == "error: write the photo \(out): it is there already; --force replaces it\n")
+        #expect(FileManager.default.contents(atPath: out) == Data("mine".utf8))
+        #expect(try Program.run("develop", photo, out, "--force").status == 0)
+        #expect(try mode(out) == 0o640 && FileManager.default.contents(atPath: out)?.first == 0xFF)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["out.jpg"])
+    }
+
+    @Test func linksAndDevicesAreNeitherFollowedNorBroken() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let photo = "\(Self.samples)/astronaut.jpg"
+        let mine = "\(folder)/mine.jpg"
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: mine))
+        #expect(symlink(mine, "\(folder)/link.jpg") == 0 && symlink("\(folder)/new", "\(folder)/dangling.jpg") == 0)
+        #expect(link(mine, "\(folder)/other.jpg") == 0 && mkfifo("\(folder)/pipe.jpg", 0o600) == 0)
+        for (name, found) in [
+            ("link.jpg", "it is a symbolic link; name the file that it leads to"),
+            ("dangling.jpg", "it is a symbolic link; name the file that it leads to"),
+            ("mine.jpg", "it has 2 names (hard links), the others would keep the old photo; remove it first"),
+            ("pipe.jpg", "it is no regular file; - is standard output"),
+        ] {
+            let outcome = try Program.run("develop", photo, "\(folder)/\(name)", "--force")
+            #expect(outcome.status == 1)
+            #expect(outcome.standardError == "error: write the photo \(folder)/\(name): \(found)\n")
+        }
+        #expect(FileManager.default.contents(atPath: mine) == Data("mine".utf8))
+        let names = ["dangling.jpg", "link.jpg", "mine.jpg", "other.jpg", "pipe.jpg"]
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder).sorted() == names)
+    }
+
+    @Test func manyPhotosGoIntoAFolderAndOneThatFailsHoldsUpNoOther() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let photos = ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(Self.samples)/\($0)" }
+        let out = "\(folder)/a/b"
+        let outcome = try Program(["develop"] + photos + ["/etc/passwd", photos[0], "-o", out, "--json"]).outcome()
+        #expect(outcome.status == 3)
+        let facts = try #require(try outcome.json() as? [[String: Any]])
+        #expect(
+            facts.map { $0["out"] as? String } == ["astronaut.jpg", "moon.png", "chelsea.jpg"].map { "\(out)/\($0)" })
+        let problems = outcome.standardError.split(separator: "\n")
+        #expect(problems.count == 3 && problems[0].hasPrefix("error: develop /etc/passwd: not an image"))
+        let taken = "the one of \(photos[0]) has that name already"
+        #expect(problems[1] == "error: write the photo \(out)/astronaut.jpg: \(taken)")
+        #expect(problems[2] == "2 of 5 photos failed")
+
+        let again = try Program(["develop"] + photos + ["-o", out, "--format", "webp"]).outcome()
+        #expect(again.status == 0 && again.lines.count == 3)
+        let names = ["astronaut.jpg", "astronaut.webp", "chelsea.jpg", "chelsea.webp", "moon.png", "moon.webp"]
+        #expect(try FileManager.default.contentsOfDirectory(atPath: out).sorted() == names)
+        #expect(try Program(["develop"] + photos + ["-o", out]).outcome().status == 3, "all are there")
+    }
+
+    private func mode(_ path: String) throws -> mode_t {
+        var found = stat()
+        try #require(lstat(path, &found) == 0)
+        return found.st_mode & 0o7777
     }
 }

@@ -30,6 +30,58 @@ import Testing
         #expect(HumanText.safe("a\tb\r\nc\u{1b}[2J\u{202e}x\u{9b}") == "a\\tb\\r\\nc\\u{1b}[2J\\u{202e}x\\u{9b}")
     }
 
+    @Test func noCellOfACSVFileIsAFormulaAndNoneSteersATerminal() {
+        var line = ManifestLine(
+            batch: BatchID("20261121-090501123-7f3a"), record: PhotoRecord(index: 0, name: "=1+1", url: "@x"),
+            state: .failed(.other))
+        line.file = "-a.jpg"
+        line.detail = "\u{1b}[2J\u{202e}, \"x\"\n"
+        let row = ManifestCSV.row(line)
+        #expect(row.hasPrefix("20261121-090501123-7f3a,0,'=1+1,'@x,failed,'-a.jpg,other,\"\u{1b}[2J"))
+        #expect(
+            ManifestCSV.row(line, isForTerminal: true).hasSuffix(
+                #",other,"\u{1b}[2J\u{202e}, ""x""\n",,,,,,,,"# + "\n"))
+        for text in ["+1", "\t=1", "\r=1"] {
+            line.name = text
+            #expect(ManifestCSV.row(line).contains("'\(text)"))
+        }
+    }
+
+    @Test func narrowTableLeavesOutWhatMattersLeastAndKeepsTheName() {
+        let columns: [Table.Column] = [
+            "batch", Table.Column("state", most: 12), Table.Column("photos", rank: 2), Table.Column("rate", rank: 1),
+            "name", Table.Column("notes", rank: 3),
+        ]
+        let rows: [[Cell]] = [
+            [
+                .text("20261121-090501123-7f3a"), .text("executing, downloads suspended"), .count(1234), .rate(5.5),
+                .text("日本 holidays"), .text("waits for 20261121-090501123-7f3b"),
+            ],
+            [.text("20261121-090501124-7f3a"), .text("ready"), .count(5), .rate(nil), .text("b"), .text("")],
+        ]
+        func lines(_ width: Int) -> [String] {
+            var widths = columns.map { TextWidth.columns(of: $0.name) }
+            var shown: [Int]?
+            return Table.lines(rows, columns, width: width, &widths, &shown)
+        }
+        for width in [120, 90, 80, 74, 60, 54] {
+            let lines = lines(width)
+            #expect(lines.allSatisfy { TextWidth.columns(of: $0) <= width }, "\(width): \(lines)")
+            #expect(lines[1].contains("日本 holidays") && lines[1].contains("executing, …"), "\(width): \(lines)")
+        }
+        #expect(lines(120)[0] == "BATCH                    STATE         PHOTOS   RATE  NAME           NOTES")
+        #expect(lines(90)[1].hasSuffix("5.5/s  日本 holidays  waits for 20261121-0…"), "\(lines(90))")
+        #expect(!lines(80)[0].contains("RATE") && lines(80)[0].contains("PHOTOS"))
+        #expect(lines(54)[0].hasSuffix("STATE         NAME") && lines(54)[2].hasSuffix("ready         b"))
+    }
+
+    @Test func wordsOfACommandAreQuotedForTheShell() {
+        #expect(ShellWord.quoted("/mnt/photos/a-b_c.jpg") == "/mnt/photos/a-b_c.jpg")
+        #expect(ShellWord.quoted("my photos") == "'my photos'" && ShellWord.quoted("") == "''")
+        #expect(ShellWord.quoted("it's; rm -rf $HOME") == #"'it'\''s; rm -rf $HOME'"#)
+        #expect(ShellWord.quoted("é") == "'é'")
+    }
+
     @Test func timeIsISO8601() { #expect(JSON(time: 1_795_251_901_123) == .string("2026-11-21T09:05:01.123Z")) }
 
     @Test func jsonKeepsTheOrderOfItsMembers() {

@@ -107,12 +107,12 @@ struct SteeringCommandTests {
         #expect(try answer("resume", "\(id)", "--downloads") == "downloads of batch \(id) go on\n" + still)
         #expect(try answer("resume", "\(id)") == "batch \(id) goes on\n")
         #expect(try answer("resume", "\(id)") == "batch \(id) was not suspended\n")
-        #expect(try answer("suspend") == "the cluster is suspended\n")
-        let cluster = "warning: the cluster is suspended; go on with: darkroom resume\n"
+        #expect(try answer("suspend", "--all") == "the cluster is suspended\n")
+        let cluster = "warning: the cluster is suspended; go on with: darkroom resume --all\n"
         #expect(try answer("resume", "\(id)") == "batch \(id) was not suspended\n" + cluster)
-        #expect(try answer("suspend", "--filtrations") == "filtrations of the cluster are suspended\n")
-        #expect(try answer("resume") == "the cluster goes on\n")
-        #expect(try answer("resume") == "the cluster was not suspended\n")
+        #expect(try answer("suspend", "--all", "--filtrations") == "filtrations of the cluster are suspended\n")
+        #expect(try answer("resume", "--all") == "the cluster goes on\n")
+        #expect(try answer("resume", "--all") == "the cluster was not suspended\n")
     }
 
     @Test func whatIsSuspendedIsShown() throws {
@@ -129,14 +129,14 @@ struct SteeringCommandTests {
             status.standardError.contains(
                 "its filtrations are suspended; go on with: darkroom resume \(id) --filtrations"))
 
-        let cluster = try #require(try queue.run("suspend", "--downloads", "--json").json() as? [String: Any])
+        let cluster = try #require(try queue.run("suspend", "--all", "--downloads", "--json").json() as? [String: Any])
         #expect(cluster["suspended"] as? Bool == false && cluster["downloadsSuspended"] as? Bool == true)
         #expect(try queue.run("status").lines.contains("cluster\tdownloads suspended"))
         #expect(try queue.run("workers").standardError == "the cluster: downloads suspended\n")
         let warnings = try queue.run("status", "\(id)").standardError
         #expect(
             warnings.contains(
-                "warning: the downloads of the cluster are suspended; go on with: darkroom resume --downloads\n"))
+                "warning: the downloads of the cluster are suspended; go on with: darkroom resume --all --downloads\n"))
         #expect(!warnings.contains("no living worker"), "nothing is claimed anyway")
     }
 
@@ -146,9 +146,9 @@ struct SteeringCommandTests {
         #expect(try queue.run("suspend", "\(id)").status == 0)
         let waiting = try queue.start("wait", "\(id)")
         try waiting.waitFor("batch \(id): it is suspended; go on with: darkroom resume \(id)")
-        #expect(try queue.run("suspend").status == 0)
-        try waiting.waitFor("the cluster is suspended; go on with: darkroom resume\n")
-        #expect(try queue.run("resume").status == 0)
+        #expect(try queue.run("suspend", "--all").status == 0)
+        try waiting.waitFor("the cluster is suspended; go on with: darkroom resume --all\n")
+        #expect(try queue.run("resume", "--all").status == 0)
         #expect(try queue.run("resume", "\(id)").status == 0)
         try waiting.waitFor("no living worker")
         #expect(try queue.run("cancel", "\(id)").status == 0)

@@ -100,10 +100,28 @@ import Testing
         #expect(try Set(queue.store.dependencies(of: third.id)) == [first.id, second.id])
     }
 
+    @Test func nameThatIsInUseIsRefusedUntilItsBatchIsOver() throws {
+        let id = try queue.submit(["http://h/1"]) { $0.name = "holidays" }
+        let refused = try queue.run("submit", list(1), "-o", scratch.path("out"), "--name", "holidays")
+        #expect(refused.status == 1 && refused.standardOutput.isEmpty)
+        #expect(
+            refused.standardError.hasPrefix(
+                "error: the name \"holidays\": batch \(id) has it and has not finished; choose another name"),
+            "\(refused.standardError)")
+        #expect(try queue.store.batchIDs() == [id] && !scratch.exists("out/manifest"))
+        try queue.develop("F")
+        let second = try batch(queue.run("submit", list(1), "-o", scratch.path("out"), "--name", "holidays"))
+        #expect(try queue.run("status", "holidays").lines.first == "batch\t\(second.id)", "the newest")
+        for name in ["a\u{1b}[2J", "a\nb", String(repeating: "n", count: 201)] {
+            #expect(try queue.run("submit", list(1), "-o", scratch.path("x"), "--name", name).status == 2)
+        }
+    }
+
     @Test func batchToWaitForMustBeOne() throws {
-        try queue.submit(["http://h/1"]) { $0.name = "twin" }
-        try queue.submit(["http://h/1"]) { $0.name = "twin" }
-        for (name, found) in [("none", "--after: no batch \"none\""), ("twin", "--after: \"twin\" names 2 batches")] {
+        let id = try queue.submit(["http://h/1"])
+        try queue.submit(["http://h/1"])
+        let both = String(id.description.prefix(6))
+        for (name, found) in [("none", "--after: no batch \"none\""), (both, "--after: \"\(both)\" names 2 batches")] {
             let outcome = try queue.run("submit", list(1), "-o", scratch.path("out"), "--after", name)
             #expect(outcome.status == 1 && outcome.standardOutput.isEmpty)
             #expect(outcome.standardError.contains(found), "\(outcome.standardError)")

@@ -12,7 +12,7 @@ import Testing
         ("worker --downloads 0", "--downloads 0: at least 1"),
         ("worker --filtrations -1", "--filtrations -1: at least 1"),
         ("worker --downloads many", "--downloads \"many\": not a whole number"),
-        ("worker --grace 10", "--grace \"10\": write a duration with its unit"),
+        ("worker --grace 10x", "--grace \"10x\": write a duration with its unit"),
         ("worker --when-disk-full give-up", "--when-disk-full \"give-up\": it can be wait, fail"),
         ("worker --per-host 0", "--per-host 0: at least 1"),
         ("worker --retries -1", "--retries -1: at least 0"),
@@ -46,6 +46,24 @@ import Testing
         ("develop a b --quality 101", "--quality 101: from 1 to 100"),
         ("develop a b --filter sepa", "--filter \"sepa\": no such filter"),
         ("develop a b --format bmp", "--format \"bmp\": it can be same, jpeg"),
+        ("develop a", "name the file that is written, as in: darkroom develop IN OUT; or a folder with -o <folder>"),
+        ("develop a b c", "3 names: darkroom develop IN OUT takes two; for many photos name a folder with -o <folder>"),
+        (
+            "develop a b.xyz",
+            "b.xyz: no format has the ending .xyz; use .jpg, .jpeg, .png, .webp, .avif, .heic, .heif, "
+        ),
+        ("develop a b.jpg --format webp", "--format webp: the ending of b.jpg says jpeg; leave one of them out"),
+        ("develop - -o d", "standard input has no name for a file in a folder"),
+        ("suspend", "name a batch, or the whole cluster with --all"),
+        ("suspend --downloads", "name a batch, or the whole cluster with --all"),
+        ("suspend b --all", "name a batch, or the whole cluster with --all"),
+        ("resume", "name a batch, or the whole cluster with --all"),
+        ("ls", "unknown command \"ls\"; did you mean batches?"),
+        ("list", "unknown command \"list\"; did you mean batches?"),
+        ("pause", "unknown command \"pause\"; did you mean suspend?"),
+        ("stop", "unknown command \"stop\"; did you mean cancel or suspend?"),
+        ("rm", "unknown command \"rm\"; did you mean forget?"), ("ps", "unknown command \"ps\"; did you mean workers?"),
+        ("start", "unknown command \"start\"; did you mean run, submit or worker?"),
         ("develop a - --json", "--json: standard output has the photo"),
         ("manifest . --csv --json", "--csv and --json: choose one"),
         ("photos b --state done", "--state \"done\": it can be new, downloaded, filtered, failed, cancelled"),
@@ -71,7 +89,10 @@ import Testing
             "retry b --reason timeout,slow",
             "--reason \"timeout,slow\": no reason is called \"slow\"; it can be not-a-url"
         ),
-        ("limits --downloads 0", "--downloads 0: from 1 to 1024; \"darkroom suspend --downloads\" lets none begin"),
+        (
+            "limits --downloads 0",
+            "--downloads 0: from 1 to 1024; \"darkroom suspend --all --downloads\" lets none begin"
+        ),
         ("limits --filtrations 257", "--filtrations 257: from 1 to 256"),
         ("limits --clear --downloads 3", "--clear takes both limits away"),
         ("stauts", "unknown command \"stauts\"; did you mean status?"),
@@ -81,6 +102,20 @@ import Testing
         let end = try requireError(CommandExit.self) { try DarkroomProgram.parseAsRoot(arguments) }
         #expect(end.code == .usage && end.standardOutput.isEmpty)
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
+    }
+
+    @Test func valuesAreTakenWhereTheyAreUnderstood() throws {
+        func parsed<Command: ParsableCommand>(_ line: String) throws -> Command {
+            let words = line.split(separator: " ").map(String.init)
+            return try #require(try DarkroomProgram.parseAsRoot(words) as? Command)
+        }
+        let submit: SubmitCommand = try parsed("submit l -o d --priority High --format JPG --lease 300 --retain 1.5")
+        #expect(submit.queue.priority == .high && submit.image.format == .jpeg && submit.queue.lease == .seconds(300))
+        #expect(submit.queue.retain.duration == .milliseconds(1500))
+        let develop: DevelopCommand = try parsed("develop a b.TIF --format tif")
+        #expect(develop.image.format == .tiff)
+        let prioritize: PrioritizeCommand = try parsed("prioritize b veryhigh")
+        #expect(prioritize.priority == .veryHigh)
     }
 
     @Test(arguments: ["redis://:secret@host:99999999", "redis://ann:secret@", "http://:secret@host"])
@@ -98,7 +133,8 @@ import Testing
             #expect(end.code == .success)
             let isGroup = !command.configuration.subcommands.isEmpty
             #expect(isGroup || end.standardOutput.contains("\n  darkroom \(name)"), "\(name) shows no example")
-            #expect(["Coordinator", "Worker", "Monitor"].contains(command.configuration.group))
+            #expect(["This machine", "Coordinator", "Worker", "Monitor"].contains(command.configuration.group))
+            #expect(!end.standardOutput.contains("\\"), "\(name)'s help has a backslash: \(end.standardOutput)")
         }
     }
 
@@ -106,7 +142,7 @@ import Testing
         let outcome = try Program.run("--version")
         #expect(outcome.status == 0 && outcome.standardOutput == "darkroom \(darkroomVersion)\n")
         let help = try Program.run("--help").standardOutput
-        for group in ["Coordinator:", "Worker:", "Monitor:"] { #expect(help.contains("\n\(group)\n")) }
+        for group in ["This machine:", "Coordinator:", "Worker:", "Monitor:"] { #expect(help.contains("\n\(group)\n")) }
         #expect(try Program.run().status == 2)
     }
 

@@ -39,10 +39,10 @@ import Testing
                 ["flag.filtrations.suspended": "1"], ",,", [.filtrationsSuspended],
                 "go on with: darkroom resume \(Self.first) --filtrations"
             ),
-            ([:], "s,,", [.clusterSuspended], "go on with: darkroom resume"),
+            ([:], "s,,", [.clusterSuspended], "go on with: darkroom resume --all"),
             (
                 [:], "df,,", [.clusterDownloadsSuspended, .clusterFiltrationsSuspended],
-                "go on with: darkroom resume --downloads"
+                "go on with: darkroom resume --all --downloads"
             ),
             (["focus.first": "4", "focus.last": "6", "focus.only": "1"], ",,", [.focusOnly], "they go on with: "),
             ([:], ",,", [], ""), (["flag.suspended": "1", "state": "finished"], ",,", [], ""),

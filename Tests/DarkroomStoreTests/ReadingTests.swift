@@ -60,13 +60,26 @@ import Testing
         try test.submit("20260101-1") { $0.name = "one" }
         try test.submit("20260101-2") { $0.name = "twice" }
         try test.submit("20260102-1") { $0.name = "twice" }
+        #expect(try test.store.batch(named: "twice").id.description == "20260102-1", "the newest")
         #expect(try test.store.batch(named: "20260101-1").options.name == "one")
         #expect(try test.store.batch(named: "20260102").id.description == "20260102-1")
         #expect(try test.store.batch(named: "one").id.description == "20260101-1")
-        for name in ["20260101", "twice"] {
-            let error = expectError(StoreError.self) { try test.store.batch(named: name) }
-            #expect(error?.code == .ambiguousBatch)
-        }
+        let ambiguous = expectError(StoreError.self) { try test.store.batch(named: "20260101") }
+        #expect(ambiguous?.code == .ambiguousBatch)
         #expect(try test.store.batchIDs().map(\.description) == ["20260101-1", "20260101-2", "20260102-1"])
+    }
+
+    @Test(arguments: [
+        ("holdays", "did you mean \"holidays\"?"), ("Holi", "did you mean \"holidays\", \"holidays 2\"?"),
+        ("elsewhere", "the newest are 20260101-2 \"holidays\", 20260101-3 \"rome\", 20260101-4;"),
+        ("", "the newest are"),
+    ])
+    func aNameThatNoBatchHasGetsTheNearOnes(_ name: String, _ hint: String) throws {
+        let test = try TestStore()
+        for (number, name) in ["holidays 2", "holidays", "rome", ""].enumerated() {
+            try test.submit("20260101-\(number + 1)") { $0.name = name }
+        }
+        let error = #expect(throws: StoreError.self) { try test.store.batch(named: name) }
+        #expect(error?.description.hasPrefix("no batch \"\(name)\": \(hint)") == true, "\(error?.description ?? "")")
     }
 }

@@ -51,7 +51,13 @@ import Testing
         // Whoever sees in Redis that it has ended may say so before the reporter has its answer, and in other words.
         let regular = messages.filter { $0 != "operation ended" && $0 != "operation no longer held" }
         #expect(
-            regular == ["worker started", "operations claimed", "photo failed", "worker stopping", "worker stopped"])
+            regular.filter { $0 != "batch finished" } == [
+                "worker started", "operations claimed", "photo failed", "worker stopping", "worker stopped",
+            ])
+        let finished = events.filter { $0["message"] as? String == "batch finished" }
+        #expect(finished.count == 1 && finished.first?["batch"] as? String == id.description)
+        #expect(finished.first?["photos"] as? Int == 1 && finished.first?["failed"] as? Int == 1)
+        #expect(finished.first?["level"] as? String == "info")
         #expect(messages.count > regular.count, "\(messages)")
         let failed = try #require(events.first { $0["message"] as? String == "photo failed" })
         #expect(failed["batch"] as? String == id.description && failed["level"] as? String == "warning")

@@ -26,6 +26,9 @@ extension StoreState {
         if !Set(expiring.keys).isSubset(of: there) { broken.append("expiring names batches that are gone") }
         if !Set(leases.keys.map(\.batch)).isSubset(of: there) { broken.append("leases of batches that are gone") }
         if !Set(outputs.values).isSubset(of: there) { broken.append("outputs names batches that are gone") }
+        for (name, id) in names where batches[id]?.settings["name"] != name {
+            broken.append("names says that \(id) is called \(name)")
+        }
         if !Set(releases.keys).isSubset(of: there) { broken.append("releases names batches that are gone") }
         for member in webhooks.keys {
             let parts = member.split(separator: " ")

@@ -52,7 +52,7 @@ final class StoreReader {
         "dependents",
     ]
     private static let globalKeys =
-        Set(["control", "batches", "leases", "workers", "outputs", "expiring", "releases", "webhooks"])
+        Set(["control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks"])
         .union(Priority.allCases.map { "ready:\($0.rawValue)" })
 
     private static func isKnown(_ key: String) -> Bool {
@@ -230,6 +230,7 @@ final class StoreReader {
             state.workerHashes[String(key.dropFirst("worker:".count))] = worker
         }
         for (folder, id) in pairs("outputs") { state.outputs[folder] = BatchID(id) }
+        for (name, id) in pairs("names") { state.names[name] = BatchID(id) }
     }
 
     private func byBatch(_ key: String, _ problems: inout [String]) -> [BatchID: Int] {

@@ -21,6 +21,7 @@ struct StoreState: Equatable {
     /// What each worker's hash holds.
     var workerHashes: [String: WorkerContent] = [:]
     var outputs: [String: BatchID] = [:]
+    var names: [String: BatchID] = [:]
     var expiring: [BatchID: Int] = [:]
     /// Batches whose dependents are to be released, by when they finished.
     var releases: [BatchID: Int] = [:]
@@ -225,6 +226,7 @@ extension StoreState {
         compare("workers", workers, expected.workers)
         compare("worker hashes", workerHashes, expected.workerHashes)
         compare("outputs", outputs, expected.outputs)
+        compare("names", names, expected.names)
         compare("expiring", expiring, expected.expiring)
         compare("releases", releases, expected.releases)
         compare("webhooks", webhooks, expected.webhooks)

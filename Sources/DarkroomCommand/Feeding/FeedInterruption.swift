@@ -34,7 +34,8 @@ final class FeedInterruption: Sendable {
         case .feeding(let id):
             let again = list == "-" ? " with the same list on standard input" : ""
             printToStandardError(
-                "interrupted: batch \(id) is not complete; go on\(again): darkroom submit \(list) --resume \(id)")
+                "interrupted: batch \(id) is not complete; go on\(again): darkroom submit \(ShellWord.quoted(list)) "
+                    + "--resume \(id)")
         case .fed(let id):
             printToStandardError(
                 "interrupted: batch \(id) goes on without this program; wait for it: darkroom wait \(id)")

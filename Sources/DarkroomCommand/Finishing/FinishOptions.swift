@@ -5,8 +5,8 @@ import Darkroom
 struct FinishOptions: ParsableArguments {
     @Option(
         help: """
-            Run this by /bin/sh when the batch has finished: its facts come as JSON on standard input, DARKROOM_BATCH is \\
-            its id, DARKROOM_STATE finished or cancelled, DARKROOM_PHOTOS, _FILTERED, _FAILED and _CANCELLED the counts, \\
+            Run this by /bin/sh when the batch has finished: its facts come as JSON on standard input, DARKROOM_BATCH is \
+            its id, DARKROOM_STATE finished or cancelled, DARKROOM_PHOTOS, _FILTERED, _FAILED and _CANCELLED the counts, \
             DARKROOM_STATUS the status of this program to come, DARKROOM_REDIS and DARKROOM_NAMESPACE where it is.
             """,
         valueName: "command")

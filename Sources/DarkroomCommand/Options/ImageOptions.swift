@@ -5,6 +5,11 @@ import Darkroom
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
     case same, jpeg, png, webp, avif, heic, jxl, tiff, gif
 
+    /// The endings of files, where they are other words.
+    static var otherArgumentTexts: [String: String] {
+        Dictionary(ImageFormat.endings.map { ($0, ImageFormat(ending: $0)?.rawValue ?? $0) }) { first, _ in first }
+    }
+
     /// The format; nil for that of the photo read.
     var imageFormat: ImageFormat? { ImageFormat(rawValue: rawValue) }
 }

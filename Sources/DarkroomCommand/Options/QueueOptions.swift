@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 
 /// How long a finished batch is remembered.
 enum Retention: ExpressibleByArgument {
@@ -36,7 +37,9 @@ struct QueueOptions: ParsableArguments {
     /// As many as one call of the script takes.
     private static let mostBatchesBefore = 100
 
-    @Option(help: "What the batch is called.", valueName: "name") var name: String?
+    @Option(
+        help: "What the batch is called; no other batch that has not finished may have that name.", valueName: "name")
+    var name: String?
     @Option(
         help: "How urgent it is: batches that can begin are begun by priority, in turn within one.",
         valueName: "priority")
@@ -78,7 +81,18 @@ struct QueueOptions: ParsableArguments {
         if afterSuccess, after.isEmpty {
             throw ValidationError("--after-success: name the batches that must succeed, with --after <batch>")
         }
+        if let name { try Self.checkName(name) }
         if let webhook { try Self.checkWebhook(webhook) }
+    }
+
+    /// A name is typed, and shown in tables.
+    private static func checkName(_ name: String) throws(ValidationError) {
+        guard name == PrintableText.escaped(name) else {
+            throw ValidationError("--name \"\(name)\": it has characters that are not seen; leave them out")
+        }
+        guard name.utf8.count <= 200 else {
+            throw ValidationError("--name: \(name.utf8.count) bytes; at most 200")
+        }
     }
 
     /// The batches that must finish first, each once.

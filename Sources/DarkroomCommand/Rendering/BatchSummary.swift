@@ -18,9 +18,9 @@ struct BatchSummary {
                 "  \(reason.word)" + String(repeating: " ", count: 20 - reason.word.count) + HumanText.count(count))
         }
         if !batch.options.output.isEmpty {
-            let folder = HumanText.safe(batch.options.output)
+            let folder = batch.options.output
             if batch.counts.filtered > 0 { lines.append("the photos are in \(folder)") }
-            lines.append("what became of each: darkroom manifest \(folder)")
+            lines.append("what became of each: darkroom manifest \(ShellWord.quoted(folder))")
         }
         return lines
     }

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 import Foundation
 
 extension HumanText {
@@ -12,23 +13,7 @@ extension HumanText {
         return String(decoding: text[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// Text of strangers (names, URLs, messages of servers) without what would steer a terminal or break a line.
-    static func safe(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.reduce(into: "") { safe, scalar in
-            switch scalar {
-            case "\t": safe += "\\t"
-            case "\n": safe += "\\n"
-            case "\r": safe += "\\r"
-            case _ where isControl(scalar): safe += "\\u{\(String(scalar.value, radix: 16))}"
-            default: safe.unicodeScalars.append(scalar)
-            }
-        }
-    }
-
-    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
-        // Control characters, and the marks that turn the direction of writing round.
-        scalar.properties.generalCategory == .control || (0x202A...0x202E).contains(scalar.value)
-            || (0x2066...0x2069).contains(scalar.value)
-    }
+    /// Text of strangers (names, URLs, messages of servers) as one word of a line: without what would steer a terminal,
+    /// break the line or begin another column.
+    static func safe(_ text: String) -> String { PrintableText.escaped(text) }
 }

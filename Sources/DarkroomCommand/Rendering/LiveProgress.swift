@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 /// Shows on standard error how a batch goes on: lines that are drawn again and again on a terminal, else a plain line
@@ -40,7 +41,7 @@ final class LiveProgress: Sendable {
     func note(_ text: String) {
         state.withLock { state in
             let erased = erasing(&state)
-            write(erased + text + "\n" + (state.lines.map { drawing($0, &state) } ?? ""))
+            write(erased + PrintableText.line(text) + "\n" + (state.lines.map { drawing($0, &state) } ?? ""))
         }
     }
 

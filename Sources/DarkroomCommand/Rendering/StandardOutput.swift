@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 import Foundation
 
 /// Standard output, written in large pieces; what is left is written by ``flush()``.
@@ -14,14 +15,14 @@ final class StandardOutput {
         return Int(size.ws_col)
     }
 
-    /// Writes bytes.
+    /// Writes bytes as they are: photos, and text that is printable already.
     func write(_ bytes: some Collection<UInt8>) throws {
         buffer += bytes
         if buffer.count >= 1 << 16 { try flush() }
     }
 
-    /// Writes a line of text.
-    func line(_ text: String) throws { try write((text + "\n").utf8) }
+    /// Writes a line of text; nothing in it but tabs steers a terminal, nothing in it ends the line.
+    func line(_ text: String) throws { try write((PrintableText.line(text) + "\n").utf8) }
 
     /// Writes a JSON document.
     func document(_ json: JSON) throws {
@@ -50,9 +51,9 @@ struct OutputError: Error, CustomStringConvertible {
     var description: String { "write to standard output: \(reason)" }
 }
 
-/// Writes a line to standard error, which has everything that is not the answer itself.
-func printToStandardError(_ text: String) { writeToStandardError(text + "\n") }
+/// Writes a line to standard error, which has everything that is not the answer itself; nothing in it steers a terminal.
+func printToStandardError(_ text: String) { writeToStandardError(PrintableText.line(text) + "\n") }
 
-/// Writes to standard error. Where that takes no more (a full disk, nobody who reads), there is nowhere to say so: the work
+/// Writes printable text to standard error. Where that takes no more (a full disk, nobody who reads), there is nowhere to say so: the work
 /// goes on without words.
 func writeToStandardError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }

@@ -2,22 +2,47 @@ import Darkroom
 
 /// Rows in columns under headings on a terminal; in a pipe a line of values with tabs between them, without headings.
 ///
-/// Rows are held until there are enough to know how wide columns are, then written; so a table may be of any length.
+/// On a terminal that is too narrow, columns are left out, the least important first; then the last column is cut. A pipe gets
+/// every column whole. Rows are held until there are enough to know how wide columns are, then written; so a table may be of
+/// any length.
 struct Table {
-    private let output: StandardOutput
-    private let headings: [String]
-    private var held: [[Cell]] = []
-    private var widths: [Int]
-    private var hasHeadings = false
+    /// A column of a table.
+    struct Column: ExpressibleByStringLiteral {
+        let name: String
+        /// Where room is short, columns with a rank are left out, the lowest first; those without one stay.
+        let rank: Int?
+        /// The most columns of the terminal that a text takes; what is longer is cut at its end.
+        let most: Int
 
-    /// A table with these headings.
-    init(_ headings: [String], to output: StandardOutput) {
-        self.headings = headings
-        self.output = output
-        widths = headings.map(\.count)
+        init(_ name: String, rank: Int? = nil, most: Int = .max) {
+            self.name = name
+            self.rank = rank
+            self.most = most
+        }
+
+        init(stringLiteral name: String) { self.init(name) }
     }
 
-    /// Adds a row, with a cell for each heading.
+    /// The least that is left of the last column.
+    private static let leastOfTheLast = 12
+
+    private let output: StandardOutput
+    private let columns: [Column]
+    private let width: Int
+    private var held: [[Cell]] = []
+    private var widths: [Int]
+    /// The positions of the columns that are shown; nil before the first row is.
+    private var shown: [Int]?
+
+    /// A table with these columns.
+    init(_ columns: [Column], to output: StandardOutput) {
+        self.columns = columns
+        self.output = output
+        width = output.width
+        widths = columns.map { TextWidth.columns(of: $0.name) }
+    }
+
+    /// Adds a row, with a cell for each column.
     mutating func add(_ cells: [Cell]) throws {
         if output.isTerminal {
             held.append(cells)
@@ -34,30 +59,52 @@ struct Table {
     }
 
     private mutating func writeHeld() throws {
-        let rows = held.map { $0.map(\.human) }
-        let isNumber = held[0].map(\.isNumber)
-        for row in rows { widths = zip(widths, row).map { max($0, $1.count) } }
-        if !hasHeadings { try output.line(line(headings.map { $0.uppercased() }, isNumber)) }
-        hasHeadings = true
-        for row in rows { try output.line(line(row, isNumber)) }
+        for line in Self.lines(held, columns, width: width, &widths, &shown) { try output.line(line) }
         held.removeAll(keepingCapacity: true)
     }
 
-    /// The texts side by side; the last is cut where the terminal ends.
-    private func line(_ texts: [String], _ isNumber: [Bool]) -> String {
-        var line = ""
-        for (column, text) in texts.enumerated() {
-            if column > 0 { line += "  " }
-            let space = String(repeating: " ", count: widths[column] - text.count)
-            if isNumber[column] {
-                line += space + text
-            } else if column < texts.count - 1 {
-                line += text + space
-            } else {
-                let room = max(output.width - line.count, 12)
-                line += text.count > room ? text.prefix(room - 1) + "\u{2026}" : text
+    /// The rows as lines, under their headings when they are the first.
+    static func lines(
+        _ rows: [[Cell]], _ columns: [Column], width: Int, _ widths: inout [Int], _ shown: inout [Int]?
+    ) -> [String] {
+        let texts = rows.map { row in zip(row, columns).map { TextWidth.cut($0.human, to: $1.most) } }
+        for row in texts { widths = zip(widths, row).map { max($0, TextWidth.columns(of: $1)) } }
+        let isFirst = shown == nil
+        let positions = shown ?? fitting(columns, widths, to: width)
+        shown = positions
+        let isNumber = rows.first.map { $0.map(\.isNumber) } ?? []
+        func line(_ texts: [String]) -> String {
+            var line = ""
+            for position in positions {
+                if !line.isEmpty { line += "  " }
+                let text = texts[position]
+                let space = String(repeating: " ", count: max(0, widths[position] - TextWidth.columns(of: text)))
+                if isNumber[position] {
+                    line += space + text
+                } else if position != positions.last {
+                    line += text + space
+                } else {
+                    line += TextWidth.cut(text, to: max(width - TextWidth.columns(of: line), leastOfTheLast))
+                }
             }
+            return line
         }
-        return line
+        return (isFirst ? [line(columns.map { $0.name.uppercased() })] : []) + texts.map(line)
+    }
+
+    /// The columns that fit beside each other.
+    private static func fitting(_ columns: [Column], _ widths: [Int], to width: Int) -> [Int] {
+        var shown = Array(columns.indices)
+        func room(_ position: Int) -> Int {
+            // The last one may be cut, unless it is to stay whole.
+            position == shown.last && columns[position].rank != nil
+                ? min(widths[position], leastOfTheLast) : widths[position]
+        }
+        while shown.reduce(-2, { $0 + room($1) + 2 }) > width,
+            let least = shown.filter({ columns[$0].rank != nil }).min(by: { columns[$0].rank! < columns[$1].rank! })
+        {
+            shown.removeAll { $0 == least }
+        }
+        return shown
     }
 }

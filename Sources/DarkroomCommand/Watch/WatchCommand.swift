@@ -13,7 +13,8 @@ struct WatchCommand: ParsableCommand {
             When a batch is named, it ends with the batch: with status 0 when all went well, 3 when photos failed, 4 \
             when it was cancelled. Ctrl-C ends it with 130, q with 0.
             """,
-        group: "Monitor", examples: ["darkroom watch", "darkroom watch holidays"])
+        group: "Monitor", synonyms: ["top", "progress", "tail"],
+        examples: ["darkroom watch", "darkroom watch holidays"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name; all when none is named.")
     var batch: String?

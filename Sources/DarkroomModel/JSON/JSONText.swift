@@ -1,19 +1,10 @@
+import DarkroomText
+
 /// Writing JSON by hand where a line a photo is written: an encoder of Foundation takes longer than a photo's transfer.
 public enum JSONText {
-    /// Appends `text` as a JSON string (RFC 8259, section 7): quotes, backslashes and control characters escaped.
+    /// Appends `text` as a JSON string (RFC 8259, section 7) in which nothing steers a terminal, see ``PrintableText``.
     public static func append(_ text: String, to bytes: inout [UInt8]) {
-        bytes.append(quote)
-        for byte in text.utf8 {
-            switch byte {
-            case quote, backslash: bytes += [backslash, byte]
-            case 10: bytes += [backslash, UInt8(ascii: "n")]
-            case 13: bytes += [backslash, UInt8(ascii: "r")]
-            case 9: bytes += [backslash, UInt8(ascii: "t")]
-            case 0..<32: bytes += [backslash, UInt8(ascii: "u"), 48, 48, hex[Int(byte >> 4)], hex[Int(byte & 15)]]
-            default: bytes.append(byte)
-            }
-        }
-        bytes.append(quote)
+        PrintableText.appendQuoted(text, .json, to: &bytes)
     }
 
     /// Appends `,"key":` and the string; nothing when it is nil.
@@ -31,8 +22,6 @@ public enum JSONText {
     }
 
     private static let quote = UInt8(ascii: "\"")
-    private static let backslash = UInt8(ascii: "\\")
-    private static let hex = Array("0123456789abcdef".utf8)
 
     private static func appendKey(_ key: StaticString, to bytes: inout [UInt8]) {
         if bytes.last != UInt8(ascii: "{") { bytes.append(UInt8(ascii: ",")) }

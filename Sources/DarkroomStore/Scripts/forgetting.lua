@@ -2,7 +2,7 @@
 -- then at most 100 of what waits for it, of what it waits for, and of the leases of its operations that execute, and with
 -- the last of them everything else. Sets `forgotten`. Expects `prefix` and `now`.
 local key = prefix .. 'batch:' .. id
-local facts = redis.call('HMGET', key, 'priority', 'output', 'round')
+local facts = redis.call('HMGET', key, 'priority', 'output', 'round', 'name')
 redis.call('HDEL', key, 'state')
 local released
 --#include releasing.lua
@@ -19,6 +19,7 @@ end
 forgotten = redis.call('EXISTS', key .. ':executing', key .. ':dependents', key .. ':dependencies') == 0
 if forgotten then
     if facts[2] and redis.call('HGET', prefix .. 'outputs', facts[2]) == id then redis.call('HDEL', prefix .. 'outputs', facts[2]) end
+    if facts[4] and redis.call('HGET', prefix .. 'names', facts[4]) == id then redis.call('HDEL', prefix .. 'names', facts[4]) end
     redis.call('UNLINK', key, key .. ':states', key .. ':operations', key .. ':queue', key .. ':deaths', key .. ':failures', key .. ':reasons')
     redis.call('ZREM', prefix .. 'batches', id)
     redis.call('ZREM', prefix .. 'expiring', id)

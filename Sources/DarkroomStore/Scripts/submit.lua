@@ -2,26 +2,34 @@
 -- Submits a batch: its facts and counters, no photos yet.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] output folder, '' for none  [3] '1': take a folder that another batch has
---     [4] number of batches that it waits for (100)  [5...] their ids, then field, value, ...
+--     [4] its name, '' for none  [5] number of batches that it waits for (100)  [6...] their ids, then field, value, ...
 -- {'OK', time of submission}  {'EXISTS'} submitted before  {'OUTPUT', batch id} that batch writes to the folder
--- {'GONE', batch id} there is no such batch to wait for
-local prefix, id, output, others = KEYS[1], ARGV[1], ARGV[2], tonumber(ARGV[4])
+-- {'NAME', batch id} that batch has the name and is not over  {'GONE', batch id} there is no such batch to wait for
+local prefix, id, output, name, others = KEYS[1], ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = prefix .. 'batch:' .. id
 if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
 local waits, hopeless = {}, nil
-for i = 5, 4 + others do
+for i = 6, 5 + others do
     local o = redis.call('HMGET', prefix .. 'batch:' .. ARGV[i], 'state', 'flag.cancelled', 'count.failed')
     if not o[1] then return {'GONE', ARGV[i]} end
     if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then hopeless = ARGV[i] end
+end
+if name ~= '' then
+    local other = redis.call('HGET', prefix .. 'names', name)
+    if other then
+        local o = redis.call('HMGET', prefix .. 'batch:' .. other, 'state', 'flag.cancelled')
+        if o[1] and o[1] ~= 'finished' and o[2] ~= '1' then return {'NAME', other} end
+    end
 end
 if output ~= '' then
     local other = redis.call('HGET', prefix .. 'outputs', output)
     if other and ARGV[3] ~= '1' then return {'OUTPUT', other} end
     redis.call('HSET', prefix .. 'outputs', output, id)
 end
+if name ~= '' then redis.call('HSET', prefix .. 'names', name, id) end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-redis.call('HSET', key, unpack(ARGV, 5 + others))
+redis.call('HSET', key, unpack(ARGV, 6 + others))
 redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitted', now, 'started', '', 'finished', '', 'feeder.seen', now,
     'photos', 0, 'operations', 0, 'operations.ended', 0, 'operations.kept', 0, 'executing', 0, 'sealed', 0, 'round', 1,
     'count.downloaded', 0, 'count.filtered', 0, 'count.failed', 0, 'count.cancelled', 0, 'bytes.in', 0, 'bytes.out', 0,

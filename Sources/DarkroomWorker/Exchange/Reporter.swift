@@ -170,9 +170,11 @@ final class Reporter: Sendable {
                 let operation = core.withLedger { $0.operations[held] }
                 // Gone, lost and ended are as good as queued: it is no longer this worker's.
                 core.drop([held])
-                if case .cancelled = reply, let operation, operation.hasPast {
+                guard case .cancelled = reply else { continue }
+                if let operation, operation.hasPast {
                     ManifestFiles.removeOthers(held, forgotten: operation.forgottenFences, operation.context)
                 }
+                if operation != nil { core.noteEnd(of: [held.batch]) }
             }
         }
         return isComplete

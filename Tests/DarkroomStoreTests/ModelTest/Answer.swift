@@ -80,6 +80,7 @@ extension Answer: CustomStringConvertible {
         case .submit(.submitted): "submit: submitted"
         case .submit(.exists): "submit: exists"
         case .submit(.outputTaken): "submit: output taken"
+        case .submit(.nameTaken): "submit: name taken"
         case .submit(.gone): "submit: gone"
         case .feed(.expects): "feed: expects"
         case .feed(let reply): "feed: \(reply)"
@@ -139,7 +140,8 @@ extension Answer: CustomStringConvertible {
 
     /// Every answer that a long run meets.
     static let kinds: Set = [
-        "submit: submitted", "submit: exists", "submit: output taken", "submit: gone", "feed: fed", "feed: gone",
+        "submit: submitted", "submit: exists", "submit: output taken", "submit: name taken", "submit: gone",
+        "feed: fed", "feed: gone",
         "feed: expects", "feed: sealed", "feed: short", "feed: full", "feed: cancelled", "seal: sealed", "seal: gone",
         "seal: differs", "seal: cancelled", "claim: old", "claim: nothing", "claim: operations", "claim: nothing, lost",
         "claim: operations, lost", "heartbeat", "heartbeat, lost", "heartbeat, letters", "heartbeat, webhooks",

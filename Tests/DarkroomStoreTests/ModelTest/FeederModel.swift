@@ -32,6 +32,7 @@ struct FeederModel {
         options.lease = .seconds(random.pick([1500, 3500, 7500])!)
         options.retain = random.chance(20) ? nil : random.chance(20) ? .zero : .seconds(48 * 3600)
         options.output = random.pick(["", "", "/photos/a", "/photos/b"])!
+        options.name = random.pick(["", "", "summer", "winter"])!
         options.afterSuccess = random.chance(40)
         options.originals = random.chance(25) ? "/originals" : ""
         options.webhook = random.chance(30) ? "https://example.org/done" : ""

@@ -167,6 +167,7 @@ extension StoreModel {
         leaveRing(id, batch.priority)
         for number in batch.executing.keys { state.leases[OperationID(batch: id, number: number)] = nil }
         if state.outputs[batch.output] == id { state.outputs[batch.output] = nil }
+        if let name = batch.settings["name"], state.names[name] == id { state.names[name] = nil }
         state.webhooks = state.webhooks.filter { !$0.key.hasPrefix("\(id) ") }
         state.releases[id] = nil
         state.submissions[id] = nil

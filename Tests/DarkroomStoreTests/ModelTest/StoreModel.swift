@@ -53,10 +53,16 @@ struct StoreModel {
     ) -> SubmitReply {
         guard state.batches[id] == nil else { return .exists }
         if let gone = after.first(where: { state.batches[$0]?.state == nil }) { return .gone(gone) }
+        if let other = state.names[options.name], let batch = state.batches[other], batch.state != nil,
+            batch.state != .finished, !batch.isCancelled
+        {
+            return .nameTaken(by: other)
+        }
         if !options.output.isEmpty {
             if let other = state.outputs[options.output], !overwrite { return .outputTaken(by: other) }
             state.outputs[options.output] = id
         }
+        if !options.name.isEmpty { state.names[options.name] = id }
         var batch = BatchContent()
         let modelled = [
             "size", "window", "lease", "retain", "priority", "output", "after.success", "originals", "webhook",

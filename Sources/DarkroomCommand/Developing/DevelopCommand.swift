@@ -1,0 +1,149 @@
+import ArgumentParsing
+import Darkroom
+import Foundation
+
+/// `darkroom develop`: photos without a queue.
+struct DevelopCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "develop", abstract: "Develop photos at once: files, through the filters, into files; no Redis.",
+        discussion: """
+            With two names, IN and OUT, the ending of OUT decides the format that is written; without an ending it is that of \
+            the photo. - as IN is standard input, as OUT standard output.
+
+            With -o FOLDER every name is a photo. Each is written into that folder under its own name, in its own format or \
+            the one of --format. A photo that fails holds up no other; the status is 3 then.
+
+            A file that is there already is left alone unless --force is given; it keeps its mode. Only regular files \
+            are replaced, never a link or a device.
+            """,
+        group: "This machine", synonyms: ["convert"],
+        examples: [
+            "darkroom develop holiday.jpg sepia.jpg", "darkroom develop in.jpg out.png --filter tilt-shift=radius:5",
+            "darkroom develop *.jpg -o developed --format webp",
+        ])
+
+    @Argument(
+        help: "The photo and the file that is written; with -o: the photos.", valueName: "photo", isRequired: true)
+    var names: [String]
+    @Option(
+        name: .customLong("output", short: "o"),
+        help: "The folder that all the photos are written to; it is made if need be.", valueName: "folder")
+    var output: String?
+    @Flag(help: "Replace files that are there already.") var force: Bool
+    @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
+    @Flag(help: "Print what was written as JSON; with -o: an array.") var json: Bool
+    @OptionGroup(title: "Image options") var image: ImageOptions
+
+    func validate() throws {
+        if let operation = image.ownOperation {
+            throw ValidationError(
+                "--filter \(operation): only a worker that has this operation can run it; submit the photo in a list")
+        }
+        if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
+        guard output == nil else {
+            if names.contains("-") {
+                throw ValidationError("standard input has no name for a file in a folder; write darkroom develop - OUT")
+            }
+            return
+        }
+        guard names.count == 2 else {
+            throw ValidationError(
+                names.count == 1
+                    ? "name the file that is written, as in: darkroom develop IN OUT; or a folder with -o <folder>"
+                    : "\(names.count) names: darkroom develop IN OUT takes two; for many photos name a folder with -o "
+                        + "<folder>")
+        }
+        if json, names[1] == "-" {
+            throw ValidationError("--json: standard output has the photo already; write it to a file")
+        }
+        try checkEnding(of: names[1])
+    }
+
+    /// The ending of the file to be written and `--format` must agree, and one of them stand for a format.
+    private func checkEnding(of destination: String) throws {
+        let ending = Self.ending(of: destination)
+        guard !ending.isEmpty else { return }
+        let asked = image.format.imageFormat
+        guard let format = ImageFormat(ending: ending) else {
+            guard asked == nil else { return }
+            throw ValidationError(
+                "\(destination): no format has the ending .\(ending); use "
+                    + ImageFormat.endings.map { ".\($0)" }.joined(separator: ", ")
+                    + ", or name the format with --format")
+        }
+        if let asked, asked != format {
+            throw ValidationError(
+                "--format \(asked.rawValue): the ending of \(destination) says \(format.rawValue); leave one of them out"
+            )
+        }
+    }
+
+    func run() throws {
+        let output = StandardOutput()
+        if let folder = self.output { return try developAll(into: folder, output) }
+        // Said before the work and not after it.
+        if names[1] != "-" { try PhotoFile(path: names[1], replaces: force).check() }
+        let photo = try developing.develop(names[0], as: image.format.imageFormat ?? Self.format(ofEnding: names[1]))
+        if names[1] == "-" {
+            try photo.image.withUnsafeBytes { try output.write($0) }
+            return try output.flush()
+        }
+        try write(photo, to: names[1])
+        if json { return try output.document(photo.json(names[1])) }
+        try output.line(photo.text(names[1]))
+        try output.flush()
+    }
+
+    /// Develops every photo into the folder; one that fails is told and holds up no other.
+    private func developAll(into folder: String, _ output: StandardOutput) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        } catch {
+            throw CommandError("make the folder \(folder): \(systemReason(error))")
+        }
+        var written: [String: String] = [:]
+        var array = JSONArrayWriter(output)
+        var failed = 0
+        for name in names {
+            do {
+                let photo = try developing.develop(name, as: image.format.imageFormat)
+                let path = "\(folder)/\(Self.fileName(of: name, photo.image.format))"
+                if let other = written[path] {
+                    throw CommandError("write the photo \(path): the one of \(other) has that name already")
+                }
+                try write(photo, to: path)
+                written[path] = name
+                if json { try array.add(photo.json(path)) } else { try output.line(photo.text(path)) }
+            } catch let error as CommandError {
+                failed += 1
+                printToStandardError("error: \(error)")
+            }
+        }
+        if json { try array.finish() } else { try output.flush() }
+        guard failed > 0 else { return }
+        printToStandardError("\(HumanText.count(failed)) of \(HumanText.count(names.count, of: "photo")) failed")
+        throw ExitCode.photosFailed
+    }
+
+    private var developing: PhotoDeveloping {
+        PhotoDeveloping(
+            filters: image.imageFilters, quality: image.quality, strip: image.strip, maxPixels: maxPixels.value)
+    }
+
+    private func write(_ photo: PhotoDeveloping.Photo, to path: String) throws(CommandError) {
+        let file = PhotoFile(path: path, replaces: force)
+        try photo.image.withUnsafeBytes { bytes throws(CommandError) in try file.write(bytes) }
+    }
+
+    private static func ending(of path: String) -> String { URL(fileURLWithPath: path).pathExtension }
+
+    private static func format(ofEnding path: String) -> ImageFormat? { ImageFormat(ending: ending(of: path)) }
+
+    /// The name of a photo's file in a folder: its own, with the ending of the format where that is another.
+    private static func fileName(of photo: String, _ format: ImageFormat) -> String {
+        let file = URL(fileURLWithPath: photo)
+        let own = Self.format(ofEnding: photo)
+        if own == format { return file.lastPathComponent }
+        return (own == nil ? file : file.deletingPathExtension()).lastPathComponent + "." + format.fileExtension
+    }
+}

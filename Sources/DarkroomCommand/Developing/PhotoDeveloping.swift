@@ -1,0 +1,63 @@
+import Darkroom
+import Foundation
+
+/// Develops single photos, from files or standard input, in this process.
+struct PhotoDeveloping {
+    /// A photo that was developed.
+    struct Photo {
+        let name: String
+        let image: DevelopedImage
+        let began: ContinuousClock.Instant
+
+        /// What was written, for people.
+        func text(_ path: String) -> String {
+            "\(path): \(image.format.rawValue), \(image.width) x \(image.height), "
+                + "\(HumanText.bytes(image.byteCount)), \(HumanText.duration(Double(milliseconds) / 1000))"
+        }
+
+        /// What was written, for programs.
+        func json(_ path: String) -> JSON {
+            [
+                "in": .string(name), "out": .string(path), "format": .string(image.format.rawValue),
+                "width": .int(image.width), "height": .int(image.height), "bytes": .int(image.byteCount),
+                "milliseconds": .int(milliseconds),
+            ]
+        }
+
+        private var milliseconds: Int { (ContinuousClock.now - began).wholeMilliseconds }
+    }
+
+    let filters: [Filter]
+    let quality: Int
+    let strip: Bool
+    let maxPixels: Int
+
+    /// Reads and develops a photo; - is standard input.
+    /// - Parameter format: as what it will be written; nil for its own.
+    func develop(_ name: String, as format: ImageFormat?) throws(CommandError) -> Photo {
+        let began = ContinuousClock.now
+        let bytes = [UInt8](try read(name))
+        let options = DevelopOptions(
+            filters: filters, format: format, quality: quality, strip: strip, maxPixels: maxPixels)
+        do throws(ImagingError) {
+            return Photo(name: name, image: try Imaging.develop(bytes, options), began: began)
+        } catch {
+            throw CommandError("develop \(name): \(error)")
+        }
+    }
+
+    private func read(_ name: String) throws(CommandError) -> Data {
+        do {
+            if name == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
+            return try Data(contentsOf: URL(fileURLWithPath: name))
+        } catch {
+            throw CommandError("read the photo \(name): \(systemReason(error))")
+        }
+    }
+}
+
+/// What the operating system said, where Foundation keeps it.
+func systemReason(_ error: any Error) -> String {
+    let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
+    return cause.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
+}

@@ -1,0 +1,81 @@
+import Darkroom
+import Foundation
+
+/// A file that `develop` writes: whole or not at all, and over nothing that it was not told to replace.
+struct PhotoFile {
+    let path: String
+    /// Whether a file that is there may be replaced.
+    let replaces: Bool
+
+    /// Checks that the photo may be written there.
+    ///
+    /// Links, devices, pipes and folders are never written over; a file with several names would keep the old photo under
+    /// the others.
+    /// - Returns: the file that will be replaced, nil when there is none.
+    @discardableResult
+    func check() throws(CommandError) -> stat? {
+        var found = stat()
+        guard lstat(path, &found) == 0 else {
+            guard errno != ENOENT else { return nil }
+            throw failure(String(cString: strerror(errno)))
+        }
+        switch found.st_mode & S_IFMT {
+        case S_IFREG: break
+        case S_IFLNK: throw failure("it is a symbolic link; name the file that it leads to")
+        case S_IFDIR: throw failure("it is a folder; photos are written into one with -o \(ShellWord.quoted(path))")
+        default: throw failure("it is no regular file; - is standard output")
+        }
+        guard replaces else { throw failure("it is there already; --force replaces it") }
+        guard found.st_nlink == 1 else {
+            throw failure(
+                "it has \(found.st_nlink) names (hard links), the others would keep the old photo; remove it first")
+        }
+        return found
+    }
+
+    /// Writes the file under a temporary name and gives it its own when it is whole.
+    func write(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
+        let replaced = try check()
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        let temporary = "\(folder)/.darkroom-\(UUID().uuidString)"
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
+        var problem = Self.write(bytes, to: descriptor)
+        if problem == 0, let replaced {
+            // Only root may give a file away; whoever else replaces one owns it then.
+            _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
+            if fchmod(descriptor, replaced.st_mode & 0o7777) != 0 { problem = errno }
+        }
+        if close(descriptor) != 0, problem == 0 { problem = errno }
+        if problem == 0 { problem = replaced == nil ? Self.nameNew(temporary, path) : Self.rename(temporary, path) }
+        guard problem == 0 else {
+            unlink(temporary)
+            throw failure(
+                problem == EEXIST ? "it is there already; --force replaces it" : String(cString: strerror(problem)))
+        }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = Glibc.write(descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
+            if written >= 0 { rest = rest.dropFirst(written) } else if errno != EINTR { return errno }
+        }
+        return 0
+    }
+
+    private static func rename(_ from: String, _ to: String) -> Int32 { Glibc.rename(from, to) == 0 ? 0 : errno }
+
+    /// Names a file without replacing one that has appeared meanwhile. File systems without hard links get an empty file
+    /// first, which nobody else can make then.
+    private static func nameNew(_ from: String, _ to: String) -> Int32 {
+        if link(from, to) == 0 { return unlink(from) == 0 ? 0 : errno }
+        guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }
+        let descriptor = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        guard descriptor >= 0 else { return errno }
+        close(descriptor)
+        return rename(from, to)
+    }
+
+    private func failure(_ reason: String) -> CommandError { CommandError("write the photo \(path): \(reason)") }
+}

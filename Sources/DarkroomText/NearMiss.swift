@@ -1,0 +1,42 @@
+/// Guesses what a mistyped word was meant to be.
+public enum NearMiss {
+    /// The candidate that fewest typing errors separate from the word; none if that would be a third of it or more.
+    public static func find(_ word: String, in candidates: [String]) -> String? {
+        scored(word, candidates).min { $0.distance < $1.distance }?.candidate
+    }
+
+    /// The candidates that the word was perhaps meant to be: first those that hold it whole, then those that few typing
+    /// errors separate from it, the nearest first.
+    public static func all(_ word: String, in candidates: [String]) -> [String] {
+        guard !word.isEmpty else { return [] }
+        let holding = candidates.filter { $0.lowercased().contains(word.lowercased()) }
+        let near = scored(word, candidates).sorted { $0.distance < $1.distance }.map(\.candidate)
+        return holding + near.filter { !holding.contains($0) }
+    }
+
+    private static func scored(_ word: String, _ candidates: [String]) -> [(candidate: String, distance: Int)] {
+        // The distance of long texts takes long: nobody types them.
+        candidates.filter { abs($0.count - word.count) * 3 <= max(word.count, 3) && $0.count <= 200 }
+            .map { (candidate: $0, distance: distance(word.lowercased(), $0.lowercased())) }
+            .filter { $0.distance * 3 <= max(word.count, 3) }
+    }
+
+    /// Letters to insert, remove, replace or swap with their neighbour (optimal string alignment distance).
+    private static func distance(_ first: String, _ second: String) -> Int {
+        let a = Array(first)
+        let b = Array(second)
+        var rows = [Array(0...b.count)]
+        for i in a.indices {
+            var row = [i + 1]
+            for j in b.indices {
+                var best = min(rows[i][j] + (a[i] == b[j] ? 0 : 1), rows[i][j + 1] + 1, row[j] + 1)
+                if i > 0, j > 0, a[i] == b[j - 1], a[i - 1] == b[j] {
+                    best = min(best, rows[i - 1][j - 1] + 1)
+                }
+                row.append(best)
+            }
+            rows.append(row)
+        }
+        return rows[a.count][b.count]
+    }
+}
