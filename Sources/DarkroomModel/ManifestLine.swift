@@ -1,7 +1,7 @@
 /// What became of one photo, as the manifest beside the photos keeps it: one line of JSON a final photo.
 public struct ManifestLine: Sendable, Equatable, Codable {
     /// The batch's id.
-    public var batch: String
+    public var batch: BatchID
     /// The position in the photo list, from 0.
     public var index: Int
     /// The name as the list has it.
@@ -35,7 +35,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
 
     /// The line of a photo; what is known of the file is filled in afterwards.
     public init(batch: BatchID, record: PhotoRecord, state: PhotoRecordState) {
-        self.batch = batch.description
+        self.batch = batch
         index = record.index
         name = record.name
         url = record.url
@@ -54,7 +54,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
     /// Appends this line as JSON and a line feed.
     public func append(to text: inout [UInt8]) {
         text.append(UInt8(ascii: "{"))
-        JSONText.append("batch", batch, to: &text)
+        JSONText.append("batch", batch.description, to: &text)
         JSONText.append("index", index, to: &text)
         JSONText.append("name", name, to: &text)
         JSONText.append("url", url, to: &text)

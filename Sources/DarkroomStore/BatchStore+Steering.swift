@@ -108,7 +108,7 @@ extension BatchStore {
             case "STARTED": .started
             case "CANCELLED": .cancelled
             case "MOVED": .moved
-            case "GONE": .gone(BatchID(try reply.string(1)))
+            case "GONE": .gone(try reply.batch(1))
             case "ITSELF": .itself
             default: throw reply.unexpected
             }
@@ -121,7 +121,7 @@ extension BatchStore {
         return ScriptCall(StoreScripts.undepend, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {
             case "OK": .removed(isNew: try reply.int(1) == 1)
-            case "GONE": .gone(BatchID(try reply.string(1)))
+            case "GONE": .gone(try reply.batch(1))
             default: throw reply.unexpected
             }
         }
@@ -241,6 +241,6 @@ extension BatchStore {
     }
 
     private func members(_ key: String) throws(StoreError) -> [BatchID] {
-        (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.string).map(BatchID.init).sorted()
+        (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.batch).sorted()
     }
 }

@@ -149,7 +149,7 @@ import Testing
         // All but the one that is held have ended, and their failures are in Redis.
         let store = BatchStore(try RedisConfiguration(url: "redis://:hush-redis@127.0.0.1:\(port)"), keys: try Keys())
         let deadline = ContinuousClock.now + .seconds(60)
-        while try store.facts(of: BatchID(id))?.counts.final != photos.count - 1 {
+        while try store.facts(of: #require(BatchID(id)))?.counts.final != photos.count - 1 {
             try #require(ContinuousClock.now < deadline, "the photos have not ended within 60 s")
         }
         try checkRedis()

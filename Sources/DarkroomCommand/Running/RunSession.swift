@@ -104,15 +104,15 @@ final class RunSession {
     /// Forgets the batch that was begun here, with its manifest; a state that cannot be read has none that is known.
     private func forget() throws {
         guard let state = try? folder.state() else { return folder.forget() }
-        while case .more = try store.perform(store.forget(state.id, unfinished: true)) {}
-        folder.output.withdraw(state.id)
+        while case .more = try store.perform(store.forget(state.batch, unfinished: true)) {}
+        folder.output.withdraw(state.batch)
         folder.forget()
     }
 
     /// The batch that an earlier run began here and this one goes on with.
     private func begunBatch() throws -> BatchFacts? {
         guard let state = try folder.state() else { return nil }
-        let differences = identity.differences(from: state.identity)
+        let differences = identity.differences(from: state.batchentity)
         guard differences.isEmpty else {
             throw CoordinatorError(
                 .stateDiffers,
@@ -120,10 +120,10 @@ final class RunSession {
                     + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files"
             )
         }
-        guard let batch = try store.facts(of: state.id) else {
+        guard let batch = try store.facts(of: state.batch) else {
             // Noted, but never submitted: no worker has written anything.
-            if folder.output.isUntouched(by: state.id) {
-                folder.output.withdraw(state.id)
+            if folder.output.isUntouched(by: state.batch) {
+                folder.output.withdraw(state.batch)
                 folder.forget()
                 return nil
             }
@@ -153,7 +153,7 @@ final class RunSession {
         }
         let id = BatchID(submittedAt: try store.time())
         // Noted first: whatever happens then, the next run knows which batch is its own.
-        try folder.note(RunState(batch: id.description, identity: identity))
+        try folder.note(RunState(batch: id, identity: identity))
         return BatchFeed { [options, overwrite] onBegun in
             try coordinator.submit(list, as: id, options: options, overwrite: overwrite, onSubmitted: onBegun)
         }

@@ -21,7 +21,7 @@ public struct ManifestReader: Sendable {
                         + "a batch was given as its output"
                     : "\(output): no such folder")
         }
-        return names.filter { !$0.hasPrefix(".") }.map(BatchID.init).sorted()
+        return names.compactMap { BatchID($0) }.sorted()
     }
 
     /// Calls `body` with every line: batch by batch, each in the order of its list.

@@ -28,9 +28,9 @@ public struct OutputFolder: Sendable {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) {
                 String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
             }
-            if !name.hasPrefix(".") { names.append(name) }
+            names.append(name)
         }
-        return names.sorted().map(BatchID.init)
+        return names.compactMap { BatchID($0) }.sorted()
     }
 
     /// Makes the folder, and those above it, where they are missing.
