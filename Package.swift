@@ -26,10 +26,11 @@ let package = Package(
 
         // Wrappers: each knows its C library and nothing of photos lists or queues.
         .target(name: "DarkroomConcurrency", dependencies: ["CSystem"]),
+        .target(name: "DarkroomFiles", dependencies: ["CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
         .target(
-            name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency"]),
-        .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency"]),
+            name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles"]),
+        .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
 
@@ -42,12 +43,14 @@ let package = Package(
             resources: [.embedInCode("Scripts")]),
         .target(
             name: "DarkroomCoordinator",
-            dependencies: ["DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency"]),
+            dependencies: [
+                "DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
+            ]),
         .target(
             name: "DarkroomWorker",
             dependencies: [
                 "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomLogging", "CSystem",
+                "DarkroomFiles", "DarkroomLogging", "CSystem",
             ]),
         .target(
             name: "Darkroom",
@@ -56,8 +59,8 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "ArgumentParsing",
-                "CSystem",
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles",
+                "ArgumentParsing", "CSystem",
             ]),
 
         // Programs that use the library.
@@ -72,6 +75,7 @@ let package = Package(
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
+        .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),
         .testTarget(

@@ -79,6 +79,9 @@ public enum ManifestPath {
     /// The folder of a batch's manifest, relative to the output folder. Its presence tells workers that they see the folder.
     public static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
 
+    /// The file that names the batch that has the output folder, relative to it. No batch can have an id like its name.
+    public static let holder = "manifest/holder.txt"
+
     /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
     public static func subfolder(operation number: Int) -> String {
         number < 1000 ? "" : padded(number / 1000, 5) + "/"

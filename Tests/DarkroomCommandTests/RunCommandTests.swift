@@ -233,22 +233,4 @@ import Testing
         #expect(try queue.run("run", list, "-o", scratch.path("out"), "--redis", redis, "--again").status == 3)
         #expect(try queue.store.batchIDs().count == 1)
     }
-
-    @Test(arguments: ["../../victim", "..", "", "a/../../../victim"])
-    func stateThatNamesNoBatchRemovesNothing(id: String) throws {
-        let photo = try scratch.write("a.jpg", Self.photo)
-        let list = try scratch.write("list.txt", "file://\(photo)\n")
-        #expect(try run(list).status == 0)
-        let state = scratch.path("out/.darkroom/identity.json")
-        let noted = try #require(String(data: #require(FileManager.default.contents(atPath: state)), encoding: .utf8))
-        let batch = try #require(noted.firstMatch(of: /"batch" : "([^"]*)"/)?.1)
-        try FileManager.default.createDirectory(atPath: scratch.path("victim/deep"), withIntermediateDirectories: true)
-        _ = try scratch.write("victim/deep/file", "precious")
-        try Data(noted.replacingOccurrences(of: batch, with: id).utf8).write(to: URL(fileURLWithPath: state))
-        let refused = try run(list)
-        #expect(refused.status == 1 && refused.standardError.contains("cannot be read"), "\(refused)")
-        #expect(try run(list, "--again").status == 0)
-        #expect(scratch.exists("victim/deep/file"))
-        #expect(try scratch.contents("out").count == 2)
-    }
 }

@@ -103,16 +103,16 @@ final class RunSession {
 
     /// Forgets the batch that was begun here, with its manifest; a state that cannot be read has none that is known.
     private func forget() throws {
-        guard let state = try? folder.state() else { return folder.forget() }
+        guard let state = try? folder.noted() else { return try folder.forget() }
         while case .more = try store.perform(store.forget(state.batch, unfinished: true)) {}
         folder.output.withdraw(state.batch)
-        folder.forget()
+        try folder.forget()
     }
 
     /// The batch that an earlier run began here and this one goes on with.
     private func begunBatch() throws -> BatchFacts? {
-        guard let state = try folder.state() else { return nil }
-        let differences = identity.differences(from: state.batchentity)
+        guard let state = try folder.noted() else { return nil }
+        let differences = identity.differences(from: state.identity)
         guard differences.isEmpty else {
             throw CoordinatorError(
                 .stateDiffers,
@@ -124,7 +124,7 @@ final class RunSession {
             // Noted, but never submitted: no worker has written anything.
             if folder.output.isUntouched(by: state.batch) {
                 folder.output.withdraw(state.batch)
-                folder.forget()
+                try folder.forget()
                 return nil
             }
             throw CoordinatorError(
@@ -165,7 +165,7 @@ final class RunSession {
         do {
             id = try feed.waitUntilBegun()
         } catch {
-            folder.forget()  // nothing was submitted
+            try folder.forget()  // nothing was submitted
             throw error
         }
         do {

@@ -1,5 +1,6 @@
+import DarkroomFiles
 import DarkroomModel
-import Foundation
+import Glibc
 
 /// The folder that a batch's photos are written to, and its `manifest/<batch id>/`, by whose presence workers know that
 /// they see the same folder.
@@ -16,21 +17,13 @@ public struct OutputFolder: Sendable {
 
     /// The batches that have a manifest here, in order.
     public func batches() throws(CoordinatorError) -> [BatchID] {
-        guard let folder = opendir(path + "/manifest") else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
+        do throws(SystemFailure) {
+            return try Folder(trusted: path).folder("manifest").names().compactMap { BatchID($0) }.sorted()
+        } catch {
+            if error.error == ENOENT || error.error == ENOTDIR { return [] }
             throw CoordinatorError(
-                .outputDenied,
-                "output folder \(path): its folder manifest cannot be read: \(String(cString: strerror(errno)))")
+                .outputDenied, "output folder \(path): its folder manifest cannot be read: \(error.text)")
         }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            names.append(name)
-        }
-        return names.compactMap { BatchID($0) }.sorted()
     }
 
     /// Makes the folder, and those above it, where they are missing.
@@ -38,8 +31,7 @@ public struct OutputFolder: Sendable {
 
     /// True when a batch has no manifest here, or an empty one: none of its photos was written.
     public func isUntouched(by batch: BatchID) -> Bool {
-        let manifest = path + "/" + ManifestPath.folder(batch)
-        return (try? FileManager.default.contentsOfDirectory(atPath: manifest))?.isEmpty ?? true
+        (try? Folder(trusted: path).folder(ManifestPath.folder(batch)).names())?.isEmpty ?? true
     }
 
     /// Throws when another batch than `batch` has a manifest here.
@@ -58,7 +50,13 @@ public struct OutputFolder: Sendable {
     public func prepare(for batch: BatchID, overwrite: Bool) throws(CoordinatorError) {
         if !overwrite { try checkFree(for: batch) }
         try create()
-        try folder.create(ManifestPath.folder(batch))
+        do throws(SystemFailure) {
+            _ = try Folder(trusted: path).makeFolder(ManifestPath.folder(batch))
+        } catch {
+            throw CoordinatorError(
+                .outputDenied,
+                "output folder \(path): \(ManifestPath.folder(batch)) cannot be made in it: \(error.text); choose another folder")
+        }
         do throws(CoordinatorError) {
             try folder.tryWriting()
         } catch {
@@ -69,7 +67,9 @@ public struct OutputFolder: Sendable {
 
     /// Removes the folder of a batch's manifest, with what it holds, and `manifest` itself if that leaves it empty.
     public func withdraw(_ batch: BatchID) {
-        try? FileManager.default.removeItem(atPath: path + "/" + ManifestPath.folder(batch))
-        rmdir(path + "/manifest")  // fails, as it should, while there is something in it
+        // What cannot be removed is in nobody's way but that of the next batch, which says so.
+        guard let folder = try? Folder(trusted: path) else { return }
+        try? folder.removeTree(ManifestPath.folder(batch))
+        try? folder.removeFolder("manifest")  // fails, as it should, while there is something in it
     }
 }

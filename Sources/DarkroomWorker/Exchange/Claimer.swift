@@ -178,6 +178,6 @@ final class Claimer: Sendable {
 
     private func makeContext(_ batch: BatchID) throws -> BatchContext {
         guard let facts = try core.store.facts(of: batch) else { throw Refusal(reason: "it is gone") }
-        return try BatchContext(batch, facts.options, core.configuration)
+        return try BatchContext(batch, facts.options, core.configuration, taken: facts.outputTaken)
     }
 }

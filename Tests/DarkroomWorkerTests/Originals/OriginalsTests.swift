@@ -148,7 +148,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func fullDiskIsSaid() throws {
         // Root may write to a full device, too: it is the device itself that is full.
-        let folder = OriginalsFolder(path: originals, maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
         let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         #expect(symlink("/dev/full", "\(parent)/.temporary") == 0)
@@ -159,7 +159,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func folderThatIsGoneIsNotMadeAgain() throws {
-        let folder = OriginalsFolder(path: originals + "/gone", maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", sign: nil), maxBytes: 1000)
         var detail = ""
         do { try folder.write([1], of: "u", temporaryName: ".temporary") } catch { detail = error.detail }
         #expect(detail.contains("is its share mounted?"))
@@ -219,7 +219,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func whatIsNoWholeFileIsNotRead() throws {
-        let folder = OriginalsFolder(path: originals, maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
         let path = "\(originals)/\(OriginalsFolder.file(of: "u"))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         #expect(try folder.read("u") == nil)
