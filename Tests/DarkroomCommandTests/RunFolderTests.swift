@@ -88,7 +88,7 @@ import Testing
     func stateThatNamesNoBatchRemovesNothing(id: String) throws {
         #expect(try run().status == 0)
         let state = scratch.path("out/.darkroom/identity.json")
-        let noted = try #require(String(data: #require(FileManager.default.contents(atPath: state)), encoding: .utf8))
+        let noted = try String(contentsOfFile: state, encoding: .utf8)
         let batch = try #require(noted.firstMatch(of: /"batch" : "([^"]*)"/)?.1)
         try Data(noted.replacingOccurrences(of: batch, with: id).utf8).write(to: URL(fileURLWithPath: state))
         try expectRefusal(run(), "cannot be read")
