@@ -91,7 +91,8 @@ let package = Package(
         .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport"]),
-        .testTarget(name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomTestSupport"]),
+        .testTarget(
+            name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [

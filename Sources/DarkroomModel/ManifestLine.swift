@@ -6,7 +6,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
     public var index: Int
     /// The name as the list has it.
     public var name: String
-    /// The URL as the list has it, or what ``redact()`` leaves of it.
+    /// The URL as the list has it, or what ``redact(query:)`` leaves of it.
     public var url: String
     /// `filtered`, `failed` or `cancelled`.
     public var state: String
@@ -43,12 +43,12 @@ public struct ManifestLine: Sendable, Equatable, Codable {
         if case .failed(let reason) = state { self.reason = reason.word }
     }
 
-    /// Leaves out what may be secret: user, password, query and fragment of the URL, and of URLs in the detail. A name that
-    /// is such a URL itself loses them, too.
-    public mutating func redact() {
-        url = PhotoURL.redacted(url)
-        detail = detail.map(PhotoURL.redacting)
-        name = PhotoURL.redacting(name)
+    /// Leaves out what may be secret: user and password of the URL, and of URLs in the name and in the detail.
+    /// - Parameter query: whether query and fragment are left out, too.
+    public mutating func redact(query: Bool) {
+        url = query ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url)
+        detail = detail.map { PhotoURL.redacting($0, keepsQuery: !query) }
+        name = PhotoURL.redacting(name, keepsQuery: !query)
     }
 
     /// Appends this line as JSON and a line feed.

@@ -115,7 +115,7 @@ final class BatchContext: Sendable {
     /// A line as the batch's manifest has it: the one place where lines become text.
     func text(of line: ManifestLine) -> [UInt8] {
         var line = line
-        if options.redactURLs { line.redact() }
+        line.redact(query: options.redactURLs)
         var text: [UInt8] = []
         text.reserveCapacity(512)
         line.append(to: &text)

@@ -215,13 +215,13 @@ final class RunSession {
             return batch
         }
         let control = BatchControl(store: store)
-        var photos = try control.retry(batch.id)
+        var photos = try control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
             // Redis keeps the photos of a bounded number of operations; the list has them all.
             try list.rewind()
             let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)
-            photos.photos += try control.retry(batch.id).photos
+            photos.photos += try control.retry(batch.id, overwrite: overwrite).photos
         }
         progress.note("\(HumanText.count(photos.photos, of: "photo")) run again that had failed")
         progress.end()

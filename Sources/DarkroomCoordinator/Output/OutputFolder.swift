@@ -34,9 +34,21 @@ public struct OutputFolder: Sendable {
         (try? Folder(trusted: path).folder(ManifestPath.folder(batch)).names())?.isEmpty ?? true
     }
 
-    /// Throws when another batch than `batch` has a manifest here.
+    /// The batch that took the folder last, and when (ms since 1970 of its Redis clock); nil when none has, or its manifest is gone.
+    public var holder: (batch: BatchID, taken: Int)? {
+        guard let folder = try? Folder(trusted: path),
+            let found = try? FolderHolder.read(ManifestPath.holder, in: folder), let batch = BatchID(found.owner),
+            (try? folder.status(of: ManifestPath.folder(batch))) != nil
+        else { return nil }
+        return (batch, found.number)
+    }
+
+    /// Throws when another batch than `batch` has a manifest here. One that is empty and that no worker took the folder for
+    /// is left of a submission that came to nothing.
     public func checkFree(for batch: BatchID? = nil) throws(CoordinatorError) {
-        guard let other = try batches().last(where: { $0 != batch }) else { return }
+        let holder = holder?.batch
+        let other = try batches().last { $0 != batch && ($0 == holder || !isUntouched(by: $0)) }
+        guard let other else { return }
         throw CoordinatorError(
             .outputTaken,
             "output folder \(path): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
@@ -70,6 +82,7 @@ public struct OutputFolder: Sendable {
         // What cannot be removed is in nobody's way but that of the next batch, which says so.
         guard let folder = try? Folder(trusted: path) else { return }
         try? folder.removeTree(ManifestPath.folder(batch))
+        if (try? batches())?.isEmpty == true { try? folder.remove(ManifestPath.holder) }
         try? folder.removeFolder("manifest")  // fails, as it should, while there is something in it
     }
 }

@@ -155,7 +155,7 @@ extension ModelRun {
         let first = random.chance(60) ? 1 : Int.random(in: 1...operations, using: &random)
         let last = random.chance(60) ? operations : Int.random(in: first...operations + 2, using: &random)
         let reasons = random.pick([[], [], [.notAURL], [.timeout, .other]] as [[FailureReason]])!
-        _ = try deliver(.retry(id, first...max(first, last), reasons))
+        _ = try deliver(.retry(id, first...max(first, last), reasons, overwrite: random.chance(20)))
     }
 
     /// An operation with failures whose entry was not kept, as if 10,000 had been before it.
