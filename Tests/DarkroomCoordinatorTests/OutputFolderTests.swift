@@ -67,19 +67,20 @@ import Testing
         let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(atPath: folder.path) }
         try folder.prepare(for: other, overwrite: false)
-        try folder.prepare(for: batch, overwrite: false)
+        #expect(throws: CoordinatorError.self) { try folder.prepare(for: batch, overwrite: false) }
+        try folder.prepare(for: batch, overwrite: false) { $0 == other }
         #expect(try folder.batches() == [batch, other])
         // A worker has taken the folder for it, or has written to it.
         let opened = try Folder(trusted: folder.path)
         #expect(try FolderHolder(owner: other.description, number: 7).take(ManifestPath.holder, in: opened) == nil)
-        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: batch) }
+        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: batch) { _ in true } }
         let holder = try #require(folder.holder)
         #expect(holder == (other, 7))
         folder.withdraw(other)
         try folder.checkFree(for: batch)
         #expect(folder.holder == nil)
         try opened.replace(ManifestPath.folder(batch) + "/00000001.1.jsonl", with: [10])
-        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: other) }
+        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: other) { _ in true } }
         folder.withdraw(batch)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
     }

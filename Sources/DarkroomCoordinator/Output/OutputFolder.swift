@@ -43,11 +43,14 @@ public struct OutputFolder: Sendable {
         return (batch, found.number)
     }
 
-    /// Throws when another batch than `batch` has a manifest here. One that is empty and that no worker took the folder for
-    /// is left of a submission that came to nothing.
-    public func checkFree(for batch: BatchID? = nil) throws(CoordinatorError) {
+    /// Throws when another batch than `batch` has a manifest here.
+    /// - Parameter isGone: whether Redis does not know a batch. A manifest of such a batch that is empty, and for which no worker
+    ///   took the folder, is left of a submission that was killed, and in nobody's way.
+    public func checkFree(
+        for batch: BatchID? = nil, isGone: (BatchID) -> Bool = { _ in false }
+    ) throws(CoordinatorError) {
         let holder = holder?.batch
-        let other = try batches().last { $0 != batch && ($0 == holder || !isUntouched(by: $0)) }
+        let other = try batches().last { $0 != batch && !($0 != holder && isUntouched(by: $0) && isGone($0)) }
         guard let other else { return }
         throw CoordinatorError(
             .outputTaken,
@@ -59,8 +62,11 @@ public struct OutputFolder: Sendable {
     /// - Parameters:
     ///   - batch: the batch that writes there.
     ///   - overwrite: take the folder also when it has the manifest of another batch.
-    public func prepare(for batch: BatchID, overwrite: Bool) throws(CoordinatorError) {
-        if !overwrite { try checkFree(for: batch) }
+    ///   - isGone: see ``checkFree(for:isGone:)``.
+    public func prepare(
+        for batch: BatchID, overwrite: Bool, isGone: (BatchID) -> Bool = { _ in false }
+    ) throws(CoordinatorError) {
+        if !overwrite { try checkFree(for: batch, isGone: isGone) }
         try create()
         do throws(SystemFailure) {
             _ = try Folder(trusted: path).makeFolder(ManifestPath.folder(batch))
