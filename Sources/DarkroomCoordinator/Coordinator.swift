@@ -102,7 +102,7 @@ public final class Coordinator: Sendable {
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
         try folder?.prepare(for: id, overwrite: overwrite) { other in
             // What cannot be asked for counts as there.
-            if let facts = try? store.facts(of: other) { facts == nil } else { false }
+            (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
             try put(id, options, after: before, overwrite: overwrite)
