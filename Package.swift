@@ -29,7 +29,8 @@ let package = Package(
         .target(name: "DarkroomFiles", dependencies: ["CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
         .target(
-            name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles"]),
+            name: "DarkroomRedis",
+            dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
@@ -92,7 +93,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomStoreTests", dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport"]),
         .testTarget(
-            name: "DarkroomCoordinatorTests", dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport"]),
+            name: "DarkroomCoordinatorTests",
+            dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [

@@ -42,7 +42,8 @@ struct ManifestCommand: ParsableCommand {
             ["batch", "index", "state", "reason", "name", "file", "width", "height", "bytes", "url"], to: output)
         try reader.forEachLine { line in
             try table.add([
-                .text(line.batch.description), .number(line.index), .text(line.state), .text(line.reason ?? ""), .text(line.name),
+                .text(line.batch.description), .number(line.index), .text(line.state), .text(line.reason ?? ""),
+                .text(line.name),
                 .text(line.file ?? ""), .number(line.width), .number(line.height), .bytes(line.bytes), .text(line.url),
             ])
         }

@@ -53,8 +53,10 @@ extension Folder {
         let file = try create(temporary, mode: mode)
         do throws(SystemFailure) {
             do throws(SystemFailure) {
-                try bytes.withUnsafeBytes { bytes in Result { () throws(SystemFailure) in try writeAll(bytes, to: file) } }
-                    .get()
+                try bytes.withUnsafeBytes { bytes in
+                    Result { () throws(SystemFailure) in try writeAll(bytes, to: file) }
+                }
+                .get()
             } catch {
                 close(file)
                 throw error

@@ -87,7 +87,8 @@ public struct FolderHolder: Sendable, Hashable {
         guard count > 0 else { return nil }
         let words = String(decoding: buffer.prefix(count), as: UTF8.self).split { $0 == " " || $0 == "\n" }
         let isName = words.first?.utf8.allSatisfy { byte in
-            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45 || byte == 95
+            (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
+                || byte == 95
         }
         guard words.count == 2, isName == true, let number = Int(words[1]) else {
             throw SystemFailure("hold", EINVAL, "the file that names the folder's holder is damaged; remove it")

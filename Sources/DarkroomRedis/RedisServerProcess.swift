@@ -30,7 +30,8 @@ public final class RedisServerProcess: Sendable {
             opened = try Folder(trusted: folder)
         } catch {
             throw RedisError(
-                .cannotStartServer, "start redis-server on \(socketPath)", "cannot use the folder \(folder): \(error.text)")
+                .cannotStartServer, "start redis-server on \(socketPath)",
+                "cannot use the folder \(folder): \(error.text)")
         }
         try self.init(socketPath: socketPath, folder: opened, path: folder, port: port, arguments: arguments)
     }

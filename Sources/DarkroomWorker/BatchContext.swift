@@ -174,7 +174,8 @@ final class BatchContext: Sendable {
         do throws(SystemFailure) {
             _ = try place.open()
         } catch {
-            let found = error.error == ENOENT || error.error == ENOTDIR ? "is missing; is the share mounted?" : error.text
+            let found =
+                error.error == ENOENT || error.error == ENOTDIR ? "is missing; is the share mounted?" : error.text
             throw Refusal(reason: "its \(what) is not seen here: \(place.signPath) \(found)")
         }
     }

@@ -41,7 +41,9 @@ import Testing
         try expectRefusal(run("--again"), "symbolic link")
     }
 
-    @Test(arguments: ["lock", "identity.json", "redis", "redis/redis.log"]) func linkInsideIsRefused(name: String) throws {
+    @Test(arguments: ["lock", "identity.json", "redis", "redis/redis.log"]) func linkInsideIsRefused(name: String)
+        throws
+    {
         try make("out/.darkroom/redis")
         if name == "redis" { rmdir(scratch.path("out/.darkroom/redis")) }
         link("out/.darkroom/" + name, to: name == "redis" ? "victim" : "victim/file")
@@ -52,10 +54,13 @@ import Testing
         try make("out/.darkroom/redis/appendonlydir")
         #expect(chmod(scratch.path("out/.darkroom"), 0o777) == 0)
         try expectRefusal(run(), "others may use it")
-        #expect(chmod(scratch.path("out/.darkroom"), 0o700) == 0 && chmod(scratch.path("out/.darkroom/redis"), 0o755) == 0)
+        #expect(
+            chmod(scratch.path("out/.darkroom"), 0o700) == 0 && chmod(scratch.path("out/.darkroom/redis"), 0o755) == 0)
         try expectRefusal(run(), "others may use it")
         guard geteuid() == 0 else { return }
-        #expect(chmod(scratch.path("out/.darkroom/redis"), 0o700) == 0 && chown(scratch.path("out/.darkroom"), 12345, 0) == 0)
+        #expect(
+            chmod(scratch.path("out/.darkroom/redis"), 0o700) == 0
+                && chown(scratch.path("out/.darkroom"), 12345, 0) == 0)
         try expectRefusal(run(), "it belongs to user 12345")
     }
 
@@ -64,7 +69,8 @@ import Testing
         try make("victim/darkroom-run-abc")
         _ = try scratch.write("victim/darkroom-run-abc/precious", "precious")
         try make("out/.darkroom")
-        _ = try scratch.write("out/.darkroom/redis.url", "unix://\(scratch.path("victim"))/darkroom-run-abc/redis.sock\n")
+        _ = try scratch.write(
+            "out/.darkroom/redis.url", "unix://\(scratch.path("victim"))/darkroom-run-abc/redis.sock\n")
         #expect(try run().status == 0)
         #expect(scratch.exists("victim/darkroom-run-abc/precious"))
         #expect(!scratch.exists("out/.darkroom/redis.url"))

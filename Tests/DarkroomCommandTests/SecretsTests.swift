@@ -173,7 +173,9 @@ import Testing
         #expect(printed.contains("reason=http-5xx") && printed.contains("reason=address-denied") == false)
 
         #expect(events.withLock { $0 }.contains(id), "\(events.withLock { $0 })")
-        let manifests = try FileManager.default.subpathsOfDirectory(atPath: scratch.path("out/manifest")).filter { $0.hasSuffix(".jsonl") }.compactMap {
+        let manifests = try FileManager.default.subpathsOfDirectory(atPath: scratch.path("out/manifest")).filter {
+            $0.hasSuffix(".jsonl")
+        }.compactMap {
             FileManager.default.contents(atPath: scratch.path("out/manifest/" + $0))
         }.map { String(decoding: $0, as: UTF8.self) }.joined()
         #expect(manifests.split(separator: "\n").count == photos.count)

@@ -64,7 +64,9 @@ import Testing
 
     @Test func ofManyTakersAtOnceTheLastOneHasIt() throws {
         let holders = (1...8).map { FolderHolder(owner: "b\($0)", number: $0) }
-        DispatchQueue.concurrentPerform(iterations: holders.count) { at in _ = try? holders[at].take("holder", in: folder) }
+        DispatchQueue.concurrentPerform(iterations: holders.count) { at in
+            _ = try? holders[at].take("holder", in: folder)
+        }
         #expect(holders.map(mayWrite) == holders.map { $0.number == 8 })
     }
 

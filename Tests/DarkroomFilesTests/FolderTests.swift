@@ -68,7 +68,8 @@ import Testing
         try folder.replace("new", with: [1])
         #expect(link(scratch.path + "/outside/file", scratch.path + "/inside/hard") == 0)
         for plant in [
-            { symlink(self.scratch.path + "/outside/file", place) }, { link(self.scratch.path + "/outside/file", place) },
+            { symlink(self.scratch.path + "/outside/file", place) },
+            { link(self.scratch.path + "/outside/file", place) },
             { mkfifo(place, 0o666) },
         ] {
             try folder.remove("new")
@@ -140,6 +141,8 @@ import Testing
         ("/a", "/a", ""), ("/a/", "/a", ""), ("/a", "/a/b/c", "b/c"), ("/a/", "/a//b", "b"), ("/", "/b", "b"),
         ("/a", "/ab", nil), ("/a/b", "/a", nil), ("/e\u{301}", "/\u{e9}/x", nil), ("/a", "/a/\u{301}b", "\u{301}b"),
     ]) func partBelowAFolder(folder: String, path: String, part: String?) {
-        #expect(Folder.part(of: path, below: folder)?.utf8.elementsEqual((part ?? "none").utf8) == (part == nil ? nil : true))
+        #expect(
+            Folder.part(of: path, below: folder)?.utf8.elementsEqual((part ?? "none").utf8)
+                == (part == nil ? nil : true))
     }
 }

@@ -131,7 +131,8 @@ import Testing
         let good = try test.submit("good", operations: 1)
         let planted = "../../../x/deep"
         for suffix in ["", ":states", ":operations", ":queue"] {
-            try test.command("COPY", test.store.keys.batch(good) + suffix, "\(test.store.keys.prefix)batch:\(planted)\(suffix)")
+            try test.command(
+                "COPY", test.store.keys.batch(good) + suffix, "\(test.store.keys.prefix)batch:\(planted)\(suffix)")
         }
         try test.command("ZADD", test.store.keys.ready(.normal), "0", planted)
         try test.command("ZADD", test.store.keys.batches, "0", planted)

@@ -77,14 +77,16 @@ final class Darkroom: Sendable {
 
     /// Starts a worker on this namespace; it logs to ``logger`` unless told.
     func worker(
-        redis configured: RedisConfiguration? = nil, logger: Logger? = nil, _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+        redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
+        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
     ) throws -> Worker {
         var configuration = WorkerConfiguration()
         configuration.transfer.allowPrivate = true
         configuration.transfer.retries = 0
         try change(&configuration)
         let worker = try Worker(
-            redis: configured ?? redis.configuration, keys: keys, configuration: configuration, logger: logger ?? self.logger)
+            redis: configured ?? redis.configuration, keys: keys, configuration: configuration,
+            logger: logger ?? self.logger)
         try worker.start()
         return worker
     }
@@ -104,7 +106,8 @@ final class Darkroom: Sendable {
         defer { observed.unlock() }
         while lines.withLock({ $0.count { $0.contains(text) } }) < count {
             guard observed.wait(until: deadline) else {
-                Issue.record("not \(count) workers logged \"\(text)\" within \(seconds) s, but \(lines.withLock { $0 })")
+                Issue.record(
+                    "not \(count) workers logged \"\(text)\" within \(seconds) s, but \(lines.withLock { $0 })")
                 return
             }
         }

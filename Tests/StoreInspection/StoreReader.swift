@@ -223,7 +223,8 @@ final class StoreReader {
             let words = (fields.removeValue(forKey: "claim.answer") ?? "").split(separator: " ").map(String.init)
             worker.fence = words.first.flatMap { Int($0) }
             for at in stride(from: 1, to: words.count - 1, by: 2) {
-                worker.handed.append(OperationID(batch: BatchID(words[at]) ?? "invalid", number: Int(words[at + 1]) ?? -1))
+                worker.handed.append(
+                    OperationID(batch: BatchID(words[at]) ?? "invalid", number: Int(words[at + 1]) ?? -1))
             }
             worker.facts = fields
             state.workerHashes[String(key.dropFirst("worker:".count))] = worker
@@ -237,6 +238,7 @@ final class StoreReader {
 
     private static func operation(_ member: String) -> OperationID {
         let parts = member.split(separator: "/")
-        return OperationID(batch: BatchID(String(parts.first ?? "")) ?? "invalid", number: parts.last.flatMap { Int($0) } ?? -1)
+        return OperationID(
+            batch: BatchID(String(parts.first ?? "")) ?? "invalid", number: parts.last.flatMap { Int($0) } ?? -1)
     }
 }

@@ -116,7 +116,8 @@ final class PrivateRedis {
         let path = socket.dropLast(socketName.count + 1)
         if let slash = path.lastIndex(of: "/"), path[path.index(after: slash)...].hasPrefix(socketFolderPrefix),
             let parent = try? Folder(trusted: String(path[...slash])),
-            let folder = try? parent.folder(String(path[path.index(after: slash)...])), (try? folder.requirePrivate()) != nil
+            let folder = try? parent.folder(String(path[path.index(after: slash)...])),
+            (try? folder.requirePrivate()) != nil
         {
             try? folder.remove(socketName)
             try? parent.removeFolder(String(path[path.index(after: slash)...]))

@@ -58,7 +58,8 @@ public struct ManifestPart: Sendable {
         return fences.mapValues { $0.sorted(by: >) }
     }
 
-    private static func lines(of text: [UInt8], _ path: String, isLenient: Bool) throws(ManifestError) -> [ManifestLine] {
+    private static func lines(of text: [UInt8], _ path: String, isLenient: Bool) throws(ManifestError) -> [ManifestLine]
+    {
         let decoder = JSONDecoder()
         var lines: [ManifestLine] = []
         for (position, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {

@@ -38,7 +38,9 @@ public struct ManifestReader: Sendable {
 
     /// The numbers of a batch's parts, ascending; none when it has no manifest here.
     public func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
-        guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else { return [] }
+        guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
+            return []
+        }
         // Five digits at least; files have an ending, so they are no numbers.
         return [0] + names.filter { $0.utf8.count >= 5 }.compactMap { Int($0) }.sorted()
     }
@@ -46,7 +48,8 @@ public struct ManifestReader: Sendable {
     /// A part of a batch's manifest: operation n is in part n div ``ManifestPart/size``. Empty when there is none.
     public func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
         let subfolder = ManifestPath.subfolder(operation: number * ManifestPart.size)
-        return try ManifestPart(folder: ManifestFolder(output: output, path: ManifestPath.folder(batch) + "/" + subfolder))
+        return try ManifestPart(
+            folder: ManifestFolder(output: output, path: ManifestPath.folder(batch) + "/" + subfolder))
     }
 }
 

@@ -73,7 +73,8 @@ public struct OutputFolder: Sendable {
         } catch {
             throw CoordinatorError(
                 .outputDenied,
-                "output folder \(path): \(ManifestPath.folder(batch)) cannot be made in it: \(error.text); choose another folder")
+                "output folder \(path): \(ManifestPath.folder(batch)) cannot be made in it: \(error.text); choose another folder"
+            )
         }
         do throws(CoordinatorError) {
             try folder.tryWriting()

@@ -41,7 +41,8 @@ enum OutputWriter {
                 reason: isFull ? .diskFull : .outputDenied,
                 detail: place.detail(of: system) ?? "\(system.attempted) \(place.folder)/\(path): \(system.text)",
                 error: system.error,
-                isOfPlace: ["see", "hold"].contains(system.attempted) || [EROFS, ESTALE, ENOTCONN].contains(system.error), place: place,
+                isOfPlace: ["see", "hold"].contains(system.attempted)
+                    || [EROFS, ESTALE, ENOTCONN].contains(system.error), place: place,
                 folder: folder, bytes: bytes.count)
         }
         let root: Folder

@@ -156,7 +156,8 @@ extension Answer: CustomStringConvertible {
         "depend: before", "depend: finishedBefore", "depend: failedBefore", "depend: started", "depend: cancelled",
         "depend: moved", "depend: gone", "depend: itself", "undepend: removed", "undepend: before", "undepend: gone",
         "retry: some", "retry: some, not kept", "retry: none", "retry: none, not kept", "retry: cancelled",
-        "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone", "webhook: taken",
+        "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone",
+        "webhook: taken",
         "webhook: moved", "webhook: settled", "webhook: not settled", "done", "refused",
     ]
 

@@ -201,7 +201,8 @@ extension Message: CustomStringConvertible {
         case .depend(let id, let other, let version): return "\(id) waits for \(other), as of \(version)"
         case .undepend(let id, let other): return "\(id) no longer waits for \(other)"
         case .retry(let id, let operations, let reasons, let overwrite):
-            return "retry \(operations) of \(id), reasons \(reasons.map(\.word))\(overwrite ? ", taking the folder" : "")"
+            return
+                "retry \(operations) of \(id), reasons \(reasons.map(\.word))\(overwrite ? ", taking the folder" : "")"
         case .restore(let id, let number, let photos): return "restore \(id)/\(number), \(photos) photos"
         case .takeWebhook(let due, let duration):
             return "take the webhook \(due.member) at \(due.score) for \(duration)"

@@ -29,7 +29,9 @@ import Testing
             Dictionary(
                 uniqueKeysWithValues: (0..<count).map { ("/\($0)/moon.png", .held(.answer(body: [UInt8](late)))) }))
         defer { server.stop() }
-        let options = darkroom.options { $0.operationSize = 1; $0.fileName = "{index}"; $0.format = "png" }
+        let options = darkroom.options {
+            $0.operationSize = 1; $0.fileName = "{index}"; $0.format = "png"
+        }
 
         let first = try darkroom.submit((0..<count).map { server.url("/\($0)/moon.png") }, options)
         let through = try RedisConfiguration(url: "redis://127.0.0.1:\(proxy.port)")

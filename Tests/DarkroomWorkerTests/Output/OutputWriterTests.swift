@@ -41,7 +41,8 @@ import Testing
     @Test func fullDiskIsAnObstacleUntilThereIsRoom() throws {
         defer { remove() }
         let failure = OutputWriter.Failure(
-            reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place, folder: "",
+            reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place,
+            folder: "",
             bytes: 3)
         let obstacle = try #require(OutputObstacle(failure))
         #expect(obstacle.kind == .full && obstacle.isOfDevice)
@@ -53,7 +54,12 @@ import Testing
         let victim = folder + "-victim"
         defer { unlink(victim) }
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
-        for plant in [symlink(victim, folder + "/" + name), { unlink(self.folder + "/" + name); return link(victim, self.folder + "/" + name) }()] {
+        for plant in [
+            symlink(victim, folder + "/" + name),
+            {
+                unlink(self.folder + "/" + name); return link(victim, self.folder + "/" + name)
+            }(),
+        ] {
             #expect(plant == 0)
             #expect(failure(writing: "a.jpg") == nil)
             #expect(FileManager.default.contents(atPath: folder + "/a.jpg") == Data([1, 2, 3]))
@@ -87,7 +93,9 @@ import Testing
         #expect(try contents("deep") == ["a.jpg", "manifest"])
         #expect(symlink("deep", folder + "/linked") == 0)
         let bad = OutputPlace(folder: trusted + "/linked", trusted: trusted, sign: "manifest/1")
-        #expect(throws: OutputWriter.Failure.self) { try OutputWriter.write([1], to: "b.jpg", in: bad, temporaryName: ".b") }
+        #expect(throws: OutputWriter.Failure.self) {
+            try OutputWriter.write([1], to: "b.jpg", in: bad, temporaryName: ".b")
+        }
         #expect(try contents("deep") == ["a.jpg", "manifest"])
     }
 
