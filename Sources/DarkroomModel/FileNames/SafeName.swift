@@ -70,7 +70,8 @@ enum SafeName {
         switch (bytes[0], bytes[1]) {
         case (0xc2, 0x80...0x9f): return true  // C1
         case (0xd8, 0x9c): return true  // U+061C
-        case (0xe2, 0x80): return [0x8e, 0x8f].contains(bytes[2]) || (0xa8...0xae).contains(bytes[2])  // U+200E, U+2028...
+        case (0xe2, 0x80):  // U+200E, U+200F, U+2028 to U+202E
+            return [0x8e, 0x8f].contains(bytes[2]) || (0xa8...0xae).contains(bytes[2])
         case (0xe2, 0x81): return (0xa6...0xa9).contains(bytes[2])  // U+2066...
         case (0xef, 0xbb): return bytes[2] == 0xbf  // U+FEFF
         default: return false
