@@ -32,10 +32,12 @@ let package = Package(
 
         // Wrappers: each knows its C library and nothing of photos lists or queues.
         .target(name: "DarkroomConcurrency", dependencies: ["CSystem"]),
+        .target(name: "DarkroomFiles", dependencies: ["CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
         .target(
-            name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency"]),
-        .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency"]),
+            name: "DarkroomRedis",
+            dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles"]),
+        .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
 
@@ -49,12 +51,14 @@ let package = Package(
             resources: [.embedInCode("Scripts")]),
         .target(
             name: "DarkroomCoordinator",
-            dependencies: ["DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency"]),
+            dependencies: [
+                "DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
+            ]),
         .target(
             name: "DarkroomWorker",
             dependencies: [
                 "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomLogging", "CSystem",
+                "DarkroomFiles", "DarkroomLogging", "CSystem",
             ]),
         .target(
             name: "Darkroom",
@@ -63,7 +67,8 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomText",
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles",
+                "DarkroomText",
                 "ArgumentParsing", "CSystem",
             ]),
 
@@ -81,6 +86,7 @@ let package = Package(
         .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
+        .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
@@ -107,7 +113,7 @@ let package = Package(
             dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomCoordinatorTests",
-            dependencies: ["DarkroomCoordinator", "DarkroomTestSupport", "ErrorExpectations"]),
+            dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [

@@ -2,11 +2,25 @@
 #include "CSystem.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <malloc.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 int csystem_syncfs(int descriptor) { return syncfs(descriptor); }
+
+const int csystem_path_only = O_PATH;
+
+int csystem_open_beneath(int folder, const char *path, int flags, unsigned mode) {
+    // The kernel refuses a mode where no file is made.
+    struct open_how how = {
+        .flags = (unsigned)flags,
+        .mode = flags & O_CREAT ? mode : 0,
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS,
+    };
+    return (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+}
 
 void csystem_name_thread(const char *name) { prctl(PR_SET_NAME, name); }
 

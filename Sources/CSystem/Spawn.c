@@ -21,6 +21,7 @@ struct child {
     int output;  // its standard output and error; -1 keeps the parent's
     int signal;  // what it gets when the thread that started it ends
     int open_files;  // how many it may have, and nothing of the parent's; -1 does not limit it
+    int folder;  // its working folder; -1 keeps the parent's
 };
 
 static void limit(int resource, rlim_t value) {
@@ -60,7 +61,9 @@ static pid_t spawn(const struct child *child) {
         }
         prctl(PR_SET_PDEATHSIG, child->signal);
         if (getppid() != parent) _exit(127);
-        if (child->open_files < 0 || confine(child->open_files)) execvpe(child->program, child->arguments, child->environment);
+        bool is_there = child->folder < 0 || fchdir(child->folder) == 0;
+        if (is_there && (child->open_files < 0 || confine(child->open_files)))
+            execvpe(child->program, child->arguments, child->environment);
         int error = errno;
         (void)!write(report[1], &error, sizeof error);
         _exit(127);
@@ -73,15 +76,15 @@ static pid_t spawn(const struct child *child) {
     return id;
 }
 
-pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor) {
-    struct child child = {arguments[0], arguments, environ, -1, log_descriptor, SIGTERM, -1};
+pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor, int folder_descriptor) {
+    struct child child = {arguments[0], arguments, environ, -1, log_descriptor, SIGTERM, -1, folder_descriptor};
     return spawn(&child);
 }
 
 pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files) {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (null < 0) return -1;
-    struct child child = {"/proc/self/exe", arguments, environment, socket, null, SIGKILL, open_files};
+    struct child child = {"/proc/self/exe", arguments, environment, socket, null, SIGKILL, open_files, -1};
     pid_t id = spawn(&child);
     int failure = errno;
     close(null);

@@ -49,7 +49,8 @@ struct ManifestCommand: ParsableCommand {
             ], to: output)
         try reader.forEachLine { line in
             try table.add([
-                .text(line.batch), .number(line.index), .text(line.state), .text(line.reason ?? ""), .text(line.name),
+                .text(line.batch.description), .number(line.index), .text(line.state), .text(line.reason ?? ""),
+                .text(line.name),
                 .text(line.file ?? ""), .number(line.width), .number(line.height), .bytes(line.bytes), .text(line.url),
             ])
         }

@@ -162,7 +162,10 @@ struct PhotoListing {
                     guard records.indices.contains(at) else { return nil }
                     let url = records[at].url
                     // As its manifest will have it.
-                    return (records[at].name, batch.options.redactURLs ? PhotoURL.redacted(url) : url, nil, nil)
+                    return (
+                        records[at].name, batch.options.redactURLs ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url),
+                        nil, nil
+                    )
                 }
             }
             // One that was new a moment ago may have ended since; it is just not known yet.

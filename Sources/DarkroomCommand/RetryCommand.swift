@@ -22,6 +22,7 @@ struct RetryCommand: ParsableCommand {
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Option(help: "Only photos that failed for these reasons, as timeout,http-5xx.", valueName: "reasons")
     var reason: [FailureReasons]
+    @Flag(help: "Also when another batch has taken the output folder since: write over its photos.") var overwrite: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "List options") var list: RetryListOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
@@ -31,7 +32,8 @@ struct RetryCommand: ParsableCommand {
         let found = try store.batch(named: batch)
         let reasons = reason.flatMap(\.reasons)
         try list.restore(found, in: store)
-        let retried = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).retry(found.id, reasons: reasons)
+        let retried = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).retry(
+            found.id, reasons: reasons, overwrite: overwrite)
         try tell(retried, of: try found.refreshed(store), reasons, SteeringAnswer(store, redis, json: json))
     }
 

@@ -100,7 +100,10 @@ public final class Coordinator: Sendable {
     private func begin(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
         if !options.originals.isEmpty, !options.remoteOutput { try OriginalsFolder(path: options.originals).prepare() }
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
-        try folder?.prepare(for: id, overwrite: overwrite)
+        try folder?.prepare(for: id, overwrite: overwrite) { other in
+            // What cannot be asked for counts as there.
+            (try? store.facts(of: [other]))?.isEmpty ?? false
+        }
         do {
             try put(id, options, after: before, overwrite: overwrite)
         } catch {

@@ -57,6 +57,8 @@ public struct BatchFacts: Sendable, Equatable {
     public var bytesOut = 0
     /// When it was submitted, in ms since 1970 of the Redis clock.
     public var submitted = 0
+    /// When it took its output folder, in ms since 1970 of the Redis clock: of several batches the last one has it.
+    public var outputTaken = 0
     /// When the first operation of this round was claimed; nil before.
     public var started: Int?
     /// When it finished; nil before.
@@ -100,6 +102,7 @@ public struct BatchFacts: Sendable, Equatable {
         bytesIn = int("bytes.in")
         bytesOut = int("bytes.out")
         submitted = int("submitted")
+        outputTaken = fields["output.taken"].flatMap { Int($0) } ?? submitted
         started = fields["started"].flatMap { Int($0) }
         finished = fields["finished"].flatMap { Int($0) }
         spent = int("spent")

@@ -1,11 +1,27 @@
 /// What a batch is named by in Redis: the time of its submission (UTC, to the millisecond) and four random hexadecimal
 /// digits, such as `20261121-090501123-7f3a`, so that ids sort by submission.
+///
+/// An id is part of file paths and of the names of keys. So every text that is to become one is checked: it has 1 to
+/// ``maxBytes`` letters and digits of ASCII, `-` and `_`, and begins with a letter or a digit.
 public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The id as text.
     public let description: String
 
-    /// An id that Redis or a user gave.
-    public init(_ text: String) { description = text }
+    /// The most bytes that an id may have.
+    public static let maxBytes = 64
+
+    /// The id that a text is; nil when no id may be so.
+    public init?(_ text: String) {
+        let bytes = text.utf8
+        guard let first = bytes.first, Self.isAlphanumeric(first), bytes.count <= Self.maxBytes,
+            bytes.allSatisfy({ Self.isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        else { return nil }
+        description = text
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+    }
 
     /// A new id for a batch submitted at `milliseconds` since 1970 (of the Redis clock).
     public init(submittedAt milliseconds: Int) {
@@ -35,5 +51,31 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
         let shiftedMonth = (5 * dayOfYear + 2) / 153
         let month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
         return (yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, dayOfYear - (153 * shiftedMonth + 2) / 5 + 1)
+    }
+}
+
+extension BatchID: ExpressibleByStringLiteral {
+    /// An id that stands in a program. Must be a valid id.
+    public init(stringLiteral text: String) {
+        guard let id = BatchID(text as String) else { preconditionFailure("no batch may have the id \"\(text)\"") }
+        self = id
+    }
+}
+
+extension BatchID: Codable {
+    /// Reads an id from a text.
+    /// - Throws: `DecodingError` when no id may be so.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        guard let id = BatchID(try container.decode(String.self)) else {
+            throw DecodingError.dataCorruptedError(in: container, debugDescription: "it is not the id of a batch")
+        }
+        self = id
+    }
+
+    /// Writes the id as a text.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
     }
 }

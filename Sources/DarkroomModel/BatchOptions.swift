@@ -33,7 +33,7 @@ public struct BatchOptions: Sendable, Equatable {
     /// The URL that workers tell of its end; empty for none.
     public var webhook = ""
 
-    /// True when the manifest has URLs without user, password, query and fragment.
+    /// True when the manifest has URLs without query and fragment, too; user and password it never has.
     public var redactURLs = false
 
     /// The options that hold unless told.

@@ -1,12 +1,12 @@
 /// What became of one photo, as the manifest beside the photos keeps it: one line of JSON a final photo.
 public struct ManifestLine: Sendable, Equatable, Codable {
     /// The batch's id.
-    public var batch: String
+    public var batch: BatchID
     /// The position in the photo list, from 0.
     public var index: Int
     /// The name as the list has it.
     public var name: String
-    /// The URL as the list has it, or what ``redact()`` leaves of it.
+    /// The URL as the list has it, or what ``redact(query:)`` leaves of it.
     public var url: String
     /// `filtered`, `failed` or `cancelled`.
     public var state: String
@@ -35,7 +35,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
 
     /// The line of a photo; what is known of the file is filled in afterwards.
     public init(batch: BatchID, record: PhotoRecord, state: PhotoRecordState) {
-        self.batch = batch.description
+        self.batch = batch
         index = record.index
         name = record.name
         url = record.url
@@ -43,18 +43,18 @@ public struct ManifestLine: Sendable, Equatable, Codable {
         if case .failed(let reason) = state { self.reason = reason.word }
     }
 
-    /// Leaves out what may be secret: user, password, query and fragment of the URL, and of URLs in the detail. A name that
-    /// is such a URL itself loses them, too.
-    public mutating func redact() {
-        url = PhotoURL.redacted(url)
-        detail = detail.map(PhotoURL.redacting)
-        name = PhotoURL.redacting(name)
+    /// Leaves out what may be secret: user and password of the URL, and of URLs in the name and in the detail.
+    /// - Parameter query: whether query and fragment are left out, too.
+    public mutating func redact(query: Bool) {
+        url = query ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url)
+        detail = detail.map { PhotoURL.redacting($0, keepsQuery: !query) }
+        name = PhotoURL.redacting(name, keepsQuery: !query)
     }
 
     /// Appends this line as JSON and a line feed.
     public func append(to text: inout [UInt8]) {
         text.append(UInt8(ascii: "{"))
-        JSONText.append("batch", batch, to: &text)
+        JSONText.append("batch", batch.description, to: &text)
         JSONText.append("index", index, to: &text)
         JSONText.append("name", name, to: &text)
         JSONText.append("url", url, to: &text)
@@ -78,6 +78,9 @@ public struct ManifestLine: Sendable, Equatable, Codable {
 public enum ManifestPath {
     /// The folder of a batch's manifest, relative to the output folder. Its presence tells workers that they see the folder.
     public static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
+
+    /// The file that names the batch that has the output folder, relative to it. No batch can have an id like its name.
+    public static let holder = "manifest/holder.txt"
 
     /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
     public static func subfolder(operation number: Int) -> String {

@@ -1,5 +1,6 @@
 internal import CSystem
 import DarkroomConcurrency
+import DarkroomFiles
 import Foundation
 
 /// A redis-server of our own, on a Unix-domain socket; it ends with the process that started it, at the latest.
@@ -10,6 +11,7 @@ public final class RedisServerProcess: Sendable {
     public let logPath: String
 
     private let child: ChildProcess
+    private let folder: Folder
 
     /// Starts a redis-server and waits until it serves; blocks.
     ///
@@ -20,26 +22,46 @@ public final class RedisServerProcess: Sendable {
     ///   - port: A TCP port of the loopback interface to listen to as well.
     ///   - arguments: More options as on redis-server's command line: `["--appendonly", "yes"]`. Without, it keeps
     ///     nothing on disk.
-    public init(socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []) throws(RedisError) {
+    public convenience init(
+        socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []
+    ) throws(RedisError) {
+        let opened: Folder
+        do throws(SystemFailure) {
+            opened = try Folder(trusted: folder)
+        } catch {
+            throw RedisError(
+                .cannotStartServer, "start redis-server on \(socketPath)",
+                "cannot use the folder \(folder): \(error.text)")
+        }
+        try self.init(socketPath: socketPath, folder: opened, path: folder, port: port, arguments: arguments)
+    }
+
+    /// Starts a redis-server as above in a folder that is open, whatever its path leads to by now.
+    /// - Parameter path: what messages call the folder.
+    package init(
+        socketPath: String, folder: Folder, path: String, port: Int? = nil, arguments: [String] = []
+    ) throws(RedisError) {
+        self.folder = folder
         configuration = RedisConfiguration(address: .unix(path: socketPath))
-        logPath = folder + "/redis.log"
+        logPath = path + "/redis.log"
         let attempted = "start redis-server on \(socketPath)"
         guard socketPath.utf8.count <= 107 else {  // sun_path of unix(7), with its NUL
             throw RedisError(
                 .cannotStartServer, attempted,
                 "the path of a socket may have 107 bytes, this one has \(socketPath.utf8.count); use a shorter folder")
         }
-        let log = open(logPath, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard log >= 0 else {
-            let found = String(cString: strerror(errno))
-            throw RedisError(.cannotStartServer, attempted, "cannot write \(logPath): \(found)")
+        let log: Int32
+        do throws(SystemFailure) {
+            log = try folder.open(Self.logName, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK, mode: 0o600)
+        } catch {
+            throw RedisError(.cannotStartServer, attempted, "cannot write \(logPath): \(error.text)")
         }
         defer { close(log) }
         let command = [
             "redis-server", "--port", "\(port ?? 0)", "--bind", "127.0.0.1", "--unixsocket", socketPath,
-            "--unixsocketperm", "700", "--dir", folder, "--daemonize", "no", "--save", "",
+            "--unixsocketperm", "700", "--dir", ".", "--daemonize", "no", "--save", "",
         ]
-        child = try ChildProcess(command + arguments, log: log, attempted)
+        child = try ChildProcess(command + arguments, log: log, folder: folder, attempted)
         do {
             try waitUntilItServes(attempted)
         } catch {
@@ -76,9 +98,11 @@ public final class RedisServerProcess: Sendable {
         }
     }
 
+    private static let logName = "redis.log"
+
     private var endOfLog: String {
-        let log = (try? String(contentsOfFile: logPath, encoding: .utf8)) ?? ""
-        return log.split(separator: "\n").suffix(5).joined(separator: "\n")
+        let log = (try? folder.contents(of: Self.logName, maxBytes: 1 << 26)) ?? []
+        return String(decoding: log, as: UTF8.self).split(separator: "\n").suffix(5).joined(separator: "\n")
     }
 }
 
@@ -95,7 +119,7 @@ private final class ChildProcess: Sendable {
     private let state: Locked<State>
     private let end: DispatchGroup
 
-    init(_ arguments: [String], log: Int32, _ attempted: String) throws(RedisError) {
+    init(_ arguments: [String], log: Int32, folder: Folder, _ attempted: String) throws(RedisError) {
         let state = Locked(State.running)
         let end = DispatchGroup()
         let started = DispatchSemaphore(value: 0)
@@ -103,7 +127,7 @@ private final class ChildProcess: Sendable {
         end.enter()
         _ = OwnThread(name: "child") {
             var pointers = arguments.map { strdup($0) } + [nil]
-            let identifier = csystem_spawn_bound(&pointers, log)
+            let identifier = csystem_spawn_bound(&pointers, log, folder.descriptor)
             let error = errno
             outcome.withLock { $0 = (identifier, error) }
             pointers.forEach { free($0) }

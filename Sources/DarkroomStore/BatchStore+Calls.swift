@@ -22,9 +22,9 @@ extension BatchStore {
             switch reply.status {
             case "OK": .submitted(at: try reply.int(1))
             case "EXISTS": .exists
-            case "OUTPUT": .outputTaken(by: BatchID(try reply.string(1)))
-            case "NAME": .nameTaken(by: BatchID(try reply.string(1)))
-            case "GONE": .gone(BatchID(try reply.string(1)))
+            case "OUTPUT": .outputTaken(by: try reply.batch(1))
+            case "NAME": .nameTaken(by: try reply.batch(1))
+            case "GONE": .gone(try reply.batch(1))
             default: throw reply.unexpected
             }
         }
@@ -211,9 +211,9 @@ extension BatchStore {
         let list = try reply.array(position)
         var lost: [HeldOperation] = []
         for at in stride(from: 0, to: list.count - 2, by: 3) {
-            guard let batch = list[at].string, let number = list[at + 1].int, let fence = list[at + 2].int
+            guard let batch = list[at].batch, let number = list[at + 1].int, let fence = list[at + 2].int
             else { throw reply.unexpected }
-            lost.append(HeldOperation(batch: BatchID(batch), number: number, fence: fence))
+            lost.append(HeldOperation(batch: batch, number: number, fence: fence))
         }
         return lost
     }
@@ -223,22 +223,28 @@ extension BatchStore {
         guard let cluster = ClusterSteering(try reply.string(5)) else { throw reply.unexpected }
         var operations: [ClaimedOperation] = []
         var steering: [BatchID: Steering] = [:]
+        var invalid: [String] = []
         for element in reply.elements.dropFirst(6) {
-            guard let list = element.array, list.count > 1, let batch = list[0].string,
+            guard let list = element.array, list.count > 1, let name = list[0].string,
                 let text = list[1].string, let holds = Steering(text)
             else { throw reply.unexpected }
-            steering[BatchID(batch)] = holds
+            // Nothing is done for such a batch. The other operations of the answer are good.
+            guard let batch = BatchID(name) else {
+                invalid.append(name)
+                continue
+            }
+            steering[batch] = holds
             for at in stride(from: 2, to: list.count - 3, by: 4) {
                 guard let number = list[at].int, let letters = list[at + 1].bytes, let deaths = list[at + 2].int,
                     let entry = list[at + 3].bytes
                 else { throw reply.unexpected }
-                let held = HeldOperation(batch: BatchID(batch), number: number, fence: fence)
+                let held = HeldOperation(batch: batch, number: number, fence: fence)
                 operations.append(ClaimedOperation(held: held, letters: letters, deaths: deaths, entry: entry))
             }
         }
         return Claimed(
             operations: operations, lost: try lost(reply, 2), next: try reply.string(3), version: try reply.int(4),
-            cluster: cluster, steering: steering)
+            cluster: cluster, steering: steering, invalid: invalid)
     }
 
     private static func heartbeat(_ reply: ScriptReply) throws(StoreError) -> HeartbeatReply {
@@ -247,23 +253,24 @@ extension BatchStore {
         else { throw reply.unexpected }
         var steering: [BatchID: Steering] = [:]
         for at in stride(from: 2, to: texts.count - 1, by: 2) {
-            guard let batch = texts[at].string, let holds = texts[at + 1].string.flatMap(Steering.init)
+            guard let batch = texts[at].batch, let holds = texts[at + 1].string.flatMap(Steering.init)
             else { throw reply.unexpected }
-            steering[BatchID(batch)] = holds
+            steering[batch] = holds
         }
         var letters: [HeartbeatReply.Letters] = []
         let lists = try reply.array(3)
         for at in stride(from: 0, to: lists.count - 2, by: 3) {
-            guard let batch = lists[at].string, let number = lists[at + 1].int, let bytes = lists[at + 2].bytes
+            guard let batch = lists[at].batch, let number = lists[at + 1].int, let bytes = lists[at + 2].bytes
             else { throw reply.unexpected }
-            letters.append(HeartbeatReply.Letters(batch: BatchID(batch), number: number, letters: bytes))
+            letters.append(HeartbeatReply.Letters(batch: batch, number: number, letters: bytes))
         }
         var webhooks: [DueWebhook] = []
         let due = try reply.array(4)
         for at in stride(from: 0, to: due.count - 2, by: 3) {
             guard let member = due[at].string, let score = due[at + 1].int, let url = due[at + 2].string
             else { throw reply.unexpected }
-            webhooks.append(DueWebhook(member: member, score: score, url: url))
+            // One of a batch with no valid id is nobody's.
+            if let webhook = DueWebhook(member: member, score: score, url: url) { webhooks.append(webhook) }
         }
         return HeartbeatReply(
             lost: try lost(reply, 1), version: version, cluster: cluster, steering: steering, letters: letters,

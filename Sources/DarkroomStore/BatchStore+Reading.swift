@@ -42,9 +42,9 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
-    /// The ids of all batches, earliest submission first.
+    /// The ids of all batches, earliest submission first; what is no id of a batch is left out.
     public func batchIDs() throws(StoreError) -> [BatchID] {
-        try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.string).map(BatchID.init) ?? []
+        try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
     /// The facts of batches; those that are gone are left out.
@@ -67,7 +67,7 @@ extension BatchStore {
     /// The batches that each of these waits for, earliest submission first; none for one that is gone.
     public func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
         try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }).map { value in
-            (value.array ?? []).compactMap(\.string).map(BatchID.init).sorted()
+            (value.array ?? []).compactMap(\.batch).sorted()
         }
     }
 

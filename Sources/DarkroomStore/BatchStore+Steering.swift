@@ -108,7 +108,7 @@ extension BatchStore {
             case "STARTED": .started
             case "CANCELLED": .cancelled
             case "MOVED": .moved
-            case "GONE": .gone(BatchID(try reply.string(1)))
+            case "GONE": .gone(try reply.batch(1))
             case "ITSELF": .itself
             default: throw reply.unexpected
             }
@@ -121,7 +121,7 @@ extension BatchStore {
         return ScriptCall(StoreScripts.undepend, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {
             case "OK": .removed(isNew: try reply.int(1) == 1)
-            case "GONE": .gone(BatchID(try reply.string(1)))
+            case "GONE": .gone(try reply.batch(1))
             default: throw reply.unexpected
             }
         }
@@ -133,10 +133,15 @@ extension BatchStore {
     ///   - first: the operation to begin with.
     ///   - last: the last operation to look at; beyond what is fed is well.
     ///   - reasons: only photos that failed for one of these; none means all.
+    ///   - overwrite: take the output folder back from the batch that has taken it.
     public func retry(
-        _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = []
+        _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = [],
+        overwrite: Bool = false
     ) -> ScriptCall<RetryReply> {
-        let arguments = [[UInt8](id.description), [UInt8](first), [UInt8](last), reasons.map(\.letter)]
+        let arguments = [
+            [UInt8](id.description), [UInt8](first), [UInt8](last), reasons.map(\.letter),
+            overwrite ? [49] : [48] as [UInt8],
+        ]
         return ScriptCall(StoreScripts.retry, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {
             case "OK":
@@ -144,6 +149,7 @@ extension BatchStore {
                 return .retried(photos: try reply.int(1), notKept: try reply.int(2), next: next == 0 ? nil : next)
             case "CANCELLED": return .cancelled
             case "BUSY": return .busy
+            case "OUTPUT": return .outputTaken(by: try reply.batch(1))
             case "GONE": return .gone
             default: throw reply.unexpected
             }
@@ -241,6 +247,6 @@ extension BatchStore {
     }
 
     private func members(_ key: String) throws(StoreError) -> [BatchID] {
-        (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.string).map(BatchID.init).sorted()
+        (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.batch).sorted()
     }
 }

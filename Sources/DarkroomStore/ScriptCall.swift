@@ -1,3 +1,4 @@
+import DarkroomModel
 import DarkroomRedis
 
 /// One call of a script, and how its reply is read: a value that can be performed alone or in a pipeline.
@@ -51,6 +52,12 @@ struct ScriptReply {
         return value
     }
 
+    /// The element at `position` as the id of a batch.
+    func batch(_ position: Int) throws(StoreError) -> BatchID {
+        guard position < elements.count, let batch = elements[position].batch else { throw unexpected }
+        return batch
+    }
+
     /// The element at `position` as bytes.
     func bytes(_ position: Int) throws(StoreError) -> [UInt8] {
         guard position < elements.count, let value = elements[position].bytes else { throw unexpected }
@@ -65,6 +72,11 @@ struct ScriptReply {
 
     /// The error that this reply is none that its script gives.
     var unexpected: StoreError { .unexpectedReply(.array(elements), of: script) }
+}
+
+extension RedisValue {
+    /// The id of a batch that this is; nil when it is none.
+    var batch: BatchID? { string.flatMap { BatchID($0) } }
 }
 
 extension Array where Element == UInt8 {

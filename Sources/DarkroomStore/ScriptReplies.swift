@@ -89,6 +89,8 @@ public struct Claimed: Sendable, Equatable {
     public var cluster: ClusterSteering
     /// What holds for each batch of the operations handed out.
     public var steering: [BatchID: Steering]
+    /// Ids that no batch may have, as Redis has them: what it hands out of these is left alone.
+    public var invalid: [String] = []
 }
 
 /// What heartbeat answers.
@@ -128,12 +130,16 @@ public struct DueWebhook: Sendable, Hashable {
     /// Where to.
     public let url: String
     /// The batch that has finished.
-    public var batch: BatchID { BatchID(String(member[..<(member.lastIndex(of: " ") ?? member.endIndex)])) }
-    /// The how manieth time it finished.
-    public var round: Int { member.split(separator: " ").last.flatMap { Int($0) } ?? 1 }
+    public let batch: BatchID
+    /// Which completion of the batch this is, counted from 1.
+    public let round: Int
 
-    /// A webhook as Redis lists it.
-    public init(member: String, score: Int, url: String) {
+    /// A webhook as Redis lists it; nil when the member names no batch.
+    public init?(member: String, score: Int, url: String) {
+        let parts = member.split(separator: " ", omittingEmptySubsequences: false)
+        guard parts.count == 2, let batch = BatchID(String(parts[0])), let round = Int(parts[1]) else { return nil }
+        self.batch = batch
+        self.round = round
         self.member = member
         self.score = score
         self.url = url

@@ -71,6 +71,8 @@ public enum RetryReply: Sendable, Equatable {
     case cancelled
     /// What waited for the batch is just being released: try again.
     case busy
+    /// That batch has taken the output folder; nothing was done.
+    case outputTaken(by: BatchID)
     case gone
 }
 

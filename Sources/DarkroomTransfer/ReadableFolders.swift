@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomFiles
 import Glibc
 
 /// The folders below which files may be read, and how large those may be.
@@ -23,21 +24,21 @@ struct ReadableFolders: Sendable {
             guard isPlain, (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else { throw denied }
             throw Refusal(code: .fileNotFound, detail: "\(path): \(String(cString: strerror(missing)))")
         }
-        guard realFolders.contains(where: { Self.isBelow($0, real) }) else { throw denied }
+        let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
+        guard let (folder, part) = places.first, !part.isEmpty else { throw denied }
 
-        // O_NONBLOCK: a pipe without a writer must not hold the thread. O_NOFOLLOW: the path is resolved already.
-        let descriptor = open(real, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw Refusal(code: .fileNotFound, detail: "\(path): \(String(cString: strerror(errno)))")
+        // The path is resolved already. A link that came since then is not followed.
+        let (descriptor, size): (Int32, Int)
+        do throws(SystemFailure) {
+            (descriptor, size) = try Folder(trusted: folder).openFile(part)
+        } catch {
+            throw Refusal(code: .fileNotFound, detail: "\(path): \(error.text)")
         }
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw Refusal(code: .fileNotFound, detail: "\(path) is not a regular file")
+        guard size <= maxBytes else {
+            throw Refusal(code: .tooLarge, detail: "\(path) has more than \(maxBytes) bytes")
         }
-        let tooLarge = Refusal(code: .tooLarge, detail: "\(path) has more than \(maxBytes) bytes")
-        guard status.st_size <= maxBytes else { throw tooLarge }
-        return try Self.bytes(of: descriptor, size: Int(status.st_size), path: path, unless: unwanted)
+        return try Self.bytes(of: descriptor, size: size, path: path, unless: unwanted)
     }
 
     private static func bytes(
@@ -72,7 +73,7 @@ struct ReadableFolders: Sendable {
     }
 
     private static func isBelow(_ folder: String, _ path: String) -> Bool {
-        path.utf8.starts(with: (folder.hasSuffix("/") ? folder : folder + "/").utf8)
+        Folder.part(of: path, below: folder)?.isEmpty == false
     }
 }
 

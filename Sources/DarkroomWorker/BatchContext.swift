@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 import Foundation
@@ -11,8 +12,8 @@ final class BatchContext: Sendable {
     /// What runs in place of filters; nil when the batch has filters.
     let ownOperation: OwnOperation?
     let template: FileNameTemplate
-    /// The output folder; nil when the batch writes nothing.
-    let output: String?
+    /// Where the batch's files go; nil when it writes nothing.
+    let place: OutputPlace?
     /// Where downloaded bytes are kept and looked for; nil when they are not.
     let originals: OriginalsFolder?
     /// Shared by the operations that are held, and closed with the last of them: nothing else keeps a share mounted.
@@ -24,10 +25,12 @@ final class BatchContext: Sendable {
 
     /// The context of a batch.
     /// - Throws: ``Refusal`` when this worker cannot do the batch.
-    init(_ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration) throws(Refusal) {
+    /// - Parameter taken: when the batch took its output folder, see ``BatchFacts/outputTaken``.
+    init(
+        _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0
+    ) throws(Refusal) {
         self.id = id
         self.options = options
-        output = options.output.isEmpty ? nil : options.output
         var develop = DevelopOptions()
         do {
             let own = try OwnFilter.name(in: options.filters)
@@ -51,11 +54,25 @@ final class BatchContext: Sendable {
         develop.strip = options.strip
         develop.maxPixels = configuration.maxPixels
         self.develop = develop
+        let folders = configuration.outputsUnder
+        place =
+            options.output.isEmpty
+            ? nil
+            : OutputPlace(
+                folder: options.output, trusted: try Self.trusted(options.output, folders, "output"),
+                sign: ManifestPath.folder(id), holder: FolderHolder(owner: id.description, number: taken))
         originals =
             options.originals.isEmpty
-            ? nil : OriginalsFolder(path: options.originals, maxBytes: configuration.transfer.maxBytes)
-        if let output { try Self.checkOutput(output, of: id, options, configuration) }
-        if let originals { try Self.checkOriginals(originals.path, options, configuration) }
+            ? nil
+            : OriginalsFolder(
+                place: OutputPlace(
+                    folder: options.originals,
+                    trusted: try Self.trusted(options.originals, folders, "folder of originals"), sign: nil),
+                maxBytes: configuration.transfer.maxBytes)
+        // Only a folder that this worker was given may be made here: a machine without the share must write nothing.
+        let makes = options.remoteOutput && !folders.isEmpty
+        if let place { try Self.check(place, "output folder", makes: makes) }
+        if let place = originals?.place { try Self.check(place, "folder of originals", makes: makes) }
     }
 
     /// An operation of one's own, as it was registered.
@@ -64,36 +81,41 @@ final class BatchContext: Sendable {
         let make: @Sendable () -> any PhotoOperation
     }
 
-    /// Where the batch's files go; nil when it writes nothing.
-    var place: OutputPlace? { output.map { OutputPlace(folder: $0, sign: ManifestPath.folder(id)) } }
-
-    /// The folder of the batch's manifest.
-    var manifestFolder: String? { place?.signPath }
+    /// Where its manifest goes: also that of a batch whose folder another has taken.
+    var manifestPlace: OutputPlace? {
+        place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, sign: $0.sign) }
+    }
 
     /// The folders that something of the batch is written to.
-    var folders: [String] { [output, originals?.path].compactMap { $0 } }
+    var folders: [String] { [place?.folder, originals?.path].compactMap { $0 } }
 
-    /// The folder of the manifest, open, for an operation that was claimed; nil when the batch writes nothing.
+    /// The folder of the manifest, open, for an operation that was claimed; nil when the batch writes nothing. The batch takes
+    /// the output folder where it has not yet.
     /// - Throws: ``Refusal`` when nothing can be written there.
     func openFolder() throws(Refusal) -> OpenFolder? {
-        guard let path = manifestFolder else { return nil }
-        guard access(path, W_OK) == 0 else {
-            throw Refusal(reason: "its output folder cannot be written: \(path): \(String(cString: strerror(errno)))")
-        }
-        if let folder = latestFolder.withLock({ $0.folder }), folder.isStillThere { return folder }
-        do throws(OutputPlace.SystemFailure) {
-            let folder = try OpenFolder(path)
+        guard let place else { return nil }
+        do throws(SystemFailure) {
+            let root = try place.open()
+            if let other = try place.holder?.take(ManifestPath.holder, in: root) {
+                throw SystemFailure("hold", EBUSY, "batch \(other.owner) has taken the folder")
+            }
+            let latest = latestFolder.withLock { $0.folder }
+            if let latest, latest.isStillThere, latest.isWritable { return latest }
+            let folder = try OpenFolder(place)
+            guard folder.isWritable else { throw SystemFailure("write to", errno) }
             latestFolder.withLock { $0.folder = folder }
             return folder
         } catch {
-            throw Refusal(reason: "its output folder cannot be used: \(error.attempted) \(path): \(error.text)")
+            throw Refusal(
+                reason: "its output folder cannot be used: "
+                    + (place.detail(of: error) ?? "\(error.attempted) \(place.signPath): \(error.text)"))
         }
     }
 
     /// A line as the batch's manifest has it: the one place where lines become text.
     func text(of line: ManifestLine) -> [UInt8] {
         var line = line
-        if options.redactURLs { line.redact() }
+        line.redact(query: options.redactURLs)
         var text: [UInt8] = []
         text.reserveCapacity(512)
         line.append(to: &text)
@@ -126,55 +148,35 @@ final class BatchContext: Sendable {
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 
-    /// Whether a folder of a batch lies below one of `folders`.
+    /// The folder of `folders` that a folder of a batch lies below; the folder itself when there are none, and any will do.
     /// - Throws: ``Refusal`` when it lies where nothing may be written.
-    private static func isBelow(_ folders: [String], _ path: String, _ what: String) throws(Refusal) -> Bool {
-        let isBelow = folders.contains { folder in
-            let folder = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
-            return path == folder || path.hasPrefix(folder + "/")
-        }
+    private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
+        let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
         let climbs = path.split(separator: "/").contains("..")
-        guard path.hasPrefix("/"), !climbs, folders.isEmpty || isBelow else {
+        guard path.hasPrefix("/"), !climbs, let trusted = folders.isEmpty ? path : above else {
             throw Refusal(reason: "its \(what) \(path) is not below a folder of --outputs-under")
         }
-        return isBelow
+        return trusted
     }
 
-    private static func checkOriginals(
-        _ path: String, _ options: BatchOptions, _ configuration: WorkerConfiguration
-    ) throws(Refusal) {
-        let isBelow = try Self.isBelow(configuration.outputsUnder, path, "folder of originals")
-        if options.remoteOutput, isBelow {
+    /// Throws ``Refusal`` when a folder is not seen here.
+    /// - Parameter makes: whether it is made first.
+    private static func check(_ place: OutputPlace, _ what: String, makes: Bool) throws(Refusal) {
+        if makes {
             do {
-                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+                try FileManager.default.createDirectory(atPath: place.trusted, withIntermediateDirectories: true)
+                try place.make(place.sign ?? "")
             } catch {
-                throw Refusal(
-                    reason: "its folder of originals \(path) cannot be made: \(error.localizedDescription)")
+                let found = (error as? SystemFailure)?.text ?? error.localizedDescription
+                throw Refusal(reason: "its \(what) \(place.folder) cannot be made: \(found)")
             }
         }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue else {
-            throw Refusal(reason: "its folder of originals is not seen here: \(path) is missing; is the share mounted?")
-        }
-    }
-
-    private static func checkOutput(
-        _ output: String, of id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration
-    ) throws(Refusal) {
-        let isBelow = try Self.isBelow(configuration.outputsUnder, output, "output")
-        let manifest = output + "/" + ManifestPath.folder(id)
-        // Only a folder that this worker was given may be made here: a machine without the share must write nothing.
-        if options.remoteOutput, isBelow {
-            do {
-                try FileManager.default.createDirectory(atPath: manifest, withIntermediateDirectories: true)
-            } catch {
-                throw Refusal(reason: "its output folder \(output) cannot be made: \(error.localizedDescription)")
-            }
-        }
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: manifest, isDirectory: &isFolder), isFolder.boolValue else {
-            throw Refusal(
-                reason: "its output folder is not seen here: \(manifest) is missing; is the share mounted?")
+        do throws(SystemFailure) {
+            _ = try place.open()
+        } catch {
+            let found =
+                error.error == ENOENT || error.error == ENOTDIR ? "is missing; is the share mounted?" : error.text
+            throw Refusal(reason: "its \(what) is not seen here: \(place.signPath) \(found)")
         }
     }
 }

@@ -17,7 +17,7 @@ import Testing
     func failedBatch() throws -> (id: BatchID, list: String) {
         let list = try scratch.write("list.txt", (0..<4).map { "http://photos.example/\($0)\n" }.joined())
         let outcome = try queue.run("submit", list, "-o", scratch.path("out"), "--operation-size", "2")
-        let id = BatchID(try #require(outcome.lines.first))
+        let id = try #require(outcome.lines.first.flatMap { BatchID($0) })
         try queue.develop("i", writesManifest: false)
         for number in ["1", "2"] {
             _ = try queue.store.connection.call(.init("HDEL", queue.store.keys.operations(id), number))

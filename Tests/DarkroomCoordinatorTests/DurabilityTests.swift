@@ -67,7 +67,7 @@ import Testing
         let store = BatchStore(master.configuration, keys: try Keys())
         // Long enough for those that follow to confirm; the first time they may still be loading.
         func lack(_ replicas: Int?, within patience: Duration = .seconds(20)) throws -> ReplicaLack? {
-            _ = try store.perform(store.submit(BatchID("\(Int.random(in: 0..<Int.max))"), BatchOptions()))
+            _ = try store.perform(store.submit(BatchID("\(Int.random(in: 0..<Int.max))")!, BatchOptions()))
             return try Durability(store: store, replicas: replicas, replicaPatience: patience).wait().lack
         }
         #expect(try lack(2) == nil)

@@ -1,3 +1,4 @@
+import DarkroomFiles
 import DarkroomModel
 import DarkroomTestSupport
 import Foundation
@@ -60,5 +61,41 @@ import Testing
             try Data().write(to: URL(fileURLWithPath: folder.path + "/manifest"))
             #expect(code { try folder.prepare(for: batch, overwrite: false) } == .outputDenied)
         }
+    }
+
+    @Test func emptyManifestOfASubmissionThatCameToNothingIsInNobodysWay() throws {
+        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        try folder.prepare(for: other, overwrite: false)
+        #expect(throws: CoordinatorError.self) { try folder.prepare(for: batch, overwrite: false) }
+        try folder.prepare(for: batch, overwrite: false) { $0 == other }
+        #expect(try folder.batches() == [batch, other])
+        // A worker has taken the folder for it, or has written to it.
+        let opened = try Folder(trusted: folder.path)
+        #expect(try FolderHolder(owner: other.description, number: 7).take(ManifestPath.holder, in: opened) == nil)
+        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: batch) { _ in true } }
+        let holder = try #require(folder.holder)
+        #expect(holder == (other, 7))
+        folder.withdraw(other)
+        try folder.checkFree(for: batch)
+        #expect(folder.holder == nil)
+        try opened.replace(ManifestPath.folder(batch) + "/00000001.1.jsonl", with: [10])
+        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: other) { _ in true } }
+        folder.withdraw(batch)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test func removesNothingThroughALink() throws {
+        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)")
+        let victim = folder.path + "-victim"
+        defer { for path in [folder.path, victim] { try? FileManager.default.removeItem(atPath: path) } }
+        try FileManager.default.createDirectory(atPath: victim + "/\(batch)/deep", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
+        #expect(symlink(victim, folder.path + "/manifest") == 0)
+        folder.withdraw(batch)
+        #expect(throws: CoordinatorError.self) { try folder.prepare(for: other, overwrite: true) }
+        #expect(throws: CoordinatorError.self) { try folder.batches() }
+        #expect(throws: ManifestError.self) { try ManifestReader(output: folder.path).batches() }
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: victim).sorted() == ["\(batch)", "\(batch)/deep"])
     }
 }

@@ -125,4 +125,26 @@ import Testing
         #expect(end == "")
         #expect(operations.map(\.held.batch.description) == ["normal"])
     }
+
+    @Test func operationsOfAnInvalidIDAreLeftAloneAndTheOthersHandedOut() throws {
+        let test = try TestStore()
+        let good = try test.submit("good", operations: 1)
+        let planted = "../../../x/deep"
+        for suffix in ["", ":states", ":operations", ":queue"] {
+            try test.command(
+                "COPY", test.store.keys.batch(good) + suffix, "\(test.store.keys.prefix)batch:\(planted)\(suffix)")
+        }
+        try test.command("ZADD", test.store.keys.ready(.normal), "0", planted)
+        try test.command("ZADD", test.store.keys.batches, "0", planted)
+        try test.command("ZADD", test.store.keys.webhooks, "0", planted + " 1")
+        guard case .claimed(let claimed) = try test.store.perform(test.store.claim(worker: "worker", number: 1)) else {
+            Issue.record("nothing was claimed")
+            return
+        }
+        #expect(claimed.operations.map(\.held.batch) == [good])
+        #expect(claimed.invalid == [planted])
+        let reply = try test.store.perform(test.store.heartbeat(worker: "worker"))
+        #expect(reply.webhooks.isEmpty)
+        #expect(try test.store.batchIDs() == [good])
+    }
 }

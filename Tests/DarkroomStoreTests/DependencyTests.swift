@@ -88,7 +88,7 @@ import Testing
     @Test func tenThousandAreReleasedInSteps() throws {
         let test = try TestStore()
         let first = try test.submit("first", sealed: false)
-        let ids = (1...10_000).map { BatchID("d\($0)") }
+        let ids = (1...10_000).map { BatchID("d\($0)")! }
         let replies = try test.store.perform(ids.map { test.store.submit($0, BatchOptions(), after: [first]) })
         #expect(replies.allSatisfy { $0.isSubmitted })
         #expect(try test.store.perform(test.store.seal(first, operations: 0, photos: 0)) == .sealed)
@@ -114,7 +114,7 @@ import Testing
     @Test func aBatchThatManyWaitForIsForgottenInSteps() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)
-        let ids = (1...250).map { BatchID("d\($0)") }
+        let ids = (1...250).map { BatchID("d\($0)")! }
         #expect(
             try test.store.perform(ids.map { test.store.submit($0, BatchOptions(), after: [first]) }).allSatisfy {
                 $0.isSubmitted

@@ -79,7 +79,7 @@ import Testing
         let test = try TestStore()
         var options = BatchOptions()
         options.output = "/photos"
-        let calls = ["first", "second"].map { test.store.submit(BatchID($0), options) }
+        let calls = ["first", "second"].map { (id: BatchID) in test.store.submit(id, options) }
         #expect(try test.store.perform(calls)[1] == .outputTaken(by: BatchID("first")))
         #expect(try test.store.perform(calls[0]) == .exists)
         let taken = try test.store.perform(test.store.submit(BatchID("second"), options, overwrite: true))

@@ -123,4 +123,25 @@ import Testing
         for webhook in due { _ = try test.store.perform(test.store.takeWebhook(webhook, for: .seconds(60))) }
         #expect(try test.store.perform(test.store.heartbeat(worker: "w")).webhooks.count == 2)
     }
+
+    @Test func batchThatHasTheFolderDecides() throws {
+        let test = try TestStore()
+        let first = try test.submit("first", operations: 1) { $0.output = "/photos" }
+        try test.develop("g")
+        var options = BatchOptions()
+        options.output = "/photos"
+        #expect(try test.store.perform(test.store.submit("second", options, overwrite: true)).isSubmitted)
+        #expect(try test.store.perform(test.store.retry(first)) == .outputTaken(by: "second"))
+        #expect(try test.batch(first).letters(1) == "ggg")
+
+        let taken = try #require(try test.store.facts(of: "second")).outputTaken
+        let retried = try test.store.perform(test.store.retry(first, overwrite: true))
+        #expect(retried == .retried(photos: 3, notKept: 0, next: nil))
+        #expect(try test.state().outputs == ["/photos": first])
+        #expect(try #require(try test.store.facts(of: first)).outputTaken > taken)
+        // The folder is the first one's again: forgetting the other does not free it.
+        #expect(try test.store.perform(test.store.forget("second", unfinished: true)) == .forgotten)
+        #expect(try test.state().outputs == ["/photos": first])
+        #expect(try test.store.perform(test.store.submit("third", options)) == .outputTaken(by: first))
+    }
 }

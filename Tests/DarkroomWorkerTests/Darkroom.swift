@@ -2,6 +2,7 @@ import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomModel
+import DarkroomRedis
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation
@@ -76,14 +77,16 @@ final class Darkroom: Sendable {
 
     /// Starts a worker on this namespace; it logs to ``logger`` unless told.
     func worker(
-        logger: Logger? = nil, _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
+        redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
+        _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
     ) throws -> Worker {
         var configuration = WorkerConfiguration()
         configuration.transfer.allowPrivate = true
         configuration.transfer.retries = 0
         try change(&configuration)
         let worker = try Worker(
-            redis: redis.configuration, keys: keys, configuration: configuration, logger: logger ?? self.logger)
+            redis: configured ?? redis.configuration, keys: keys, configuration: configuration,
+            logger: logger ?? self.logger)
         try worker.start()
         return worker
     }
@@ -96,14 +99,15 @@ final class Darkroom: Sendable {
         observed.unlock()
     }
 
-    /// Waits until a worker has logged a line with `text`.
-    func waitForLog(_ text: String) {
-        let deadline = Date(timeIntervalSinceNow: 20)
+    /// Waits until workers have logged `count` lines with `text`.
+    func waitForLog(_ text: String, count: Int = 1, seconds: Double = 20) {
+        let deadline = Date(timeIntervalSinceNow: seconds)
         observed.lock()
         defer { observed.unlock() }
-        while !lines.withLock({ $0.contains { $0.contains(text) } }) {
+        while lines.withLock({ $0.count { $0.contains(text) } }) < count {
             guard observed.wait(until: deadline) else {
-                Issue.record("no worker logged \"\(text)\" within 20 s, but \(lines.withLock { $0 })")
+                Issue.record(
+                    "not \(count) workers logged \"\(text)\" within \(seconds) s, but \(lines.withLock { $0 })")
                 return
             }
         }

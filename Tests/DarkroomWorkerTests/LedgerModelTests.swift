@@ -25,7 +25,7 @@ import Testing
         var filtering: [WorkerLedger.QueuedFiltration] = []
         var placing: [WorkerLedger.QueuedFiltration] = []
         var numbers: [BatchID: Int] = [:]
-        let batches = (0..<4).map { BatchID("batch\($0)") }
+        let batches = (0..<4).map { BatchID("batch\($0)")! }
 
         init(seed: UInt64) {
             random = Generator(state: seed)

@@ -97,7 +97,7 @@ import Testing
         var steering = upToDate()
         steering.held = [batch]
         _ = steering.heard(6, batch: (batch, suspended()))
-        for number in 7..<5000 { _ = steering.heard(number, batch: (BatchID("\(number)"), suspended())) }
+        for number in 7..<5000 { _ = steering.heard(number, batch: (BatchID("\(number)")!, suspended())) }
         #expect(steering.batch(batch).isSuspended && steering.batch(BatchID("4999")).isSuspended)
         #expect(!steering.batch(BatchID("100")).isSuspended)
     }

@@ -239,4 +239,25 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         worker.wait()
         #expect(facts.counts.filtered == 500)
     }
+
+    @Test func batchWithAnIDThatIsAPathWritesNothing() throws {
+        let good = try darkroom.submit([urls[0]], darkroom.options())
+        let planted = "../../../\(UUID().uuidString)/deep"
+        for suffix in ["", ":states", ":operations", ":queue"] {
+            _ = try darkroom.store.connection.call(
+                .init("COPY", darkroom.keys.batch(good) + suffix, "\(darkroom.keys.prefix)batch:\(planted)\(suffix)"))
+        }
+        let outputs = darkroom.folder + "/a/b"
+        try FileManager.default.createDirectory(atPath: outputs, withIntermediateDirectories: true)
+        _ = try darkroom.store.connection.call(
+            .init("HSET", "\(darkroom.keys.prefix)batch:\(planted)", "remote.output", "1", "output", outputs + "/o"))
+        _ = try darkroom.store.connection.call(.init("ZADD", darkroom.keys.ready(.normal), "0", planted))
+        let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
+        darkroom.waitForLog("no batch may have this id")
+        try darkroom.wait(good)
+        worker.stop()
+        worker.wait()
+        try darkroom.check(good)
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder + "/a") == ["b"])
+    }
 }

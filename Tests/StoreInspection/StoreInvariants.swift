@@ -32,7 +32,7 @@ extension StoreState {
         if !Set(releases.keys).isSubset(of: there) { broken.append("releases names batches that are gone") }
         for member in webhooks.keys {
             let parts = member.split(separator: " ")
-            guard parts.count == 2, let batch = batches[BatchID(String(parts[0]))], !batch.webhook.isEmpty,
+            guard parts.count == 2, let id = BatchID(String(parts[0])), let batch = batches[id], !batch.webhook.isEmpty,
                 batch.state == .finished || batch.round > Int(parts[1]) ?? .max, Int(parts[1]) ?? .max <= batch.round
             else {
                 broken.append("webhooks has \(member)")

@@ -80,7 +80,7 @@ final class StoreReader {
 
     /// The members of a set of batches.
     private func members(_ key: String) -> [BatchID] {
-        (raw[key] ?? "").split(separator: "\n").map { BatchID(String($0)) }
+        (raw[key] ?? "").split(separator: "\n").compactMap { BatchID(String($0)) }
     }
 
     /// A hash or a sorted set with integers as values.
@@ -224,7 +224,8 @@ final class StoreReader {
             let words = (fields.removeValue(forKey: "claim.answer") ?? "").split(separator: " ").map(String.init)
             worker.fence = words.first.flatMap { Int($0) }
             for at in stride(from: 1, to: words.count - 1, by: 2) {
-                worker.handed.append(OperationID(batch: BatchID(words[at]), number: Int(words[at + 1]) ?? -1))
+                worker.handed.append(
+                    OperationID(batch: BatchID(words[at]) ?? "invalid", number: Int(words[at + 1]) ?? -1))
             }
             worker.facts = fields
             state.workerHashes[String(key.dropFirst("worker:".count))] = worker
@@ -234,11 +235,12 @@ final class StoreReader {
     }
 
     private func byBatch(_ key: String, _ problems: inout [String]) -> [BatchID: Int] {
-        integers(key, &problems).reduce(into: [:]) { $0[BatchID($1.key)] = $1.value }
+        integers(key, &problems).reduce(into: [:]) { $0[BatchID($1.key) ?? "invalid"] = $1.value }
     }
 
     private static func operation(_ member: String) -> OperationID {
         let parts = member.split(separator: "/")
-        return OperationID(batch: BatchID(String(parts.first ?? "")), number: parts.last.flatMap { Int($0) } ?? -1)
+        return OperationID(
+            batch: BatchID(String(parts.first ?? "")) ?? "invalid", number: parts.last.flatMap { Int($0) } ?? -1)
     }
 }

@@ -5,8 +5,9 @@
 
 /// Starts `arguments[0]` (searched in PATH) as a child that gets SIGTERM when the calling *thread* ends, with an empty
 /// signal mask, in a process group of its own and with standard input from /dev/null; standard output and error go to `log_descriptor` (or are kept when -1).
+/// Its working folder is `folder_descriptor` (or stays the same when -1).
 /// Returns the process id, or -1 with errno.
-pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor);
+pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor, int folder_descriptor);
 
 /// Starts this program again, as a child that is killed when the calling *thread* ends, with at most `open_files` files and no core file,
 /// with an empty signal mask, in a process group of its own, for ever without new privileges, and the first that the kernel ends when
@@ -16,6 +17,13 @@ pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int
 
 /// syncfs(2): makes everything written to the file system of `descriptor` durable. 0, or -1 with errno.
 int csystem_syncfs(int descriptor);
+
+/// O_PATH of open(2): a folder that is only passed through needs no right to read it.
+extern const int csystem_path_only;
+
+/// openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS: opens `path` below `folder`, and never through a link. `mode` is that
+/// of a new file. A descriptor, or -1 with errno; ENOSYS (or EPERM, in some containers) where the kernel does not have the call.
+int csystem_open_beneath(int folder, const char *path, int flags, unsigned mode);
 
 /// Names the calling thread, as `ps` and `top` show it; the first 15 bytes count.
 void csystem_name_thread(const char *name);

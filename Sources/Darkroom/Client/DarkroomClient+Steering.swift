@@ -105,9 +105,12 @@ extension DarkroomClient {
     /// Runs the failed photos of a batch again, and only those; one that has finished executes again.
     /// - Parameter id: The batch.
     /// - Parameter reasons: only photos that failed for one of these; empty for all.
+    /// - Parameter overwrite: take the output folder back where another batch has taken it since.
     @discardableResult
-    public func retry(_ id: BatchID, reasons: [FailureReason] = []) async throws -> Retried {
-        try await blocking { [control] in try control.retry(id, reasons: reasons) }
+    public func retry(
+        _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
+    ) async throws -> Retried {
+        try await blocking { [control] in try control.retry(id, reasons: reasons, overwrite: overwrite) }
     }
 
     /// Limits what each worker does at once, while it runs; nil leaves a limit as it is.

@@ -21,8 +21,8 @@ struct OutputOptions: ParsableArguments {
 
     @Flag(
         help: """
-            Leave user, password, query and fragment of URLs out of the manifest. Logs, errors and what Redis keeps of failures \
-            never have them.
+            Leave query and fragment of URLs out of the manifest, which never has user and password. Logs, errors and what \
+            Redis keeps of failures have none of them.
             """)
     var redactUrls: Bool
 

@@ -41,7 +41,7 @@ struct BatchStatus {
         sheet.add("format", "\(options.format), quality \(options.quality)" + (options.strip ? ", stripped" : ""))
         sheet.add("output", options.output.isEmpty ? "none" : options.output)
         sheet.add("file names", options.fileName)
-        if options.redactURLs { sheet.add("manifest", "without user, password and query of URLs") }
+        if options.redactURLs { sheet.add("manifest", "without query of URLs") }
         sheet.add("bytes", "\(HumanText.bytes(batch.bytesIn)) in, \(HumanText.bytes(batch.bytesOut)) out")
         sheet.add("submitted", time(batch.submitted))
         if let started = batch.started { sheet.add("started", time(started)) }

@@ -21,7 +21,8 @@ enum ManifestCSV {
         ].map { $0.map(String.init) ?? "" }
         let fields =
             [
-                line.batch, String(line.index), line.name, line.url, line.state, line.file ?? "", line.reason ?? "",
+                line.batch.description, String(line.index), line.name, line.url, line.state, line.file ?? "",
+                line.reason ?? "",
                 line.detail ?? "",
             ] + numbers[..<4] + [line.sha256 ?? ""] + numbers[4...]
         return fields.map { quoted(text(isForTerminal ? HumanText.safe($0) : $0)) }.joined(separator: ",") + "\n"

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomFiles
 import Foundation
 
 /// The Redis of a run: its data lie in the run's folder, its socket in a folder of its own that nobody else may enter.
@@ -7,28 +8,32 @@ final class PrivateRedis {
     let configuration: RedisConfiguration
 
     private let process: RedisServerProcess
-    private let socketFolder: String
-    private let urlPath: String
+    private let folder: RunFolder
+
+    private static let dataName = "redis"
+    private static let urlName = "redis.url"
 
     /// Starts it with what it has kept, once the server of an earlier run has ended.
     init(in folder: RunFolder) throws {
-        let data = folder.path + "/redis"
-        urlPath = folder.path + "/redis.url"
-        guard mkdir(data, 0o700) == 0 || errno == EEXIST else {
-            throw CommandError("make \(data): \(String(cString: strerror(errno)))")
-        }
-        try Self.endLeftover(data)
-        Self.removeSocketFolder(named: urlPath)
-
-        socketFolder = try Self.makeSocketFolder()
-        let socket = socketFolder + "/redis.sock"
+        self.folder = folder
+        let path = folder.path + "/" + Self.dataName
         do {
-            try Data("unix://\(socket)\n".utf8).write(to: URL(fileURLWithPath: urlPath))
-            process = try RedisServerProcess(
-                socketPath: socket, folder: data, arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])
-        } catch {
-            Self.removeSocketFolder(named: urlPath)
-            throw error
+            let data = try folder.state.makePrivateFolder(Self.dataName)
+            try Self.endLeftover(data)
+            Self.removeSocketFolder(of: folder)
+
+            let socket = try Self.makeSocketFolder() + "/" + Self.socketName
+            do {
+                try folder.state.replace(Self.urlName, with: Array("unix://\(socket)\n".utf8))
+                process = try RedisServerProcess(
+                    socketPath: socket, folder: data, path: path,
+                    arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])
+            } catch {
+                Self.removeSocketFolder(of: folder)
+                throw error
+            }
+        } catch let failure as SystemFailure {
+            throw CommandError("\(failure.attempted) \(path): \(failure.text)")
         }
         configuration = process.configuration
     }
@@ -47,23 +52,27 @@ final class PrivateRedis {
     /// Ends it; what it has is kept.
     func close() {
         process.terminate()
-        Self.removeSocketFolder(named: urlPath)
+        Self.removeSocketFolder(of: folder)
     }
 
     /// Removes what the Redis of a folder has kept, which must not run.
     static func forget(in folder: RunFolder) throws {
-        let data = folder.path + "/redis"
-        try endLeftover(data)
-        // Left behind, the old queue would be loaded again as the new one.
-        if FileManager.default.fileExists(atPath: data) { try FileManager.default.removeItem(atPath: data) }
+        do {
+            guard try folder.state.status(of: dataName) != nil else { return }
+            try endLeftover(folder.state.makePrivateFolder(dataName))
+            // Left behind, the old queue would be loaded again as the new one.
+            try folder.state.removeTree(dataName)
+        } catch let failure as SystemFailure {
+            throw CommandError("\(failure.attempted) \(folder.path)/\(dataName): \(failure.text)")
+        }
     }
 
     /// The server of a run that was killed ends by itself a little later, and must not write any more when this one reads.
-    private static func endLeftover(_ data: String) throws {
-        for process in processes(workingIn: data) {
+    private static func endLeftover(_ data: Folder) throws {
+        for process in try processes(workingIn: data) {
             kill(process, SIGTERM)
             let deadline = ContinuousClock.now + .seconds(20)
-            while processes(workingIn: data).contains(process) {
+            while try processes(workingIn: data).contains(process) {
                 guard ContinuousClock.now < deadline else {
                     throw CommandError(
                         "the redis-server of an earlier run (process \(process)) does not end; end it by kill -9")
@@ -74,14 +83,14 @@ final class PrivateRedis {
     }
 
     /// The redis-servers whose working folder is `data`, as proc(5) tells.
-    private static func processes(workingIn data: String) -> [pid_t] {
-        guard let resolved = realpath(data, nil) else { return [] }
-        defer { free(resolved) }
-        let folder = String(cString: resolved)
+    private static func processes(workingIn data: Folder) throws(SystemFailure) -> [pid_t] {
+        let folder = try data.status()
         // Processes come and go while they are looked at; one that is gone, or another user's, is none of ours.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { pid_t($0) }.filter { process in
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/cwd")) == folder
+            var status = stat()
+            return stat("/proc/\(process)/cwd", &status) == 0
+                && status.st_dev == folder.st_dev && status.st_ino == folder.st_ino
                 && (try? String(contentsOfFile: "/proc/\(process)/comm", encoding: .utf8)) == "redis-server\n"
         }
     }
@@ -97,16 +106,22 @@ final class PrivateRedis {
     }
 
     private static let socketFolderPrefix = "darkroom-run-"
+    private static let socketName = "redis.sock"
 
-    /// Removes the socket folder that the file at `urlPath` names, and the file.
-    private static func removeSocketFolder(named urlPath: String) {
+    /// Removes the socket folder that the file of a run names, and the file.
+    private static func removeSocketFolder(of run: RunFolder) {
         // No such file: there is no folder to remove. An empty folder that stays does no harm.
-        guard let url = try? String(contentsOfFile: urlPath, encoding: .utf8) else { return }
-        let socket = url.trimmingCharacters(in: .newlines).dropFirst("unix://".count)
-        let folder = socket.dropLast("/redis.sock".count)
-        if folder.split(separator: "/").last?.hasPrefix(socketFolderPrefix) == true {
-            try? FileManager.default.removeItem(atPath: String(folder))
+        guard let text = try? run.state.contents(of: urlName, maxBytes: 4096) else { return }
+        let socket = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines).dropFirst("unix://".count)
+        let path = socket.dropLast(socketName.count + 1)
+        if let slash = path.lastIndex(of: "/"), path[path.index(after: slash)...].hasPrefix(socketFolderPrefix),
+            let parent = try? Folder(trusted: String(path[...slash])),
+            let folder = try? parent.folder(String(path[path.index(after: slash)...])),
+            (try? folder.requirePrivate()) != nil
+        {
+            try? folder.remove(socketName)
+            try? parent.removeFolder(String(path[path.index(after: slash)...]))
         }
-        unlink(urlPath)
+        try? run.state.remove(urlName)
     }
 }

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomFiles
 import Foundation
 
 /// The folder `.darkroom` in an output folder: the state of `darkroom run`, locked while one works on it.
@@ -10,23 +11,34 @@ final class RunFolder {
     let output: OutputFolder
     /// The folder `.darkroom` in it.
     let path: String
+    /// That folder, open: it belongs to this process's user, and nobody else may enter it.
+    let state: Folder
     private let lock: Int32
+
+    private static let name = ".darkroom"
+    private static let lockName = "lock"
+    private static let identityName = "identity.json"
 
     /// Makes the folders where they are missing, and locks them for this process.
     /// - Parameter overwrite: take the output folder also when it has the manifest of a batch that is not of a run there.
     init(output path: String, overwrite: Bool) throws {
         output = OutputFolder(path: path)
-        self.path = path + "/.darkroom"
-        if !overwrite, !FileManager.default.fileExists(atPath: Self.identityPath(self.path)) { try output.checkFree() }
-        try output.create()
-        guard mkdir(self.path, 0o700) == 0 || errno == EEXIST else { throw Self.error("make", self.path) }
-        lock = open(self.path + "/lock", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard lock >= 0 else { throw Self.error("make", self.path + "/lock") }
+        self.path = path + "/" + Self.name
+        let place = self.path
+        do {
+            let hasRun = try (try? Folder(trusted: path))?.status(of: Self.name + "/" + Self.identityName) != nil
+            if !overwrite, !hasRun { try output.checkFree() }
+            try output.create()
+            state = try Folder(trusted: path).makePrivateFolder(Self.name)
+            lock = try state.open(Self.lockName, O_RDWR | O_CREAT, mode: 0o600, attempted: "lock")
+        } catch let failure as SystemFailure {
+            throw Self.error(failure, place)
+        }
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(lock) }
-            guard errno == EWOULDBLOCK else { throw Self.error("lock", self.path + "/lock") }
+            guard errno == EWOULDBLOCK else { throw Self.error(SystemFailure("lock", errno), self.path) }
             // Who holds the lock is told where it can be read; that it is held is the error.
-            let holder = (try? String(contentsOfFile: self.path + "/lock", encoding: .utf8)) ?? ""
+            let holder = String(decoding: (try? state.contents(of: Self.lockName, maxBytes: 100)) ?? [], as: UTF8.self)
             throw CoordinatorError(
                 .folderInUse,
                 "output folder \(path): another darkroom run works on it (process \(holder)); wait until it has ended, or stop it"
@@ -34,21 +46,23 @@ final class RunFolder {
         }
         let process = Array("\(getpid())".utf8)
         guard ftruncate(lock, 0) == 0, pwrite(lock, process, process.count, 0) == process.count else {
-            throw Self.error("write", self.path + "/lock")
+            throw Self.error(SystemFailure("write", errno), self.path + "/lock")
         }
     }
 
     deinit { close(lock) }
 
     /// What was begun here; nil when nothing was.
-    func state() throws -> RunState? {
-        let identity = Self.identityPath(path)
-        guard FileManager.default.fileExists(atPath: identity) else { return nil }
+    func noted() throws -> RunState? {
         do {
-            return try JSONDecoder().decode(RunState.self, from: Data(contentsOf: URL(fileURLWithPath: identity)))
+            guard try state.status(of: Self.identityName) != nil else { return nil }
+            let text = try state.contents(of: Self.identityName, maxBytes: 1 << 20)
+            return try JSONDecoder().decode(RunState.self, from: Data(text))
         } catch {
+            let found = (error as? SystemFailure)?.text ?? "\(error)"
             throw CoordinatorError(
-                .stateLost, "\(identity): what was begun here cannot be read (\(error)); --again does all again")
+                .stateLost,
+                "\(path)/\(Self.identityName): what was begun here cannot be read (\(found)); --again does all again")
         }
     }
 
@@ -56,23 +70,27 @@ final class RunFolder {
     func note(_ state: RunState) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        let file = URL(fileURLWithPath: Self.identityPath(path))
+        let text = [UInt8](try encoder.encode(state))
         do {
-            try encoder.encode(state).write(to: file, options: .atomic)
+            try self.state.replace(Self.identityName, with: text)
         } catch {
-            throw CommandError("write \(file.path): \(error.localizedDescription)")
+            throw CommandError("write \(path)/\(Self.identityName): \(error.text)")
         }
     }
 
     /// Forgets what was begun here.
-    func forget() { unlink(Self.identityPath(path)) }
+    func forget() throws {
+        do {
+            try state.remove(Self.identityName)
+        } catch {
+            throw CommandError("remove \(path)/\(Self.identityName): \(error.text)")
+        }
+    }
 
-    private static func identityPath(_ path: String) -> String { path + "/identity.json" }
-
-    private static func error(_ attempted: String, _ path: String) -> CoordinatorError {
+    private static func error(_ failure: SystemFailure, _ path: String) -> CoordinatorError {
         CoordinatorError(
             .outputDenied,
-            "\(attempted) \(path): \(String(cString: strerror(errno))); the state of a run is kept there, choose an output folder "
-                + "that can be written and locked")
+            "\(failure.attempted) \(path): \(failure.text); the state of a run is kept there, where nobody else may write: remove "
+                + "what is there, or choose an output folder that can be written and locked")
     }
 }

@@ -49,8 +49,6 @@ struct RunIdentity: Codable, Equatable {
 
 /// What a run notes in its folder before it submits its batch.
 struct RunState: Codable {
-    let batch: String
+    let batch: BatchID
     let identity: RunIdentity
-
-    var id: BatchID { BatchID(batch) }
 }

@@ -103,15 +103,15 @@ final class RunSession {
 
     /// Forgets the batch that was begun here, with its manifest; a state that cannot be read has none that is known.
     private func forget() throws {
-        guard let state = try? folder.state() else { return folder.forget() }
-        while case .more = try store.perform(store.forget(state.id, unfinished: true)) {}
-        folder.output.withdraw(state.id)
-        folder.forget()
+        guard let state = try? folder.noted() else { return try folder.forget() }
+        while case .more = try store.perform(store.forget(state.batch, unfinished: true)) {}
+        folder.output.withdraw(state.batch)
+        try folder.forget()
     }
 
     /// The batch that an earlier run began here and this one goes on with.
     private func begunBatch() throws -> BatchFacts? {
-        guard let state = try folder.state() else { return nil }
+        guard let state = try folder.noted() else { return nil }
         let differences = identity.differences(from: state.identity)
         guard differences.isEmpty else {
             throw CoordinatorError(
@@ -120,11 +120,11 @@ final class RunSession {
                     + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files"
             )
         }
-        guard let batch = try store.facts(of: state.id) else {
+        guard let batch = try store.facts(of: state.batch) else {
             // Noted, but never submitted: no worker has written anything.
-            if folder.output.isUntouched(by: state.id) {
-                folder.output.withdraw(state.id)
-                folder.forget()
+            if folder.output.isUntouched(by: state.batch) {
+                folder.output.withdraw(state.batch)
+                try folder.forget()
                 return nil
             }
             throw CoordinatorError(
@@ -153,7 +153,7 @@ final class RunSession {
         }
         let id = BatchID(submittedAt: try store.time())
         // Noted first: whatever happens then, the next run knows which batch is its own.
-        try folder.note(RunState(batch: id.description, identity: identity))
+        try folder.note(RunState(batch: id, identity: identity))
         return BatchFeed { [options, overwrite] onBegun in
             try coordinator.submit(list, as: id, options: options, overwrite: overwrite, onSubmitted: onBegun)
         }
@@ -165,7 +165,7 @@ final class RunSession {
         do {
             id = try feed.waitUntilBegun()
         } catch {
-            folder.forget()  // nothing was submitted
+            try folder.forget()  // nothing was submitted
             throw error
         }
         do {
@@ -215,13 +215,13 @@ final class RunSession {
             return batch
         }
         let control = BatchControl(store: store)
-        var photos = try control.retry(batch.id)
+        var photos = try control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
             // Redis keeps the photos of a bounded number of operations; the list has them all.
             try list.rewind()
             let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)
-            photos.photos += try control.retry(batch.id).photos
+            photos.photos += try control.retry(batch.id, overwrite: overwrite).photos
         }
         progress.note("\(HumanText.count(photos.photos, of: "photo")) run again that had failed")
         progress.end()

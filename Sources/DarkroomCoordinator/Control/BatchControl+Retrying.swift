@@ -17,12 +17,16 @@ extension BatchControl {
     /// While a batch executes, failed photos of operations that have not ended are left out: retry it again later.
     /// - Parameter id: The batch.
     /// - Parameter reasons: only photos that failed for one of these; empty for all.
-    public func retry(_ id: BatchID, reasons: [FailureReason] = []) throws -> Retried {
+    /// - Parameter overwrite: take the output folder back where another batch has taken it since.
+    public func retry(
+        _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
+    ) throws -> Retried {
+        if !overwrite { try checkOutput(of: id) }
         var sum = Retried()
         var next: Int? = 1
         let deadline = ContinuousClock.now + .seconds(30)
         while let first = next {
-            switch try store.perform(store.retry(id, from: first, reasons: reasons))
+            switch try store.perform(store.retry(id, from: first, reasons: reasons, overwrite: overwrite))
             {
             case .retried(let photos, let notKept, let following):
                 sum.photos += photos
@@ -41,10 +45,27 @@ extension BatchControl {
                 throw ControlError.cancelled(
                     id, "a cancelled batch is not retried; submit its list again, with --overwrite into the same folder"
                 )
+            case .outputTaken(let other): throw Self.outputTaken(id, by: other)
             case .gone: throw ControlError.gone(id)
             }
         }
         try awaitReplica()
         return sum
+    }
+
+    /// Throws when the output folder, where it is seen here, is that of another batch, which Redis need not know any more.
+    private func checkOutput(of id: BatchID) throws {
+        guard let batch = try store.facts(of: id), !batch.options.output.isEmpty,
+            let holder = OutputFolder(path: batch.options.output).holder, holder.batch != id,
+            holder.taken >= batch.outputTaken
+        else { return }
+        throw Self.outputTaken(id, by: holder.batch)
+    }
+
+    private static func outputTaken(_ id: BatchID, by other: BatchID) -> ControlError {
+        ControlError(
+            .outputTaken,
+            "batch \(id) cannot be retried: batch \(other) has taken its output folder; say --overwrite to write over the photos "
+                + "of that batch, or submit the list again into another folder")
     }
 }

@@ -6,6 +6,7 @@ public struct ControlError: Error, Sendable, CustomStringConvertible {
     public struct Code: Sendable, Hashable {
         private enum Kind {
             case batchGone, finished, cancelled, started, circle, itself, notFed, outsideList, outOfBounds, busy
+            case outputTaken
         }
         private let kind: Kind
 
@@ -29,6 +30,8 @@ public struct ControlError: Error, Sendable, CustomStringConvertible {
         public static let outOfBounds = Code(kind: .outOfBounds)
         /// Others kept changing what it depends on; trying again can help.
         public static let busy = Code(kind: .busy)
+        /// Another batch has taken the output folder.
+        public static let outputTaken = Code(kind: .outputTaken)
     }
 
     /// What kind of refusal it is.

@@ -11,11 +11,11 @@ public struct ManifestPart: Sendable {
     /// As many operations share a folder.
     public static let size = 1000
 
-    private let folder: String
+    private let folder: ManifestFolder
     /// By operation, the highest first.
     private var fences: [Int: [Int]]
 
-    init(folder: String) throws(ManifestError) {
+    init(folder: ManifestFolder) throws(ManifestError) {
         self.folder = folder
         fences = try Self.fences(in: folder)
     }
@@ -41,40 +41,30 @@ public struct ManifestPart: Sendable {
     private func lines(ofOperation number: Int, _ fences: [Int]) throws(ManifestError) -> [ManifestLine]? {
         var byIndex: [Int: ManifestLine] = [:]
         for fence in fences {
-            let path = folder + ManifestPath.fileName(operation: number, fence: fence)
-            guard let text = try Self.contents(of: path) else { return nil }
-            for line in try Self.lines(of: text, path, isLenient: fence != fences.first)
+            let name = ManifestPath.fileName(operation: number, fence: fence)
+            guard let text = try folder.contents(of: name) else { return nil }
+            for line in try Self.lines(of: text, "\(folder)\(name)", isLenient: fence != fences.first)
             where byIndex[line.index] == nil { byIndex[line.index] = line }
         }
         return byIndex.values.sorted { $0.index < $1.index }
     }
 
-    private static func fences(in folder: String) throws(ManifestError) -> [Int: [Int]] {
+    private static func fences(in folder: ManifestFolder) throws(ManifestError) -> [Int: [Int]] {
         var fences: [Int: [Int]] = [:]
-        for file in try ManifestReader.names(in: folder) ?? [] {
+        for file in try folder.names() ?? [] {
             guard let (number, fence) = ManifestPath.parse(fileName: file) else { continue }
             fences[number, default: []].append(fence)
         }
         return fences.mapValues { $0.sorted(by: >) }
     }
 
-    /// A file's bytes; nil when there is no such file.
-    private static func contents(of path: String) throws(ManifestError) -> Data? {
-        do {
-            return try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch CocoaError.fileReadNoSuchFile {
-            return nil
-        } catch {
-            throw ManifestError(.unreadable, "\(path): \(error.localizedDescription)")
-        }
-    }
-
-    private static func lines(of text: Data, _ path: String, isLenient: Bool) throws(ManifestError) -> [ManifestLine] {
+    private static func lines(of text: [UInt8], _ path: String, isLenient: Bool) throws(ManifestError) -> [ManifestLine]
+    {
         let decoder = JSONDecoder()
         var lines: [ManifestLine] = []
         for (position, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
             do {
-                lines.append(try decoder.decode(ManifestLine.self, from: line))
+                lines.append(try decoder.decode(ManifestLine.self, from: Data(line)))
             } catch {
                 guard !isLenient else { continue }
                 throw ManifestError(

@@ -1,3 +1,4 @@
+import DarkroomFiles
 import DarkroomModel
 import Foundation
 
@@ -12,8 +13,7 @@ public struct ManifestReader: Sendable {
 
     /// The batches that wrote there, earliest submission first.
     public func batches() throws(ManifestError) -> [BatchID] {
-        let folder = output + "/manifest"
-        guard let names = try Self.names(in: folder) else {
+        guard let names = try ManifestFolder(output: output, path: "manifest").names() else {
             throw ManifestError(
                 .noManifest,
                 FileManager.default.fileExists(atPath: output)
@@ -21,7 +21,7 @@ public struct ManifestReader: Sendable {
                         + "a batch was given as its output"
                     : "\(output): no such folder")
         }
-        return names.filter { !$0.hasPrefix(".") }.map(BatchID.init).sorted()
+        return names.compactMap { BatchID($0) }.sorted()
     }
 
     /// Calls `body` with every line: batch by batch, each in the order of its list.
@@ -38,7 +38,9 @@ public struct ManifestReader: Sendable {
 
     /// The numbers of a batch's parts, ascending; none when it has no manifest here.
     public func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
-        guard let names = try Self.names(in: output + "/" + ManifestPath.folder(batch)) else { return [] }
+        guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
+            return []
+        }
         // Five digits at least; files have an ending, so they are no numbers.
         return [0] + names.filter { $0.utf8.count >= 5 }.compactMap { Int($0) }.sorted()
     }
@@ -46,17 +48,44 @@ public struct ManifestReader: Sendable {
     /// A part of a batch's manifest: operation n is in part n div ``ManifestPart/size``. Empty when there is none.
     public func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
         let subfolder = ManifestPath.subfolder(operation: number * ManifestPart.size)
-        return try ManifestPart(folder: output + "/" + ManifestPath.folder(batch) + "/" + subfolder)
+        return try ManifestPart(
+            folder: ManifestFolder(output: output, path: ManifestPath.folder(batch) + "/" + subfolder))
+    }
+}
+
+/// A folder of a manifest below an output folder, in which nobody who may write is trusted: no link is followed.
+struct ManifestFolder: CustomStringConvertible {
+    /// The output folder.
+    let output: String
+    /// The path below it.
+    let path: String
+
+    var description: String { output + "/" + path }
+
+    /// A file's size that no file of a manifest has: an operation's photos take 1 MiB at most.
+    private static let maxBytes = 1 << 28
+
+    /// The names in it; nil when there is no such folder.
+    func names() throws(ManifestError) -> [String]? {
+        try read(path) { (folder) throws(SystemFailure) in try folder.folder(path).names() }
     }
 
-    /// The names in a folder; nil when there is no such folder.
-    static func names(in folder: String) throws(ManifestError) -> [String]? {
-        do {
-            return try FileManager.default.contentsOfDirectory(atPath: folder)
-        } catch CocoaError.fileReadNoSuchFile {
-            return nil
+    /// The bytes of a file in it; nil when there is no such file.
+    func contents(of name: String) throws(ManifestError) -> [UInt8]? {
+        let file = path + (path.hasSuffix("/") ? "" : "/") + name
+        return try read(file) { (folder) throws(SystemFailure) in
+            try folder.contents(of: file, maxBytes: Self.maxBytes)
+        }
+    }
+
+    private func read<Value>(
+        _ path: String, _ body: (Folder) throws(SystemFailure) -> Value
+    ) throws(ManifestError) -> Value? {
+        do throws(SystemFailure) {
+            return try body(Folder(trusted: output))
         } catch {
-            throw ManifestError(.unreadable, "\(folder): \(error.localizedDescription)")
+            if error.error == ENOENT { return nil }
+            throw ManifestError(.unreadable, "\(output)/\(path): \(error.text)")
         }
     }
 }

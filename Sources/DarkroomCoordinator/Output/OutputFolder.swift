@@ -1,5 +1,6 @@
+import DarkroomFiles
 import DarkroomModel
-import Foundation
+import Glibc
 
 /// The folder that a batch's photos are written to, and its `manifest/<batch id>/`, by whose presence workers know that
 /// they see the same folder.
@@ -16,21 +17,13 @@ public struct OutputFolder: Sendable {
 
     /// The batches that have a manifest here, in order.
     public func batches() throws(CoordinatorError) -> [BatchID] {
-        guard let folder = opendir(path + "/manifest") else {
-            if errno == ENOENT || errno == ENOTDIR { return [] }
+        do throws(SystemFailure) {
+            return try Folder(trusted: path).folder("manifest").names().compactMap { BatchID($0) }.sorted()
+        } catch {
+            if error.error == ENOENT || error.error == ENOTDIR { return [] }
             throw CoordinatorError(
-                .outputDenied,
-                "output folder \(path): its folder manifest cannot be read: \(String(cString: strerror(errno)))")
+                .outputDenied, "output folder \(path): its folder manifest cannot be read: \(error.text)")
         }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
-                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
-            }
-            if !name.hasPrefix(".") { names.append(name) }
-        }
-        return names.sorted().map(BatchID.init)
     }
 
     /// Makes the folder, and those above it, where they are missing.
@@ -38,13 +31,27 @@ public struct OutputFolder: Sendable {
 
     /// True when a batch has no manifest here, or an empty one: none of its photos was written.
     public func isUntouched(by batch: BatchID) -> Bool {
-        let manifest = path + "/" + ManifestPath.folder(batch)
-        return (try? FileManager.default.contentsOfDirectory(atPath: manifest))?.isEmpty ?? true
+        (try? Folder(trusted: path).folder(ManifestPath.folder(batch)).names())?.isEmpty ?? true
+    }
+
+    /// The batch that took the folder last, and when (ms since 1970 of its Redis clock); nil when none has, or its manifest is gone.
+    public var holder: (batch: BatchID, taken: Int)? {
+        guard let folder = try? Folder(trusted: path),
+            let found = try? FolderHolder.read(ManifestPath.holder, in: folder), let batch = BatchID(found.owner),
+            (try? folder.status(of: ManifestPath.folder(batch))) != nil
+        else { return nil }
+        return (batch, found.number)
     }
 
     /// Throws when another batch than `batch` has a manifest here.
-    public func checkFree(for batch: BatchID? = nil) throws(CoordinatorError) {
-        guard let other = try batches().last(where: { $0 != batch }) else { return }
+    /// - Parameter isGone: whether Redis does not know a batch. A manifest of such a batch that is empty, and for which no worker
+    ///   took the folder, is left of a submission that was killed, and in nobody's way.
+    public func checkFree(
+        for batch: BatchID? = nil, isGone: (BatchID) -> Bool = { _ in false }
+    ) throws(CoordinatorError) {
+        let holder = holder?.batch
+        let other = try batches().last { $0 != batch && !($0 != holder && isUntouched(by: $0) && isGone($0)) }
+        guard let other else { return }
         throw CoordinatorError(
             .outputTaken,
             "output folder \(path): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
@@ -55,10 +62,20 @@ public struct OutputFolder: Sendable {
     /// - Parameters:
     ///   - batch: the batch that writes there.
     ///   - overwrite: take the folder also when it has the manifest of another batch.
-    public func prepare(for batch: BatchID, overwrite: Bool) throws(CoordinatorError) {
-        if !overwrite { try checkFree(for: batch) }
+    ///   - isGone: see ``checkFree(for:isGone:)``.
+    public func prepare(
+        for batch: BatchID, overwrite: Bool, isGone: (BatchID) -> Bool = { _ in false }
+    ) throws(CoordinatorError) {
+        if !overwrite { try checkFree(for: batch, isGone: isGone) }
         try create()
-        try folder.create(ManifestPath.folder(batch))
+        do throws(SystemFailure) {
+            _ = try Folder(trusted: path).makeFolder(ManifestPath.folder(batch))
+        } catch {
+            throw CoordinatorError(
+                .outputDenied,
+                "output folder \(path): \(ManifestPath.folder(batch)) cannot be made in it: \(error.text); choose another folder"
+            )
+        }
         do throws(CoordinatorError) {
             try folder.tryWriting()
         } catch {
@@ -69,7 +86,10 @@ public struct OutputFolder: Sendable {
 
     /// Removes the folder of a batch's manifest, with what it holds, and `manifest` itself if that leaves it empty.
     public func withdraw(_ batch: BatchID) {
-        try? FileManager.default.removeItem(atPath: path + "/" + ManifestPath.folder(batch))
-        rmdir(path + "/manifest")  // fails, as it should, while there is something in it
+        // What cannot be removed is in nobody's way but that of the next batch, which says so.
+        guard let folder = try? Folder(trusted: path) else { return }
+        try? folder.removeTree(ManifestPath.folder(batch))
+        if (try? batches())?.isEmpty == true { try? folder.remove(ManifestPath.holder) }
+        try? folder.removeFolder("manifest")  // fails, as it should, while there is something in it
     }
 }

@@ -10,9 +10,6 @@ struct WritableFolder: Sendable {
     /// Makes the folder, and those above it, where they are missing.
     func create() throws(CoordinatorError) { try make(path) }
 
-    /// Makes a folder below it, and those above that one, where they are missing.
-    func create(_ below: String) throws(CoordinatorError) { try make(path + "/" + below) }
-
     /// Writes, syncs and removes a file: some file systems tell only then that they are full.
     func tryWriting() throws(CoordinatorError) {
         let probe = path + "/.darkroom-probe-\(UInt32.random(in: 0...UInt32.max))"

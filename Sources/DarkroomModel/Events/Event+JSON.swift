@@ -1,10 +1,13 @@
 extension Event {
-    /// Reads a message of the events channel; nil when it is no JSON object with an `event` and a `time`.
+    /// Reads a message of the events channel; nil when it is no JSON object with an `event` and a `time`, or names a batch by
+    /// what is no id.
     public init?(json: [UInt8]) {
         guard let message = EventMessage(json), let name = message.string("event"), let time = message.int("time")
         else { return nil }
-        self.init(
-            Self.kind(name, message) ?? .other(name), batch: message.string("batch").map(BatchID.init), time: time)
+        let batch = message.string("batch")
+        let id = batch.flatMap { BatchID($0) }
+        guard batch == nil || id != nil else { return nil }
+        self.init(Self.kind(name, message) ?? .other(name), batch: id, time: time)
     }
 
     /// Nil when the name is not known, or the fields are not those of the name.

@@ -113,8 +113,11 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         if literal.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) {
             throw problem(text, "has a path separator; folders are made by themselves, name the output folder with -o")
         }
-        if literal.contains(where: { $0 < 32 || $0 == 127 }) {
+        if literal.contains(where: { $0 < 32 || $0 == 127 }) || SafeName.hasControls(literal) {
             throw problem(text, "has a control character; leave it out")
+        }
+        if text.utf8.first == UInt8(ascii: "-") {
+            throw problem(text, "begins with \"-\", so programs would take every file for an option; begin otherwise")
         }
         // By its byte: a dot and an accent on it are one Character, which is not ".".
         if text.utf8.first == UInt8(ascii: ".") {

@@ -1,7 +1,8 @@
 /// Makes part of a file name of any bytes, so that two names never become one.
 ///
-/// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay; every other byte and a leading
-/// dot is percent-encoded, the percent sign too. What is then longer than allowed is cut between two characters and gets
+/// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay. Every other byte is percent-encoded, the
+/// percent sign too; so are a leading dot, which hides a file, a leading `-`, which programs take for an option, and characters that
+/// control a terminal or the direction of text (C1 controls, bidirectional controls, line and paragraph separators). What is then longer than allowed is cut between two characters and gets
 /// `~` and a hash of the whole name; `~` itself is always encoded, so no other name looks like a cut one.
 enum SafeName {
     /// Stands before the hash of a name that was cut, and in no other name.
@@ -17,7 +18,7 @@ enum SafeName {
         while position < name.endIndex {
             if safe.count <= maxBytes - hashDigits - 1 { cut = safe.count }
             let length = characterLength(name[position...])
-            if length > 0, position > name.startIndex || name[position] != UInt8(ascii: ".") {
+            if length > 0, position > name.startIndex || !".-".utf8.contains(name[position]) {
                 safe += name[position..<position + length]
                 position += length
             } else {
@@ -28,6 +29,11 @@ enum SafeName {
         guard safe.count > maxBytes else { return safe }
         let hash = SHA256.hash(Array(name)).prefix(hashDigits / 2).flatMap(hexadecimal)
         return Array(safe[..<cut]) + [cutMark] + hash
+    }
+
+    /// Whether a text has characters beyond ASCII that are encoded in names.
+    static func hasControls(_ text: [UInt8]) -> Bool {
+        text.indices.contains { text[$0] >= 0xc0 && characterLength(text[$0...]) == 0 }
     }
 
     private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
@@ -55,6 +61,21 @@ enum SafeName {
             }
         guard length > 0, bytes.count >= length, second.contains(bytes[bytes.startIndex + 1]) else { return 0 }
         let others = bytes[(bytes.startIndex + 2)..<(bytes.startIndex + length)]
-        return others.allSatisfy { (0x80...0xbf).contains($0) } ? length : 0
+        guard others.allSatisfy({ (0x80...0xbf).contains($0) }) else { return 0 }
+        return isControl(bytes[bytes.startIndex..<(bytes.startIndex + length)]) ? 0 : length
+    }
+
+    /// Whether a character of two or three bytes is one that a terminal obeys instead of showing it.
+    private static func isControl(_ character: ArraySlice<UInt8>) -> Bool {
+        let bytes = Array(character)
+        switch (bytes[0], bytes[1]) {
+        case (0xc2, 0x80...0x9f): return true  // C1
+        case (0xd8, 0x9c): return true  // U+061C
+        case (0xe2, 0x80):  // U+200E, U+200F, U+2028 to U+202E
+            return [0x8e, 0x8f].contains(bytes[2]) || (0xa8...0xae).contains(bytes[2])
+        case (0xe2, 0x81): return (0xa6...0xa9).contains(bytes[2])  // U+2066...
+        case (0xef, 0xbb): return bytes[2] == 0xbf  // U+FEFF
+        default: return false
+        }
     }
 }

@@ -5,8 +5,14 @@ extension PhotoURL {
         String(decoding: redacted(Array(url.utf8)[...]), as: UTF8.self)
     }
 
+    /// A URL without user and password; what is no URL is treated as if it were one.
+    public static func withoutUser(_ url: String) -> String {
+        String(decoding: redacted(Array(url.utf8)[...], keepsQuery: true), as: UTF8.self)
+    }
+
     /// A text in which every URL (of any scheme, up to the next blank, quote or angle bracket) is redacted.
-    public static func redacting(_ text: String) -> String {
+    /// - Parameter keepsQuery: whether query and fragment stay.
+    public static func redacting(_ text: String, keepsQuery: Bool = false) -> String {
         let bytes = Array(text.utf8)
         guard let first = marker(in: bytes[...]) else { return text }
         var safe: [UInt8] = []
@@ -18,16 +24,17 @@ extension PhotoURL {
             let scheme = before.map { $0 + 1 } ?? rest.startIndex
             let end = bytes[colon...].firstIndex(where: isTextEnd) ?? bytes.endIndex
             safe += bytes[rest.startIndex..<scheme]
-            safe += redacted(bytes[scheme..<end])
+            safe += redacted(bytes[scheme..<end], keepsQuery: keepsQuery)
             rest = bytes[end...]
             next = marker(in: rest)
         }
         return String(decoding: safe + rest, as: UTF8.self)
     }
 
-    private static func redacted(_ url: ArraySlice<UInt8>) -> [UInt8] {
+    private static func redacted(_ url: ArraySlice<UInt8>, keepsQuery: Bool = false) -> [UInt8] {
         // By bytes: as a `Character`, a question mark with an accent over it is no question mark.
         var plain = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != Byte.hash })
+        let query = keepsQuery ? url.dropFirst(plain.count) : []
         let start = userStart(plain)
         let end = plain[start...].firstIndex(where: isSlash) ?? plain.endIndex
         if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) {
@@ -35,8 +42,9 @@ extension PhotoURL {
         } else if let colon = misplacedPort(plain[start..<end]), isOfTheWeb(plain[..<start]) {
             // A password with an unescaped / ? or # in it ends where it is no longer known to be one.
             plain.removeSubrange(colon...)
+            return plain
         }
-        return plain
+        return plain + query
     }
 
     /// The colon behind a host that no port follows; a text may go on behind the URL with punctuation.

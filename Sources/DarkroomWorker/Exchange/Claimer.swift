@@ -77,6 +77,11 @@ final class Claimer: Sendable {
             }
             core.withLedger { $0.arriving.formUnion(claimed.operations.map(\.held)) }
             core.lost(claimed.lost)
+            for name in claimed.invalid {
+                core.logger.error(
+                    "operations left alone, no batch may have this id; something else than Darkroom wrote to Redis",
+                    key: "invalid id", [.batch: .text(name)])
+            }
             if let first = claimed.operations.first?.held {
                 let operations = claimed.operations.map { "\($0.held.batch)/\($0.held.number)" }
                 core.logger.debug(
@@ -173,6 +178,6 @@ final class Claimer: Sendable {
 
     private func makeContext(_ batch: BatchID) throws -> BatchContext {
         guard let facts = try core.store.facts(of: batch) else { throw Refusal(reason: "it is gone") }
-        return try BatchContext(batch, facts.options, core.configuration)
+        return try BatchContext(batch, facts.options, core.configuration, taken: facts.outputTaken)
     }
 }

@@ -16,7 +16,7 @@ enum Hint: Equatable {
         let change: String
         let workers: Int?
         let priority: String?
-        let batch: String?
+        let batch: BatchID?
         let steering: String?
         let cluster: String?
         let version: Int?
@@ -25,7 +25,7 @@ enum Hint: Equatable {
     /// A message as it came; nil when it is none that this version knows.
     init?(_ text: [UInt8]) {
         guard let message = try? JSONDecoder().decode(Message.self, from: Data(text)) else { return nil }
-        switch (message.change, message.batch.map { BatchID($0) }, message.version) {
+        switch (message.change, message.batch, message.version) {
         case ("work", _, _):
             let priority = message.priority.flatMap(Priority.init(rawValue:)) ?? .normal
             self = .work(workers: message.workers ?? 1, priority: priority)

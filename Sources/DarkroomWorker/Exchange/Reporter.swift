@@ -144,7 +144,7 @@ final class Reporter: Sendable {
         }
         guard core.configuration.isDurable else { return given }
         for (device, (folder, place)) in folders {
-            let error = core.configuration.syncFileSystem(folder.descriptor)
+            let error = core.configuration.syncFileSystem(folder.folder.descriptor)
             guard error != 0 else { continue }
             let why = "make \(place.folder) durable: \(String(cString: strerror(error)))"
             let operations = core.withLedger { $0.operations(onDevice: UInt(device)) }

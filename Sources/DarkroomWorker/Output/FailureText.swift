@@ -8,7 +8,7 @@ enum FailureText {
         JSONText.append("name", PhotoURL.redacting(line.name), to: &text)
         JSONText.append("url", PhotoURL.redacted(line.url), to: &text)
         JSONText.append("reason", line.reason, to: &text)
-        JSONText.append("detail", line.detail.map(PhotoURL.redacting), to: &text)
+        JSONText.append("detail", line.detail.map { PhotoURL.redacting($0) }, to: &text)
         JSONText.append("attempts", line.attempts, to: &text)
         text.append(UInt8(ascii: "}"))
         return text

@@ -1,3 +1,4 @@
+import DarkroomFiles
 import DarkroomModel
 import DarkroomStore
 import Foundation
@@ -14,31 +15,32 @@ enum Leftovers {
     /// Removes what workers with lower fences left of an operation. Nobody else ever removes a file of another worker, and
     /// nobody a final name.
     static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ context: BatchContext) {
-        if let originals = context.originals {
+        if let originals = context.originals, let root = try? originals.place.open() {
             let names = Set(records.map { OriginalsFolder.temporaryName(for: $0, of: held.batch) })
-            for folder in originals.folders(of: records) { remove(names, below: held.fence, in: folder) }
+            for folder in originals.folders(of: records) { remove(names, below: held.fence, in: folder, root) }
         }
-        guard let output = context.output, let manifest = context.manifestFolder else { return }
+        guard let root = try? context.manifestPlace?.open() else { return }
         let indexes = Set(records.map { String($0.index) })
         let folders = Set(
             records.map { record in
                 let path = context.template.path(index: record.index, name: record.name, ending: "")
-                return output + "/" + path[..<(path.lastIndex(of: "/") ?? path.startIndex)]
+                return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
             })
-        for folder in folders { remove(indexes, below: held.fence, in: folder) }
+        for folder in folders { remove(indexes, below: held.fence, in: folder, root) }
         remove(
             [manifestName(operation: held.number)], below: held.fence,
-            in: manifest + "/" + ManifestPath.subfolder(operation: held.number))
+            in: ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number), root)
     }
 
-    private static func remove(_ whats: Set<String>, below fence: Int, in folder: String) {
+    private static func remove(_ whats: Set<String>, below fence: Int, in path: String, _ root: Folder) {
         // A folder that is not there, or cannot be read, has nothing that could be removed.
-        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+        guard let folder = try? root.folder(path), let names = try? folder.names() else { return }
+        for name in names {
             let parts = name.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
             guard parts.count == 4, parts[0].isEmpty, whats.contains(String(parts[1])),
                 let left = Int(parts[2]), left < fence
             else { continue }
-            unlink(folder + "/" + name)
+            try? folder.remove(name)
         }
     }
 }

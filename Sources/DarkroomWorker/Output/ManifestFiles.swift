@@ -1,4 +1,5 @@
 import DarkroomCoding
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 import DarkroomStore
@@ -8,7 +9,7 @@ import Foundation
 enum ManifestFiles {
     /// Writes the lines of an operation's final photos as the file of its fence, whole.
     static func write(_ report: WorkerLedger.Report, worker: String) throws(OutputWriter.Failure) {
-        guard let place = report.context.place else { return }
+        guard let place = report.context.manifestPlace else { return }
         let text = Array(report.lines.compactMap { $0 }.joined())
         guard !text.isEmpty else { return }
         let number = report.held.number
@@ -33,13 +34,12 @@ enum ManifestFiles {
     static func takeOver(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ context: BatchContext) -> Past {
         var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
         let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
-        guard let output = context.output, let folder = folder(claimed.held, context),
-            claimed.deaths > 0 || states.contains(where: \.isFinal)
-        else { return past }
+        guard claimed.deaths > 0 || states.contains(where: \.isFinal), let output = root(context) else { return past }
+        let folder = folder(claimed.held, output)
         let fences = fences(claimed.held.number, in: folder)
         past.forgotten = fences.filter { $0 > claimed.held.fence }
         for fence in fences.sorted(by: >) where fence != claimed.held.fence {
-            for line in lines(folder + ManifestPath.fileName(operation: claimed.held.number, fence: fence)) {
+            for line in lines(ManifestPath.fileName(operation: claimed.held.number, fence: fence), in: folder) {
                 let position = line.index - records[0].index
                 guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
                     line.state == states[position].word
@@ -59,45 +59,54 @@ enum ManifestFiles {
     /// A higher fence that was there when the operation was claimed is nobody's: had somebody claimed it since, this worker
     /// could not have ended it. One that came later may be that of whoever runs the operation again, after a retry.
     static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ context: BatchContext) {
-        guard let folder = folder(held, context) else { return }
+        guard let folder = root(context).flatMap({ folder(held, $0) }) else { return }
         let fences = fences(held.number, in: folder)
         guard fences.contains(held.fence) else { return }
         for fence in fences where fence < held.fence || forgotten.contains(fence) {
-            unlink(folder + ManifestPath.fileName(operation: held.number, fence: fence))
+            remove(held, fence: fence, in: folder)
         }
     }
 
     /// Removes the file of an operation's own fence, of whose lines nobody was told.
     static func removeOwn(_ held: HeldOperation, _ context: BatchContext) {
-        guard let folder = folder(held, context) else { return }
-        unlink(folder + ManifestPath.fileName(operation: held.number, fence: held.fence))
+        guard let folder = root(context).flatMap({ folder(held, $0) }) else { return }
+        remove(held, fence: held.fence, in: folder)
     }
 
-    private static func folder(_ held: HeldOperation, _ context: BatchContext) -> String? {
-        context.manifestFolder.map { $0 + "/" + ManifestPath.subfolder(operation: held.number) }
+    /// A file that cannot be removed does no harm: readers take the highest fence.
+    private static func remove(_ held: HeldOperation, fence: Int, in folder: Folder) {
+        try? folder.remove(ManifestPath.fileName(operation: held.number, fence: fence))
     }
 
-    private static func fences(_ number: Int, in folder: String) -> [Int] {
-        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []  // no folder: no files
+    /// The output folder; nil when nothing is written, or it is not seen.
+    private static func root(_ context: BatchContext) -> Folder? { try? context.manifestPlace?.open() }
+
+    /// The folder of an operation's files; nil when there is none.
+    private static func folder(_ held: HeldOperation, _ output: Folder) -> Folder? {
+        try? output.folder(ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number))
+    }
+
+    private static func fences(_ number: Int, in folder: Folder?) -> [Int] {
+        let names = (try? folder?.names()) ?? []  // no folder: no files
         return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fence)
     }
 
-    private static func lines(_ path: String) -> [ManifestLine] {
+    private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {
         let decoder = JSONDecoder()
         // A line that cannot be read, or a file, is made again from letters and files.
-        return (FileManager.default.contents(atPath: path) ?? Data()).split(separator: 10)
-            .compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
+        let text = (try? folder?.contents(of: name, maxBytes: 1 << 28)) ?? []
+        return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: Data($0)) }
     }
 
     /// A line from what the letter and the file say.
     private static func remade(
-        _ record: PhotoRecord, _ state: PhotoRecordState, _ context: BatchContext, _ output: String
+        _ record: PhotoRecord, _ state: PhotoRecordState, _ context: BatchContext, _ output: Folder
     ) -> ManifestLine {
         var line = ManifestLine(batch: context.id, record: record, state: state)
         guard state == .filtered else { return line }
         for ending in context.endings(of: record) {
             let path = context.path(of: record, ending: ending)
-            guard let file = FileManager.default.contents(atPath: output + "/" + path) else { continue }
+            guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
             line.file = path
             line.bytes = file.count
             line.sha256 = Hexadecimal.text(file.withUnsafeBytes { SHA256Digest.hash(of: $0) })

@@ -1,3 +1,4 @@
+import DarkroomFiles
 import Foundation
 
 /// What keeps files from being written to a place for a while: a state of the machine, and nothing that is wrong with a photo.
@@ -67,7 +68,7 @@ struct OutputObstacle: Sendable, Equatable {
 
     /// Tries to write `bytes` bytes, which nobody ever sees, to a folder.
     private static func look(at place: OutputPlace, folder: String, bytes: Int) -> OutputObstacle? {
-        do throws(OutputPlace.SystemFailure) {
+        do throws(SystemFailure) {
             try tryWriting(bytes, to: place, folder)
             return nil
         } catch {
@@ -76,8 +77,8 @@ struct OutputObstacle: Sendable, Equatable {
             switch error.error {
             case ENOSPC, EDQUOT: (kind, detail) = (.full, "\(path): \(error.text); make room")
             case EROFS: (kind, detail) = (.readOnly, "\(path): \(error.text); mount it so that it can be written")
-            case _ where error.attempted == "see":
-                (kind, detail) = (.away, "\(place.signPath) is gone (\(error.text)); is its share mounted?")
+            case _ where place.detail(of: error) != nil:
+                (kind, detail) = (.away, place.detail(of: error) ?? "")
             case EACCES, EPERM: (kind, detail) = (.away, "\(path): \(error.text); let this user write there")
             case EIO, ENXIO, ENODEV: (kind, detail) = (.failing, "\(path): \(error.text); look after the disk")
             case ENOENT, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
@@ -90,36 +91,37 @@ struct OutputObstacle: Sendable, Equatable {
 
     private static func tryWriting(
         _ bytes: Int, to place: OutputPlace, _ folder: String
-    ) throws(OutputPlace.SystemFailure) {
+    ) throws(SystemFailure) {
         let root = try place.open()
-        defer { close(root) }
+        try place.whileHolding(root) {}
         let name = ".room-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-        let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
         var path = folder.isEmpty ? name : folder + "/" + name
-        var descriptor = openat(root, path, flags, 0o600)
-        if descriptor < 0, errno == ENOENT, !folder.isEmpty {
+        let descriptor: Int32
+        do throws(SystemFailure) {
+            descriptor = try root.create(path, mode: 0o600)
+        } catch {
+            guard error.error == ENOENT, !folder.isEmpty else { throw error }
             // A folder that is to be made is not there yet: where it will be is as good.
             path = name
-            descriptor = openat(root, path, flags, 0o600)
+            descriptor = try root.create(path, mode: 0o600)
         }
-        guard descriptor >= 0 else { throw OutputPlace.SystemFailure("create", errno) }
         defer { close(descriptor) }
         // Nobody sees it from here on, and nothing is left behind, whatever happens.
-        guard unlinkat(root, path, 0) == 0 else { throw OutputPlace.SystemFailure("remove", errno) }
+        try root.remove(path)
         guard bytes > 0 else { return }
         var left = bytes
         try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
-            Result { () throws(OutputPlace.SystemFailure) in
+            Result { () throws(SystemFailure) in
                 buffer.initializeMemory(as: UInt8.self, repeating: 0)
                 while left > 0 {
                     let part = UnsafeRawBufferPointer(
                         rebasing: UnsafeRawBufferPointer(buffer)[..<min(left, buffer.count)])
-                    try OutputWriter.writeAll(part, to: descriptor)
+                    try writeAll(part, to: descriptor)
                     left -= part.count
                 }
             }
         }.get()
         // A disk may tell only now that it has no room, or that it fails.
-        guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw OutputPlace.SystemFailure("sync", errno) }
+        guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw SystemFailure("sync", errno) }
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomFiles
 import DarkroomModel
 import Foundation
 
@@ -34,40 +35,39 @@ enum OutputWriter {
     ) throws(Failure) -> Bool {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
         let temporary = folder.isEmpty ? temporaryName : folder + "/" + temporaryName
-        func failure(_ system: OutputPlace.SystemFailure) -> Failure {
+        func failure(_ system: SystemFailure) -> Failure {
             let isFull = system.error == ENOSPC || system.error == EDQUOT
             return Failure(
                 reason: isFull ? .diskFull : .outputDenied,
-                detail: system.attempted == "see"
-                    ? "\(place.signPath) is gone (\(system.text)); is its share mounted?"
-                    : "\(system.attempted) \(place.folder)/\(path): \(system.text)",
+                detail: place.detail(of: system) ?? "\(system.attempted) \(place.folder)/\(path): \(system.text)",
                 error: system.error,
-                isOfPlace: system.attempted == "see" || [EROFS, ESTALE, ENOTCONN].contains(system.error), place: place,
+                isOfPlace: ["see", "hold"].contains(system.attempted)
+                    || [EROFS, ESTALE, ENOTCONN].contains(system.error), place: place,
                 folder: folder, bytes: bytes.count)
         }
-        let root: Int32
-        do throws(OutputPlace.SystemFailure) { root = try place.open() } catch { throw failure(error) }
-        defer { close(root) }
+        let root: Folder
         let descriptor: Int32
-        do throws(OutputPlace.SystemFailure) {
+        do throws(SystemFailure) {
+            root = try place.open()
             descriptor = try create(temporary, in: root, folder)
         } catch {
             throw failure(error)
         }
-        do throws(OutputPlace.SystemFailure) {
+        do throws(SystemFailure) {
             try fill(descriptor, bytes, isDurable: isDurable)
             if isWanted() {
-                guard renameat(root, temporary, root, path) == 0 else {
-                    throw OutputPlace.SystemFailure("rename", errno)
-                }
+                try place.whileHolding(root) { () throws(SystemFailure) in try root.rename(temporary, to: path) }
                 return true
             }
         } catch {
             var failure = failure(error)
-            if unlinkat(root, temporary, 0) != 0, errno != ENOENT { failure.left = place.folder + "/" + temporary }
+            do throws(SystemFailure) { try root.remove(temporary) } catch {
+                failure.left = place.folder + "/" + temporary
+            }
             throw failure
         }
-        unlinkat(root, temporary, 0)
+        // What cannot be removed now is removed by whoever claims the operation next.
+        try? root.remove(temporary)
         return false
     }
 
@@ -84,44 +84,44 @@ enum OutputWriter {
     }
 
     private static func create(
-        _ temporary: String, in root: Int32, _ folder: String
-    ) throws(OutputPlace.SystemFailure) -> Int32 {
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
-        var descriptor = openat(root, temporary, flags, 0o644)
-        if descriptor < 0, errno == ENOENT, !folder.isEmpty, mkdirat(root, folder, 0o755) == 0 || errno == EEXIST {
-            descriptor = openat(root, temporary, flags, 0o644)
+        _ temporary: String, in root: Folder, _ folder: String
+    ) throws(SystemFailure) -> Int32 {
+        do throws(SystemFailure) {
+            return try root.create(temporary)
+        } catch {
+            guard error.error == ENOENT, !folder.isEmpty else { throw error }
+            _ = try root.makeFolder(folder, mode: 0o755)
+            return try root.create(temporary)
         }
-        guard descriptor >= 0 else { throw OutputPlace.SystemFailure("create", errno) }
-        return descriptor
     }
 
     /// Writes all there is to a new file, and closes it.
     private static func fill(
         _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, isDurable: Bool
-    ) throws(OutputPlace.SystemFailure) {
-        do throws(OutputPlace.SystemFailure) {
+    ) throws(SystemFailure) {
+        do throws(SystemFailure) {
             try writeAll(bytes, to: descriptor)
             guard !isDurable || fdatasync(descriptor) == 0 else {
-                throw OutputPlace.SystemFailure("make durable", errno)
+                throw SystemFailure("make durable", errno)
             }
         } catch {
             close(descriptor)
             throw error
         }
         // Some network file systems tell of a full disk only now.
-        guard close(descriptor) == 0 else { throw OutputPlace.SystemFailure("close", errno) }
+        guard close(descriptor) == 0 else { throw SystemFailure("close", errno) }
     }
+}
 
-    /// Writes `bytes` where a file's descriptor stands.
-    static func writeAll(
-        _ bytes: UnsafeRawBufferPointer, to descriptor: Int32
-    ) throws(OutputPlace.SystemFailure) {
-        var written = 0
-        while written < bytes.count {
-            let count = Foundation.write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
-            if count < 0 && errno == EINTR { continue }
-            guard count > 0 else { throw OutputPlace.SystemFailure("write", count == 0 ? ENOSPC : errno) }
-            written += count
+extension OutputPlace {
+    /// What keeps everything from being written here, and what to do; nil for the failure of a call of another kind.
+    func detail(of failure: SystemFailure) -> String? {
+        switch failure.attempted {
+        case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(signPath): \(failure.text)"
+        case "see": "\(signPath) is gone (\(failure.text)); is its share mounted?"
+        case "hold":
+            "\(folder): \(failure.text); cancel this batch, or take the folder back with \"darkroom retry --overwrite\""
+        default: nil
         }
     }
 }

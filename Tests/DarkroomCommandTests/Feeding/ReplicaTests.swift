@@ -28,7 +28,8 @@ import Testing
         let id = try #require(all.lines.first)
         for server in redis.servers {
             let connection = RedisConnection(server.configuration)
-            let sealed = try connection.call(RedisCommand("HGET", queue.store.keys.batch(BatchID(id)), "sealed"))
+            let sealed = try connection.call(
+                RedisCommand("HGET", queue.store.keys.batch(#require(BatchID(id))), "sealed"))
             #expect(sealed.string == "1")
         }
 

@@ -18,7 +18,7 @@ struct ControlFixture {
     }
 
     /// A new id; they sort in the order of their numbers.
-    static func id(_ number: Int) -> BatchID { BatchID("20261121-090501\(String(number + 1000).suffix(3))-7f3a") }
+    static func id(_ number: Int) -> BatchID { BatchID("20261121-090501\(String(number + 1000).suffix(3))-7f3a")! }
 
     /// Submits batch `number` and feeds it.
     @discardableResult

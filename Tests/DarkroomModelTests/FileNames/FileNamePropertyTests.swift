@@ -33,7 +33,8 @@ private struct SeededGenerator: RandomNumberGenerator {
 
     private static func isInside(_ path: String) -> Bool {
         let parts = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return parts.count <= 2 && parts.allSatisfy { $0.count <= 255 && !$0.isEmpty && $0.first != UInt8(ascii: ".") }
+        return parts.count <= 2
+            && parts.allSatisfy { $0.count <= 255 && !$0.isEmpty && !".-".utf8.contains($0.first ?? 0) }
             && !path.utf8.contains { $0 < 32 || $0 == 127 }
     }
 

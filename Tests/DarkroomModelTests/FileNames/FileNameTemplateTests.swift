@@ -22,6 +22,16 @@ import Testing
         (9, "%2e", "%252e.jpg", "000009-%252e.jpg"), (10, "", "~.jpg", "000010-.jpg"),
         (11, "~", "%7E.jpg", "000011-%7E.jpg"),
         (12, "a\nb\u{1b}[0m", "a%0Ab%1B%5B0m.jpg", "000012-a%0Ab%1B%5B0m.jpg"),
+        (14, "-rf", "%2Drf.jpg", "000014-%2Drf.jpg"), (15, "a-b", "a-b.jpg", "000015-a-b.jpg"),
+        (16, "a\u{9b}31m\u{85}", "a%C2%9B31m%C2%85.jpg", "000016-a%C2%9B31m%C2%85.jpg"),
+        (17, "gpj.\u{202e}x", "gpj.%E2%80%AEx.jpg", "000017-gpj.%E2%80%AEx.jpg"),
+        (18, "\u{2028}\u{2029}", "%E2%80%A8%E2%80%A9.jpg", "000018-%E2%80%A8%E2%80%A9.jpg"),
+        (
+            19, "\u{61c}\u{200e}\u{200f}\u{2066}\u{2069}\u{feff}",
+            "%D8%9C%E2%80%8E%E2%80%8F%E2%81%A6%E2%81%A9%EF%BB%BF.jpg",
+            "000019-%D8%9C%E2%80%8E%E2%80%8F%E2%81%A6%E2%81%A9%EF%BB%BF.jpg"
+        ),
+        (20, "\u{a0}–👩\u{200d}🚀", "\u{a0}–👩\u{200d}🚀.jpg", "000020-\u{a0}–👩\u{200d}🚀.jpg"),
         (13, "photo.txt", "photo.txt.jpg", "000013-photo.txt.jpg"),
     ]) func makesPaths(index: Int, name: String, path: String, numbered: String) {
         #expect(nameOnly.path(index: index, name: name, ending: "jpg") == path)
@@ -61,6 +71,7 @@ import Testing
         ("photo", "neither"), ("{name}", "{index}-{name}"), ("a/{index}", "separator"), ("a\\{index}", "separator"),
         ("{index}{nme}", "{nme}"),
         ("{index}}", "}"), (".{index}", "dot"), (".\u{301}{index}", "dot"), ("{index}\n", "control"),
+        ("{index}\u{202e}", "control"), ("-{index}", "option"),
         ("{index}{index}", "twice"),
         ("{index}" + String(repeating: "x", count: 101), "101 bytes"), ("", "neither"),
     ]) func refusesTemplates(text: String, found: String) {

@@ -24,6 +24,17 @@ import Testing
     }
 
     @Test(arguments: [
+        ("https://ann:secret@host:8080/a?token=1#f", "https://host:8080/a?token=1#f"),
+        ("http://h/a?u=b@c", "http://h/a?u=b@c"),
+        ("https://ann:se?cret@host/", "https://ann"), ("ann:secret@host/a?b", "host/a?b"), ("NO URL", "NO URL"),
+        ("", ""),
+    ])
+    func leavesTheQueryWhereOnlyUsersAreHidden(_ url: String, _ shown: String) {
+        #expect(PhotoURL.withoutUser(url) == shown)
+        #expect(PhotoURL.redacting("<http://u:p@h/?q>", keepsQuery: true) == "<http://h/?q>")
+    }
+
+    @Test(arguments: [
         ("ann:secret@host", "host"), ("//ann:secret@host", "host"), ("ann:se%63ret@host", "host"),
         ("https://ann:secret@host", "host"), ("https://host/ann@b.jpg", "ann@b.jpg"), ("photos/ann@b.jpg", "ann@b.jpg"),
     ])

@@ -129,6 +129,7 @@ extension Answer: CustomStringConvertible {
         case .undepend(.gone): "undepend: gone"
         case .retry(.retried(let photos, let notKept, _)):
             "retry: \(photos > 0 ? "some" : "none")\(notKept > 0 ? ", not kept" : "")"
+        case .retry(.outputTaken): "retry: output taken"
         case .retry(let reply): "retry: \(reply)"
         case .restore(let reply): "restore: \(reply)"
         case .takeWebhook(.taken): "webhook: taken"
@@ -157,7 +158,8 @@ extension Answer: CustomStringConvertible {
         "depend: before", "depend: finishedBefore", "depend: failedBefore", "depend: started", "depend: cancelled",
         "depend: moved", "depend: gone", "depend: itself", "undepend: removed", "undepend: before", "undepend: gone",
         "retry: some", "retry: some, not kept", "retry: none", "retry: none, not kept", "retry: cancelled",
-        "retry: busy", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone", "webhook: taken",
+        "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone",
+        "webhook: taken",
         "webhook: moved", "webhook: settled", "webhook: not settled", "done", "refused",
     ]
 

@@ -37,7 +37,7 @@ struct FeederModel {
         options.originals = random.chance(25) ? "/originals" : ""
         options.webhook = random.chance(30) ? "https://example.org/done" : ""
         let photos = Int.random(in: 0...options.operationSize * 12, using: &random)
-        let batch = Batch(id: BatchID("b\(submitted)"), options: options, photos: photos)
+        let batch = Batch(id: BatchID("b\(submitted)")!, options: options, photos: photos)
         batches.append(batch)
         if batches.count > 8 { batches.removeFirst() }
         return batch

@@ -25,7 +25,7 @@ enum Message {
     case clearLimits
     case depend(BatchID, on: BatchID, version: Int)
     case undepend(BatchID, from: BatchID)
-    case retry(BatchID, ClosedRange<Int>, [FailureReason])
+    case retry(BatchID, ClosedRange<Int>, [FailureReason], overwrite: Bool)
     case restore(BatchID, number: Int, photos: Int)
     case takeWebhook(DueWebhook, Duration)
     case settleWebhook(String, score: Int, retryAfter: Duration?)
@@ -126,10 +126,12 @@ extension Message {
         case .depend(let id, let other, let version):
             return .depend(try store.perform(store.depend(id, on: other, version: version)))
         case .undepend(let id, let other): return .undepend(try store.perform(store.undepend(id, from: other)))
-        case .retry(let id, let operations, let reasons):
+        case .retry(let id, let operations, let reasons, let overwrite):
             return .retry(
                 try store.perform(
-                    store.retry(id, from: operations.lowerBound, through: operations.upperBound, reasons: reasons)))
+                    store.retry(
+                        id, from: operations.lowerBound, through: operations.upperBound, reasons: reasons,
+                        overwrite: overwrite)))
         case .restore(let id, let number, let photos):
             let entry = Array(Self.entry(id, number, photos).utf8)
             return .restore(try store.perform(store.restore(id, operation: number, entry: entry)))
@@ -198,8 +200,9 @@ extension Message: CustomStringConvertible {
         case .clearLimits: return "no limits"
         case .depend(let id, let other, let version): return "\(id) waits for \(other), as of \(version)"
         case .undepend(let id, let other): return "\(id) no longer waits for \(other)"
-        case .retry(let id, let operations, let reasons):
-            return "retry \(operations) of \(id), reasons \(reasons.map(\.word))"
+        case .retry(let id, let operations, let reasons, let overwrite):
+            return
+                "retry \(operations) of \(id), reasons \(reasons.map(\.word))\(overwrite ? ", taking the folder" : "")"
         case .restore(let id, let number, let photos): return "restore \(id)/\(number), \(photos) photos"
         case .takeWebhook(let due, let duration):
             return "take the webhook \(due.member) at \(due.score) for \(duration)"

@@ -26,7 +26,7 @@ extension ModelRun {
 
     /// A batch; now and then one that is gone, or that is nobody's.
     private func anyBatch(_ wanted: (BatchContent) -> Bool = { _ in true }) -> BatchID? {
-        if random.chance(5) { return random.chance(50) ? BatchID("nobody's") : coordinator.batches.first?.id }
+        if random.chance(5) { return random.chance(50) ? BatchID("nobody") : coordinator.batches.first?.id }
         let there = bench.state.batches.filter { wanted($0.value) || random.chance(15) }.keys.sorted()
         return random.pick(there)
     }
@@ -111,7 +111,7 @@ extension ModelRun {
             .keys.sorted()
         others.shuffle(using: &random)
         others = Array(others.prefix(Int.random(in: 1...3, using: &random)))
-        if random.chance(8) { others.append(BatchID("nobody's")) }
+        if random.chance(8) { others.append(BatchID("nobody")) }
         return others
     }
 
@@ -155,7 +155,7 @@ extension ModelRun {
         let first = random.chance(60) ? 1 : Int.random(in: 1...operations, using: &random)
         let last = random.chance(60) ? operations : Int.random(in: first...operations + 2, using: &random)
         let reasons = random.pick([[], [], [.notAURL], [.timeout, .other]] as [[FailureReason]])!
-        _ = try deliver(.retry(id, first...max(first, last), reasons))
+        _ = try deliver(.retry(id, first...max(first, last), reasons, overwrite: random.chance(20)))
     }
 
     /// An operation with failures whose entry was not kept, as if 10,000 had been before it.

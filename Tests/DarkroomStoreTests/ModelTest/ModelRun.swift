@@ -259,7 +259,7 @@ final class ModelRun {
         case 0: worker = random.pick(["w0", worker + "0", String(worker.dropLast())])!
         case 1: wrong = held(operation.number, random.pick([holder.fence - 1, 0, 1])!)
         case 2: wrong = held(operation.number + Int.random(in: 1...9, using: &random), 1)
-        case 3: wrong = HeldOperation(batch: BatchID("nobody's"), number: operation.number, fence: holder.fence)
+        case 3: wrong = HeldOperation(batch: BatchID("nobody"), number: operation.number, fence: holder.fence)
         default: count += 1
         }
         switch Int.random(in: 0..<3, using: &random) {

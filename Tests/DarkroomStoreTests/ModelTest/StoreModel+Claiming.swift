@@ -100,8 +100,8 @@ extension StoreModel {
             lost: lost, version: state.version, cluster: state.cluster, steering: steering(of: held.map(\.batch)),
             letters: Message.sorted(letters(held.filter { !lost.contains($0) })),
             webhooks: due.map { member, score in
-                let batch = DueWebhook(member: member, score: score, url: "").batch
-                return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)
+                let batch = DueWebhook(member: member, score: score, url: "")!.batch
+                return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
             }, hasMore: hasMore)
     }
 

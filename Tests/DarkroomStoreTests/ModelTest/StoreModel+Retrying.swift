@@ -6,10 +6,22 @@ import DarkroomModel
 /// What happens after the end: retries and webhooks.
 extension StoreModel {
     /// The batches of the model test are so small that one call looks at everything.
-    mutating func retry(_ id: BatchID, _ operations: ClosedRange<Int>, _ reasons: [FailureReason]) -> RetryReply {
+    mutating func retry(
+        _ id: BatchID, _ operations: ClosedRange<Int>, _ reasons: [FailureReason], _ overwrite: Bool
+    ) -> RetryReply {
         guard var batch = state.batches[id], batch.state != nil else { return .gone }
         if batch.isCancelled { return .cancelled }
         if state.releases[id] != nil { return .busy }
+        if !batch.output.isEmpty {
+            let holder = state.outputs[batch.output]
+            if let holder, holder != id, !overwrite { return .outputTaken(by: holder) }
+            if holder != id || overwrite {
+                state.outputs[batch.output] = id
+                let before = batch.settings["output.taken"].flatMap { Int($0) } ?? batch.submitted
+                batch.settings["output.taken"] = "\(max(now, before + 1))"
+                state.batches[id] = batch
+            }
+        }
         let letters = reasons.map(\.letter)
         var (retried, notKept) = (0, 0)
         for number in operations where number <= batch.operations && batch.hasEnded(number) {

@@ -15,7 +15,7 @@ final class Listener: Sendable {
 
         /// What it is about: the event's name, or what a hint says has changed.
         var name: String { fields["event"] as? String ?? fields["change"] as? String ?? "" }
-        var batch: BatchID? { (fields["batch"] as? String).map { BatchID($0) } }
+        var batch: BatchID? { (fields["batch"] as? String).flatMap { BatchID($0) } }
         var value: Bool? { fields["value"] as? Bool }
         func int(_ field: String) -> Int? { fields[field] as? Int }
         func string(_ field: String) -> String? { fields[field] as? String }

@@ -41,7 +41,7 @@ final class TestStore {
         var options = BatchOptions()
         options.operationSize = size
         change(&options)
-        let id = BatchID(name)
+        let id = try #require(BatchID(name))
         let reply = try store.perform(store.submit(id, options, after: after))
         guard case .submitted = reply else { throw TestFailure(description: "submit of \(id): \(reply)") }
         let feeds = (1..<operations + 1).map { feeding(id, $0, photos: size) }

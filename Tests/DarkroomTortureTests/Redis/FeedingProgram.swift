@@ -16,8 +16,8 @@ final class FeedingProgram: Sendable {
         let deadline = ContinuousClock.now + .seconds(60)
         while true {
             let text = Self.text(of: log)
-            if let id = text.firstMatch(of: /(?m)^(\d{8}-\d{9}-[0-9a-f]{4})$/)?.1 {
-                batch = BatchID(String(id))
+            if let id = text.firstMatch(of: /(?m)^(\d{8}-\d{9}-[0-9a-f]{4})$/)?.1, let found = BatchID(String(id)) {
+                batch = found
                 return
             }
             guard .now < deadline, !process.wait(within: .zero) else {

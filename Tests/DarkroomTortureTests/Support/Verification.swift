@@ -72,7 +72,7 @@ extension TortureCluster {
             if lines.updateValue(line, forKey: line.index) != nil {
                 problems.append("photo \(line.index) has two lines")
             }
-            if line.batch != "\(batch)" || line.url != photos.url(batch: submission.number, line.index) {
+            if line.batch != batch || line.url != photos.url(batch: submission.number, line.index) {
                 problems.append("photo \(line.index) has the line of another: \(line)")
             }
         }

@@ -146,20 +146,21 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.failures == [.outputDenied: 1])
     }
 
-    @Test func fullDiskIsSaid() throws {
-        // Root may write to a full device, too: it is the device itself that is full.
-        let folder = OriginalsFolder(path: originals, maxBytes: 1000)
+    @Test func linkInTheWayIsNotFollowed() throws {
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
         let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         #expect(symlink("/dev/full", "\(parent)/.temporary") == 0)
-        var reason: FailureReason?
-        do { try folder.write([1, 2, 3], of: "u", temporaryName: ".temporary") } catch { reason = error.reason }
-        #expect(reason == .diskFull)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: parent).isEmpty)
+        try folder.write([1, 2, 3], of: "u", temporaryName: ".temporary")
+        #expect(try folder.read("u") == [1, 2, 3])
+        #expect(try FileManager.default.contentsOfDirectory(atPath: parent).count == 1)
+        #expect(rename(parent, originals + "/elsewhere") == 0 && symlink("elsewhere", parent) == 0)
+        #expect(try folder.read("u") == nil)
+        #expect(throws: OutputWriter.Failure.self) { try folder.write([1], of: "u", temporaryName: ".temporary") }
     }
 
     @Test func folderThatIsGoneIsNotMadeAgain() throws {
-        let folder = OriginalsFolder(path: originals + "/gone", maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", sign: nil), maxBytes: 1000)
         var detail = ""
         do { try folder.write([1], of: "u", temporaryName: ".temporary") } catch { detail = error.detail }
         #expect(detail.contains("is its share mounted?"))
@@ -219,7 +220,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func whatIsNoWholeFileIsNotRead() throws {
-        let folder = OriginalsFolder(path: originals, maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
         let path = "\(originals)/\(OriginalsFolder.file(of: "u"))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         #expect(try folder.read("u") == nil)

@@ -65,6 +65,20 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)
     }
 
+    @Test func batchWhoseFolderAnotherHasTakenIsRefused() throws {
+        let ids: [BatchID] = ["20261121-090501123-7f3a", "20261121-090501999-0000"]
+        for id in ids { try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true) }
+        func context(_ id: BatchID, taken: Int) throws -> BatchContext {
+            try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
+        }
+        #expect(try context(ids[0], taken: 100).openFolder() != nil)
+        #expect(try context(ids[1], taken: 200).openFolder() != nil)
+        let refusal = #expect(throws: Refusal.self) { try context(ids[0], taken: 100).openFolder() }
+        #expect(refusal?.reason.contains("batch \(ids[1]) has taken the folder") == true, "\(refusal as Refusal?)")
+        #expect(try context(ids[0], taken: 300).openFolder() != nil, "a retry that insists takes it back")
+        #expect(throws: Refusal.self) { try context(ids[1], taken: 200).openFolder() }
+    }
+
     private func folder(_ id: BatchID) -> String { "\(darkroom.folder)/\(ManifestPath.folder(id))" }
 
     /// The names in the manifest, in the order of the list.

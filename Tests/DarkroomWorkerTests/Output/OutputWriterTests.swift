@@ -38,16 +38,65 @@ import Testing
         #expect(OutputObstacle(failure)?.kind == .away)
     }
 
-    @Test func fullDiskIsAnObstacleAndLeavesNothing() throws {
+    @Test func fullDiskIsAnObstacleUntilThereIsRoom() throws {
         defer { remove() }
-        // Root may write to a full device, too: it is the device itself that is full.
-        #expect(symlink("/dev/full", folder + "/.a") == 0)
-        let failure = try #require(self.failure(writing: "a.jpg"))
-        #expect(failure.reason == .diskFull && failure.left == nil)
-        #expect(try contents("") == ["manifest"])
+        let failure = OutputWriter.Failure(
+            reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place,
+            folder: "",
+            bytes: 3)
         let obstacle = try #require(OutputObstacle(failure))
         #expect(obstacle.kind == .full && obstacle.isOfDevice)
         #expect(obstacle.look() == nil, "there is room here")
+    }
+
+    @Test(arguments: [".a", "a.jpg"]) func linkInTheWayIsReplacedAndNotFollowed(name: String) throws {
+        defer { remove() }
+        let victim = folder + "-victim"
+        defer { unlink(victim) }
+        try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
+        for plant in [
+            symlink(victim, folder + "/" + name),
+            {
+                unlink(self.folder + "/" + name); return link(victim, self.folder + "/" + name)
+            }(),
+        ] {
+            #expect(plant == 0)
+            #expect(failure(writing: "a.jpg") == nil)
+            #expect(FileManager.default.contents(atPath: folder + "/a.jpg") == Data([1, 2, 3]))
+            #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))
+            #expect(try contents("") == ["a.jpg", "manifest"])
+        }
+    }
+
+    @Test(arguments: ["00001", "manifest", "manifest/1"]) func linkInPlaceOfAFolderIsNotFollowed(name: String) throws {
+        defer { remove() }
+        let victim = folder + "-victim"
+        defer { try? FileManager.default.removeItem(atPath: victim) }
+        try FileManager.default.createDirectory(atPath: victim + "/1", withIntermediateDirectories: true)
+        try? FileManager.default.removeItem(atPath: folder + "/" + name)
+        #expect(symlink(victim, folder + "/" + name) == 0)
+        let failure = try #require(self.failure(writing: name == "00001" ? "00001/a.jpg" : "a.jpg"))
+        #expect(failure.reason == .outputDenied && failure.detail.contains("symbolic link"), "\(failure)")
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: victim) == ["1"])
+        // A folder that is no folder bars the place; one bad sub-folder is that of its photos.
+        #expect((OutputObstacle(failure) != nil) == (name != "00001"))
+    }
+
+    @Test func placeBelowATrustedFolderMayNotLeadThroughLinks() throws {
+        defer { remove() }
+        let trusted = folder + "-link"
+        defer { unlink(trusted) }
+        #expect(symlink(folder, trusted) == 0, "a link that was named by the worker's user is followed")
+        try FileManager.default.createDirectory(atPath: folder + "/deep/manifest/1", withIntermediateDirectories: true)
+        let good = OutputPlace(folder: trusted + "/deep", trusted: trusted, sign: "manifest/1")
+        try OutputWriter.write([1], to: "a.jpg", in: good, temporaryName: ".a")
+        #expect(try contents("deep") == ["a.jpg", "manifest"])
+        #expect(symlink("deep", folder + "/linked") == 0)
+        let bad = OutputPlace(folder: trusted + "/linked", trusted: trusted, sign: "manifest/1")
+        #expect(throws: OutputWriter.Failure.self) {
+            try OutputWriter.write([1], to: "b.jpg", in: bad, temporaryName: ".b")
+        }
+        #expect(try contents("deep") == ["a.jpg", "manifest"])
     }
 
     @Test func nameThatIsTakenByAFolderIsNoObstacle() throws {
@@ -72,7 +121,7 @@ import Testing
 
     @Test func openFolderNoticesThatAnotherTookItsPlace() throws {
         defer { remove() }
-        let open = try OpenFolder(place.signPath)
+        let open = try OpenFolder(place)
         #expect(open.isStillThere)
         #expect(rename(folder + "/manifest/1", folder + "/away") == 0)
         #expect(!open.isStillThere)

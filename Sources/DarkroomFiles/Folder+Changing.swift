@@ -1,0 +1,93 @@
+import Glibc
+
+/// Files that come, move and go.
+extension Folder {
+    /// Makes a new file; what another process has put there under its name is removed first, and never written to.
+    /// - Returns: a descriptor to write to, which the caller closes.
+    public func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
+        let flags = O_WRONLY | O_CREAT | O_EXCL
+        do throws(SystemFailure) {
+            return try open(path, flags, mode: mode, attempted: "create")
+        } catch {
+            guard error.error == EEXIST else { throw error }
+            try remove(path)
+            return try open(path, flags, mode: mode, attempted: "create")
+        }
+    }
+
+    /// Gives a file its new name, in place of what has it; a link there is replaced and not followed.
+    public func rename(_ path: String, to target: String) throws(SystemFailure) {
+        try inParent(of: path, "rename") { (source, name) throws(SystemFailure) in
+            try inParent(of: target, "rename") { (folder, newName) throws(SystemFailure) in
+                guard renameat(source, name, folder, newName) == 0 else { throw SystemFailure("rename", errno) }
+            }
+        }
+    }
+
+    /// Removes a file, or a link; nothing when it is not there.
+    public func remove(_ path: String) throws(SystemFailure) { try unlink(path, 0) }
+
+    /// Removes a folder that is empty; nothing when it is not there.
+    public func removeFolder(_ path: String) throws(SystemFailure) { try unlink(path, Int32(AT_REMOVEDIR)) }
+
+    /// Removes a folder with all that is in it, links as links; nothing when it is not there.
+    public func removeTree(_ path: String) throws(SystemFailure) {
+        let tree: Folder
+        do throws(SystemFailure) {
+            tree = try folder(path)
+        } catch {
+            guard error.error == ENOTDIR || error.error == ELOOP else {
+                if error.error == ENOENT { return }
+                throw error
+            }
+            return try remove(path)
+        }
+        for name in try tree.names() { try tree.removeTree(name) }
+        try removeFolder(path)
+    }
+
+    /// Writes a file whole: under a hidden name first, which then replaces what is there.
+    public func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemFailure) {
+        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
+        let temporary = "\(path[..<slash]).\(path[slash...]).\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        let file = try create(temporary, mode: mode)
+        do throws(SystemFailure) {
+            do throws(SystemFailure) {
+                try bytes.withUnsafeBytes { bytes in
+                    Result { () throws(SystemFailure) in try writeAll(bytes, to: file) }
+                }
+                .get()
+            } catch {
+                close(file)
+                throw error
+            }
+            guard close(file) == 0 else { throw SystemFailure("close", errno) }
+            try rename(temporary, to: path)
+        } catch {
+            // The first failure is the one to tell.
+            try? remove(temporary)
+            throw error
+        }
+    }
+
+    private func unlink(_ path: String, _ flags: Int32) throws(SystemFailure) {
+        do throws(SystemFailure) {
+            try inParent(of: path, "remove") { (folder, name) throws(SystemFailure) in
+                guard unlinkat(folder, name, flags) == 0 else { throw SystemFailure("remove", errno) }
+            }
+        } catch {
+            guard error.error == ENOENT else { throw error }
+        }
+    }
+}
+
+/// Writes `bytes` where a file's descriptor stands.
+public func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) {
+    var written = 0
+    while written < bytes.count {
+        let count = write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { throw SystemFailure("write", count == 0 ? ENOSPC : errno) }
+        written += count
+    }
+}

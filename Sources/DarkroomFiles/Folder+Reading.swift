@@ -1,0 +1,61 @@
+import Glibc
+
+/// What is in a folder.
+extension Folder {
+    /// The names in the folder, `.` and `..` left out, in no order. Names that are no UTF-8 text are repaired, and so name nothing.
+    public func names() throws(SystemFailure) -> [String] {
+        // A descriptor of its own: reading moves its position.
+        let copy = try open("", O_RDONLY | O_DIRECTORY)
+        guard let stream = fdopendir(copy) else {
+            defer { close(copy) }
+            throw SystemFailure("read", errno)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        errno = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != ".", name != ".." { names.append(name) }
+            errno = 0
+        }
+        guard errno == 0 else { throw SystemFailure("read", errno) }
+        return names
+    }
+
+    /// Opens the regular file at `path` to read it. A link, a pipe or a device is refused; nothing waits for a writer.
+    /// - Returns: a descriptor, which the caller closes, and the file's size in bytes.
+    public func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
+        let descriptor = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, attempted: "read")
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw SystemFailure("read", EINVAL, "it is not a regular file")
+        }
+        return (descriptor, Int(status.st_size))
+    }
+
+    /// The bytes of the regular file at `path`.
+    /// - Throws: ``SystemFailure``; with `EFBIG` when it has more than `maxBytes`.
+    public func contents(of path: String, maxBytes: Int = .max) throws(SystemFailure) -> [UInt8] {
+        let (descriptor, size) = try openFile(path)
+        defer { close(descriptor) }
+        guard size <= maxBytes else { throw SystemFailure("read", EFBIG) }
+        var failure: Int32 = 0
+        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+            while count < size {
+                // Not reached with a size of 0, which has no address.
+                let got = read(descriptor, buffer.baseAddress! + count, size - count)
+                if got < 0 && errno == EINTR { continue }
+                guard got > 0 else {
+                    failure = got < 0 ? errno : 0
+                    break
+                }
+                count += got
+            }
+        }
+        guard failure == 0 else { throw SystemFailure("read", failure) }
+        return bytes
+    }
+}

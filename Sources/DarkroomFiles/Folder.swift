@@ -1,0 +1,144 @@
+import Glibc
+
+/// An open folder, and what is done below it.
+///
+/// Paths given to its functions are relative, and nobody who may write below the folder is trusted: a path is never looked up
+/// through a symbolic link nor out of the folder, and `..` is refused. Only the path by which the folder itself is opened may
+/// lead through links: whoever named it is trusted.
+public final class Folder: Sendable {
+    /// Of the folder; open as long as this object lives.
+    public let descriptor: Int32
+    let resolution: PathResolution
+
+    /// Opens the folder at a path that is trusted, through links where there are any.
+    /// - Throws: ``SystemFailure`` with the verb `open`.
+    public convenience init(trusted path: String) throws(SystemFailure) {
+        try self.init(trusted: path, .supported)
+    }
+
+    init(trusted path: String, _ resolution: PathResolution) throws(SystemFailure) {
+        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw SystemFailure("open", errno) }
+        self.descriptor = descriptor
+        self.resolution = resolution
+    }
+
+    private init(owning descriptor: Int32, _ resolution: PathResolution) {
+        self.descriptor = descriptor
+        self.resolution = resolution
+    }
+
+    deinit { close(descriptor) }
+
+    /// Opens what is at `path`, or makes it where the flags say so.
+    /// - Parameters:
+    ///   - path: below the folder; "" is the folder itself.
+    ///   - flags: as of open(2). `O_CLOEXEC` and `O_NOFOLLOW` are always added.
+    ///   - mode: of a new file.
+    /// - Returns: a descriptor, which the caller closes.
+    public func open(
+        _ path: String, _ flags: Int32, mode: mode_t = 0, attempted: String = "open"
+    ) throws(SystemFailure) -> Int32 {
+        let components = try Self.components(of: path, attempted)
+        while true {
+            let descriptor = resolution.open(components, in: self.descriptor, flags, mode)
+            if descriptor >= 0 { return descriptor }
+            guard errno == EINTR else { throw SystemFailure(attempted, errno) }
+        }
+    }
+
+    /// Opens a folder below this one.
+    public func folder(_ path: String) throws(SystemFailure) -> Folder {
+        Folder(owning: try open(path, O_RDONLY | O_DIRECTORY), resolution)
+    }
+
+    /// Opens a folder below this one, after it and those above it were made where they are missing.
+    public func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemFailure) -> Folder {
+        var folder = self
+        for component in try Self.components(of: path, "make") {
+            let name = String(component)
+            guard mkdirat(folder.descriptor, name, mode) == 0 || errno == EEXIST else {
+                throw SystemFailure("make", errno)
+            }
+            folder = try folder.folder(name)
+        }
+        return folder === self ? try self.folder("") : folder
+    }
+
+    /// What stat(2) says of the folder itself.
+    public func status() throws(SystemFailure) -> stat {
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at", errno) }
+        return status
+    }
+
+    /// What stat(2) says of what is at `path`; nil when there is nothing. Of a link it is the link's own.
+    public func status(of path: String) throws(SystemFailure) -> stat? {
+        do throws(SystemFailure) {
+            return try inParent(of: path, "look at") { (folder, name) throws(SystemFailure) in
+                var status = stat()
+                guard fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
+                    throw SystemFailure("look at", errno)
+                }
+                return status
+            }
+        } catch {
+            guard error.error == ENOENT else { throw error }
+            return nil
+        }
+    }
+
+    /// Throws unless the folder belongs to this process's user and nobody else may enter it.
+    public func requirePrivate() throws(SystemFailure) {
+        let status = try status()
+        guard status.st_uid == geteuid() else {
+            throw SystemFailure(
+                "trust", EPERM, "it belongs to user \(status.st_uid), and this process runs as user \(geteuid())")
+        }
+        guard status.st_mode & 0o077 == 0 else {
+            throw SystemFailure(
+                "trust", EPERM,
+                "others may use it (mode 0\(String(status.st_mode & 0o777, radix: 8))); its mode must be 0700")
+        }
+    }
+
+    /// Opens a folder in this one that nobody but this process's user may enter, after it was made where it is missing.
+    public func makePrivateFolder(_ name: String) throws(SystemFailure) -> Folder {
+        let folder = try makeFolder(name, mode: 0o700)
+        try folder.requirePrivate()
+        return folder
+    }
+
+    /// Calls `body` with the folder that a path's last component is in, and with that component.
+    func inParent<Value>(
+        of path: String, _ attempted: String, _ body: (Int32, String) throws(SystemFailure) -> Value
+    ) throws(SystemFailure) -> Value {
+        var components = try Self.components(of: path, attempted)
+        guard let name = components.popLast() else { throw SystemFailure(attempted, EINVAL) }
+        guard !components.isEmpty else { return try body(descriptor, String(name)) }
+        let parent = resolution.open(components, in: descriptor, PathResolution.pathOnly | O_DIRECTORY | O_CLOEXEC, 0)
+        guard parent >= 0 else { throw SystemFailure(attempted, errno) }
+        defer { close(parent) }
+        return try body(parent, String(name))
+    }
+
+    /// The part of a path behind a folder that it lies below; "" for the folder itself, nil where it lies elsewhere.
+    ///
+    /// Only the texts are compared.
+    public static func part(of path: String, below folder: String) -> String? {
+        let folder = folder.hasSuffix("/") ? folder.utf8.dropLast() : folder.utf8[...]
+        let path = path.utf8
+        guard path.starts(with: folder) else { return nil }
+        let rest = path.dropFirst(folder.count)
+        guard rest.isEmpty || rest.first == UInt8(ascii: "/") else { return nil }
+        return String(decoding: rest.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
+    }
+
+    private static func components(of path: String, _ attempted: String) throws(SystemFailure) -> [Substring] {
+        // A path ends for the system at its first NUL.
+        guard !path.utf8.contains(0) else { throw SystemFailure(attempted, EINVAL) }
+        let components = path.split(separator: "/").filter { $0 != "." }
+        guard !path.hasPrefix("/"), !components.contains("..") else { throw SystemFailure(attempted, EXDEV) }
+        return components
+    }
+}

@@ -1,0 +1,61 @@
+internal import CSystem
+import Glibc
+
+/// How a path below a folder is looked up: never through a symbolic link, never out of the folder.
+enum PathResolution {
+    /// By openat2(2), which Linux has since 5.6.
+    case kernel
+    /// One component after the other, each opened from the one before: for kernels and container runtimes without openat2.
+    case stepwise
+
+    /// O_PATH: a folder that is only passed through needs no right to read it.
+    static let pathOnly = csystem_path_only
+
+    /// What this system can do.
+    static let supported: PathResolution = {
+        let descriptor = csystem_open_beneath(AT_FDCWD, ".", pathOnly | O_DIRECTORY | O_CLOEXEC, 0)
+        guard descriptor >= 0 else { return .stepwise }
+        close(descriptor)
+        return .kernel
+    }()
+
+    /// Opens what `components` name below the folder `root`.
+    /// - Parameter components: none is empty, `.` or `..`.
+    /// - Returns: a descriptor, or -1 with errno.
+    func open(_ components: [Substring], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
+        guard let last = components.last else { return openat(root, ".", flags) }
+        let flags = flags | O_NOFOLLOW | O_CLOEXEC
+        switch self {
+        case .kernel:
+            return csystem_open_beneath(root, components.joined(separator: "/"), flags, mode)
+        case .stepwise:
+            var folder = root
+            defer { if folder != root { Self.closeKeepingError(folder) } }
+            for component in components.dropLast() {
+                let next = Self.step(component, in: folder, Self.pathOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0)
+                guard next >= 0 else { return -1 }
+                if folder != root { close(folder) }
+                folder = next
+            }
+            return Self.step(last, in: folder, flags, mode)
+        }
+    }
+
+    private static func step(_ name: Substring, in folder: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
+        let name = String(name)
+        let descriptor = openat(folder, name, flags, mode)
+        guard descriptor < 0, errno == ENOTDIR else { return descriptor }
+        // The error of a link where a folder is asked for is told apart, as openat2 does.
+        var status = stat()
+        let isLink =
+            fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK
+        errno = isLink ? ELOOP : ENOTDIR
+        return -1
+    }
+
+    private static func closeKeepingError(_ descriptor: Int32) {
+        let error = errno
+        close(descriptor)
+        errno = error
+    }
+}

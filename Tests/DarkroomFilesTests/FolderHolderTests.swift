@@ -1,0 +1,90 @@
+import DarkroomConcurrency
+import Foundation
+import Testing
+
+@testable import DarkroomFiles
+
+/// Who may put files in place in a folder.
+@Suite struct FolderHolderTests {
+    let scratch: ScratchFolder
+    let folder: Folder
+    let first = FolderHolder(owner: "20261121-090501123-7f3a", number: 100)
+    let second = FolderHolder(owner: "20261121-090501999-0000", number: 200)
+
+    init() throws {
+        scratch = try ScratchFolder()
+        folder = try scratch.inside(.supported)
+    }
+
+    private func mayWrite(_ holder: FolderHolder) -> Bool {
+        var isCalled = false
+        let error = failure { () throws(SystemFailure) in
+            try holder.whileHolding("holder", in: folder) { isCalled = true }
+        }
+        #expect(isCalled == (error == 0))
+        return error == 0
+    }
+
+    @Test func lastToTakeAFolderHasIt() throws {
+        #expect(try FolderHolder.read("holder", in: folder) == nil)
+        #expect(mayWrite(first), "nobody has taken it")
+        #expect(try first.take("holder", in: folder) == nil)
+        #expect(try first.take("holder", in: folder) == nil)
+        #expect(mayWrite(first) && !mayWrite(second))
+        #expect(try second.take("holder", in: folder) == nil)
+        #expect(!mayWrite(first) && mayWrite(second))
+        #expect(try first.take("holder", in: folder) == second, "an older one does not get it back")
+        // Unless it takes it anew.
+        let again = FolderHolder(owner: first.owner, number: 300)
+        #expect(try again.take("holder", in: folder) == nil)
+        #expect(mayWrite(first) && !mayWrite(second))
+        #expect(try first.take("holder", in: folder) == nil)
+        #expect(try FolderHolder.read("holder", in: folder) == again)
+    }
+
+    @Test func takerWaitsForWhoPutsAFileInPlace() throws {
+        #expect(try first.take("holder", in: folder) == nil)
+        let order = Locked<[String]>([])
+        let taken = DispatchSemaphore(value: 0)
+        try first.whileHolding("holder", in: folder) {
+            Thread.detachNewThread { [self] in
+                _ = try? second.take("holder", in: folder)
+                order.withLock { $0.append("taken") }
+                taken.signal()
+            }
+            // It has written its name already, and waits.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
+            #expect(!mayWrite(first), "nothing more begins")
+            order.withLock { $0.append("placed") }
+        }
+        taken.wait()
+        #expect(order.withLock { $0 } == ["placed", "taken"])
+    }
+
+    @Test func ofManyTakersAtOnceTheLastOneHasIt() throws {
+        let holders = (1...8).map { FolderHolder(owner: "b\($0)", number: $0) }
+        DispatchQueue.concurrentPerform(iterations: holders.count) { at in
+            _ = try? holders[at].take("holder", in: folder)
+        }
+        #expect(holders.map(mayWrite) == holders.map { $0.number == 8 })
+    }
+
+    @Test(arguments: ["x", "a b c\n", "../x 5\n", "b 99999999999999999999\n", "b -\n"])
+    func damagedFileLetsNobodyWrite(text: String) throws {
+        try scratch.write("inside/holder", text)
+        #expect(!mayWrite(first))
+        #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == EINVAL)
+    }
+
+    @Test func linkOrPipeInItsPlaceIsNotFollowed() throws {
+        try scratch.link("holder", to: scratch.path + "/outside/file")
+        #expect(!mayWrite(first))
+        #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == ELOOP)
+        try folder.remove("holder")
+        #expect(mkfifo(scratch.path + "/inside/holder", 0o666) == 0)
+        #expect(!mayWrite(first))
+        #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == EINVAL)
+        #expect(scratch.text("outside/file") == "precious")
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import Testing
+
+@testable import DarkroomFiles
+
+/// What is done below a folder stays there, whatever others have put there. Every test runs with openat2 and without it.
+@Suite struct FolderTests {
+    let scratch: ScratchFolder
+
+    init() throws { scratch = try ScratchFolder() }
+
+    private static let ways: [PathResolution] = [.kernel, .stepwise]
+
+    @Test(arguments: ways) func writesReadsMovesAndRemovesBelow(way: PathResolution) throws {
+        let folder = try scratch.inside(way)
+        try folder.replace("a/b/one", with: Array("first".utf8))
+        try folder.replace("a/b/one", with: Array("second".utf8), mode: 0o644)
+        #expect(try folder.contents(of: "a//./b/one") == Array("second".utf8))
+        try folder.rename("a/b/one", to: "a/two")
+        #expect(try folder.folder("a").names().sorted() == ["b", "two"])
+        #expect(try folder.makeFolder("x/y/z").status().st_ino == folder.folder("x/y/z").status().st_ino)
+        #expect(try folder.status(of: "a/none") == nil && folder.status(of: "none/none") == nil)
+        try folder.remove("a/two")
+        try folder.remove("a/two")
+        try folder.removeTree("a")
+        try folder.removeTree("x")
+        #expect(try scratch.contents("inside").isEmpty)
+    }
+
+    @Test(arguments: ways, ["..", "../outside/file", "a/../../outside/file", "/etc/passwd", "a/..", "a\0/b"])
+    func refusesPathsThatLeadOut(way: PathResolution, path: String) throws {
+        let folder = try scratch.inside(way)
+        #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.open(path, O_RDONLY) }))
+        #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.create(path) }))
+        #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.makeFolder(path) }))
+        #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in try folder.removeTree(path) }))
+        #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in try folder.rename("a", to: path) }))
+        #expect(scratch.text("outside/file") == "precious")
+    }
+
+    @Test(arguments: ways, ["link", "a/link", "a/b/link"])
+    func followsNoLinkAtAnyLevel(way: PathResolution, link: String) throws {
+        let folder = try scratch.inside(way)
+        // One that leads out, one that stays inside, one to nothing.
+        for target in [scratch.path + "/outside", ".", "missing"] {
+            try scratch.link(link, to: target)
+            let file = link + "/file"
+            #expect(failure { () throws(SystemFailure) in _ = try folder.open(file, O_RDONLY) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in _ = try folder.folder(link) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in _ = try folder.openFile(link) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in _ = try folder.create(file) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in _ = try folder.makeFolder(link + "/new") } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in _ = try folder.makeFolder(link) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in try folder.remove(file) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in try folder.removeTree(file) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in _ = try folder.status(of: file) } == ELOOP)
+            try folder.removeTree(link)
+            #expect(try folder.status(of: link) == nil, "the link itself is removed")
+        }
+        #expect(try scratch.contents("outside") == ["file"])
+        #expect(scratch.text("outside/file") == "precious")
+    }
+
+    @Test(arguments: ways) func newFileTakesThePlaceOfWhatOthersPutThere(way: PathResolution) throws {
+        let folder = try scratch.inside(way)
+        let place = scratch.path + "/inside/new"
+        try scratch.link("new", to: scratch.path + "/outside/file")
+        try folder.replace("new", with: [1])
+        #expect(link(scratch.path + "/outside/file", scratch.path + "/inside/hard") == 0)
+        for plant in [
+            { symlink(self.scratch.path + "/outside/file", place) },
+            { link(self.scratch.path + "/outside/file", place) },
+            { mkfifo(place, 0o666) },
+        ] {
+            try folder.remove("new")
+            #expect(plant() == 0)
+            let file = try folder.create("new")
+            #expect(write(file, "mine", 4) == 4)
+            close(file)
+            #expect(scratch.text("inside/new") == "mine" && scratch.text("outside/file") == "precious")
+        }
+        try folder.rename("new", to: "hard")
+        #expect(scratch.text("inside/hard") == "mine" && scratch.text("outside/file") == "precious")
+    }
+
+    @Test(arguments: ways) func readsRegularFilesAndWaitsForNoWriter(way: PathResolution) throws {
+        let folder = try scratch.inside(way)
+        #expect(mkfifo(scratch.path + "/inside/pipe", 0o666) == 0)
+        #expect(failure { () throws(SystemFailure) in _ = try folder.contents(of: "pipe") } == EINVAL)
+        #expect(failure { () throws(SystemFailure) in _ = try folder.contents(of: "a") } == EINVAL)
+        if mknod(scratch.path + "/inside/device", S_IFCHR | 0o666, 0x103) == 0 {  // /dev/null, which root may make
+            #expect(failure { () throws(SystemFailure) in _ = try folder.contents(of: "device") } == EINVAL)
+        }
+        try scratch.write("inside/large", String(repeating: "x", count: 1000))
+        #expect(failure { () throws(SystemFailure) in _ = try folder.contents(of: "large", maxBytes: 999) } == EFBIG)
+        #expect(try folder.contents(of: "large", maxBytes: 1000).count == 1000)
+    }
+
+    @Test(arguments: ways) func folderSwappedForALinkMeanwhileLeadsNowhere(way: PathResolution) throws {
+        let folder = try scratch.inside(way)
+        let root = scratch.path
+        let swaps = 400
+        let swapper = Thread {
+            for _ in 0..<swaps {
+                _ = rename(root + "/inside/a", root + "/inside/away")
+                _ = symlink(root + "/outside", root + "/inside/a")
+                unlink(root + "/inside/a")
+                _ = rename(root + "/inside/away", root + "/inside/a")
+            }
+        }
+        swapper.start()
+        var written = 0
+        while !swapper.isFinished {
+            if failure({ () throws(SystemFailure) in try folder.replace("a/photo", with: [1]) }) == 0 { written += 1 }
+            _ = failure { () throws(SystemFailure) in _ = try folder.makeFolder("a/deep") }
+        }
+        #expect(try scratch.contents("outside") == ["file"])
+        #expect(written >= 0)
+    }
+
+    @Test func trustedPathMayLeadThroughLinks() throws {
+        try scratch.link("here", to: ".")
+        let folder = try Folder(trusted: scratch.path + "/inside/here")
+        #expect(try folder.status().st_ino == scratch.inside(.kernel).status().st_ino)
+    }
+
+    @Test func folderThatOthersMayUseIsNotPrivate() throws {
+        let folder = try scratch.inside(.supported)
+        _ = try folder.makePrivateFolder("own")
+        #expect(try folder.makePrivateFolder("own").status().st_mode & 0o777 == 0o700)
+        #expect(chmod(scratch.path + "/inside/own", 0o750) == 0)
+        #expect(failure { () throws(SystemFailure) in _ = try folder.makePrivateFolder("own") } == EPERM)
+        try scratch.link("linked", to: scratch.path + "/outside")
+        #expect(failure { () throws(SystemFailure) in _ = try folder.makePrivateFolder("linked") } == ELOOP)
+        guard geteuid() == 0 else { return }
+        #expect(chmod(scratch.path + "/inside/own", 0o700) == 0 && chown(scratch.path + "/inside/own", 12345, 0) == 0)
+        #expect(failure { () throws(SystemFailure) in _ = try folder.makePrivateFolder("own") } == EPERM)
+    }
+
+    @Test(arguments: [
+        ("/a", "/a", ""), ("/a/", "/a", ""), ("/a", "/a/b/c", "b/c"), ("/a/", "/a//b", "b"), ("/", "/b", "b"),
+        ("/a", "/ab", nil), ("/a/b", "/a", nil), ("/e\u{301}", "/\u{e9}/x", nil), ("/a", "/a/\u{301}b", "\u{301}b"),
+    ]) func partBelowAFolder(folder: String, path: String, part: String?) {
+        #expect(
+            Folder.part(of: path, below: folder)?.utf8.elementsEqual((part ?? "none").utf8)
+                == (part == nil ? nil : true))
+    }
+}

@@ -1,0 +1,77 @@
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomRedis
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// Workers that are cut off from Redis while another batch takes the folder that they write to.
+///
+/// `DARKROOM_CUT_OFF_WORKERS` says how many.
+@Suite(.serialized, .timeLimit(.minutes(10))) struct CutOffWorkersTests {
+    static let workers = ProcessInfo.processInfo.environment["DARKROOM_CUT_OFF_WORKERS"].flatMap { Int($0) } ?? 4
+    static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appendingPathComponent("Samples").path
+
+    @Test func leaveTheFilesOfTheBatchAloneThatTookTheirFolder() async throws {
+        let port = try RedisServer.freePort()
+        let redis = try RedisServer(port: port)
+        defer { redis.stop() }
+        let proxy = try TCPProxy(to: port)
+        defer { proxy.close() }
+        let darkroom = try Darkroom(redis)
+        let photos = try PhotoServer(folder: Self.samples)
+        let count = 4 * Self.workers
+        let late = try #require(FileManager.default.contents(atPath: Self.samples + "/chelsea.jpg"))
+        let server = try HostileServer(
+            Dictionary(
+                uniqueKeysWithValues: (0..<count).map { ("/\($0)/moon.png", .held(.answer(body: [UInt8](late)))) }))
+        defer { server.stop() }
+        let options = darkroom.options {
+            $0.operationSize = 1; $0.fileName = "{index}"; $0.format = "png"
+        }
+
+        let first = try darkroom.submit((0..<count).map { server.url("/\($0)/moon.png") }, options)
+        let through = try RedisConfiguration(url: "redis://127.0.0.1:\(proxy.port)")
+        let cutOff = try (0..<Self.workers).map { _ in
+            try darkroom.worker(redis: through) {
+                $0.downloads = 1
+                $0.filtrations = 1
+            }
+        }
+        #expect(await server.wait(timeout: .seconds(120)) { $0.running >= Self.workers })
+        proxy.interrupt()
+        _ = try darkroom.store.perform(darkroom.store.cancel(first))
+        let second = try darkroom.submit((0..<count).map { _ in photos.url("/moon.png") }, options)
+        let taker = try darkroom.worker()
+        let facts = try darkroom.wait(second)
+        taker.stop()
+        taker.wait()
+        #expect(facts.counts.filtered == count)
+        let before = try files(of: darkroom)
+        #expect(before.count == count)
+
+        // Only now the downloads of those who know nothing of all that come to their end.
+        server.release()
+        darkroom.waitForLog("output cannot be written, its batches wait", count: Self.workers, seconds: 120)
+        #expect(try files(of: darkroom) == before)
+        proxy.restore()
+        for worker in cutOff { worker.stop() }
+        for worker in cutOff { worker.wait() }
+        #expect(try files(of: darkroom) == before)
+        try darkroom.check(second)
+    }
+
+    /// The photos that are there, each with what tells it from any other file.
+    private func files(of darkroom: Darkroom) throws -> [String: String] {
+        var files: [String: String] = [:]
+        for name in try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) where name != "manifest" {
+            var status = stat()
+            #expect(stat(darkroom.folder + "/" + name, &status) == 0)
+            files[name] = "\(status.st_ino) \(status.st_size) \(status.st_mtim.tv_sec) \(status.st_mtim.tv_nsec)"
+        }
+        return files
+    }
+}
