@@ -14,8 +14,8 @@ struct RunCommand: ParsableCommand {
             crash, a power cut), the same command goes on where it was. A second Ctrl-C leaves without waiting for photos \
             that run.
 
-            While it runs it can be steered from another terminal (darkroom cancel, suspend, focus, ...) by the address of \
-            its Redis, which it prints. Cancelled, it ends with status 4.
+            While it runs it can be watched and steered from another terminal (darkroom watch, status, cancel, suspend, \
+            focus, ...) by its output folder in place of a batch. Cancelled, it ends with status 4.
             """,
         group: "Coordinator",
         examples: [
@@ -73,7 +73,7 @@ struct RunCommand: ParsableCommand {
         if redis == nil { options.retain = nil }
 
         let worker = try workerConfiguration()
-        let progress = LiveProgress(feedOnly: false)
+        let progress = LiveProgress()
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
             folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite,

@@ -46,7 +46,7 @@ import Testing
         #expect(outcome.standardOutput.contains("the photos are in \(scratch.path("out"))"))
         let written = try scratch.contents("out").filter { $0 != "manifest" }
         #expect(written == photos.enumerated().map { String(format: "%06d", $0) + "-\($1)" })
-        #expect(outcome.standardError.contains("darkroom status --redis unix://"))
+        #expect(outcome.standardError.contains("from another terminal: darkroom watch \(scratch.path("out"))"))
         #expect(try scratch.contents("run") == [])
     }
 

@@ -171,7 +171,7 @@ final class RunSession {
         do {
             let begun = try store.batch(named: id.description)
             if begun.state != .finished {
-                progress.note("batch \(id); from another terminal: darkroom status \(address)")
+                progress.note("batch \(id); from another terminal: darkroom watch \(nameForOthers)")
             }
             let batch = try waitUntilFinished(begun, interruption) { _ = try feed.waitUntilEnded(for: .zero) }
             if !interruption.isRequested, !batch.cancelled { _ = try feed.waitUntilEnded() }
@@ -189,9 +189,13 @@ final class RunSession {
     ) throws -> BatchFacts {
         var waiter = BatchWaiter(
             store, redis: redis.displayName, warnAfter: .seconds(5),
-            warn: { [progress, address] text in
-                let how = text.contains(": darkroom ") ? " (with \(address))" : ""
-                if !interruption.isRequested { progress.note(text + how) }
+            warn: { [progress, nameForOthers, address] text in
+                // Other programs find the batch by its folder, and the private Redis by its address.
+                let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
+                let named = text[command...].replacing(" \(batch.id)", with: " \(nameForOthers)")
+                let isOfRedis = command != text.endIndex && named == text[command...]
+                guard !interruption.isRequested else { return }
+                progress.note(text[..<command] + named + (isOfRedis ? " (with \(address))" : ""))
             },
             onAway: { [privateRedis] in
                 try privateRedis?.checkRunning()
@@ -230,6 +234,11 @@ final class RunSession {
         } catch let error as CoordinatorError where error.code == .stopped {
             return try store.batch(named: batch.id.description)
         }
+    }
+
+    /// How another terminal names the batch: by its folder; of a shared Redis by its id.
+    private var nameForOthers: String {
+        privateRedis == nil ? "\(identity.output) --redis ..." : identity.output
     }
 
     private var address: String {
