@@ -6,7 +6,7 @@
 -- {'GONE'}  {'CANCELLED'} a cancelled batch is not retried  {'BUSY'} what waited for it is just being released: try again
 local prefix, id, operation, last = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = prefix .. 'batch:' .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed', 'round', 'spent', 'started', 'finished')
+local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed')
 if not b[1] then return {'GONE'} end
 if b[2] == '1' then return {'CANCELLED'} end
 if redis.call('ZSCORE', prefix .. 'releases', id) then return {'BUSY'} end
@@ -62,12 +62,7 @@ if retried > 0 then
     redis.call('HDEL', key .. ':failures', unpack(forgotten))
     redis.call('HSET', key, 'operations.ended', b[6], 'operations.kept', b[7], 'count.failed', b[8] - retried)
     if b[1] == 'finished' then
-        redis.call('HSET', key, 'state', 'ready', 'round', b[9] + 1, 'started', '', 'finished', '',
-            'spent', (b[10] or 0) + (tonumber(b[11]) and tonumber(b[12]) and math.max(0, b[12] - b[11]) or 0))
-        redis.call('ZREM', prefix .. 'expiring', id)
-        local about = '"time":' .. now .. ',"batch":"' .. id .. '",'
-        redis.call('PUBLISH', prefix .. 'events', '{"event":"isFinished",' .. about .. '"value":false}')
-        redis.call('PUBLISH', prefix .. 'events', '{"event":"isReady",' .. about .. '"value":true}')
+--#include reopening.lua
     end
 --#include urgent.lua
 --#include stand.lua

@@ -40,6 +40,8 @@ struct StoreModel {
         case .depend(let id, let other, let version): return .depend(depend(id, other, version))
         case .undepend(let id, let other): return .undepend(undepend(id, other))
         case .retry(let id, let operations, let reasons): return .retry(retry(id, operations, reasons))
+        case .grow(let id, let operations, let photos, let digest, let last):
+            return grow(id, operations, photos, digest, last)
         case .restore(let id, let number, let photos): return .restore(restore(id, number, photos))
         case .takeWebhook(let due, let duration): return .takeWebhook(takeWebhook(due, duration))
         case .settleWebhook(let member, let score, let delay): return .settled(settle(member, score, delay))
