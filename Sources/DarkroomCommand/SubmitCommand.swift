@@ -25,7 +25,9 @@ struct SubmitCommand: ParsableCommand {
         name: .customLong("output", short: "o"), help: "The folder that the photos are written to, on the workers too.",
         valueName: "folder")
     var output: String?
-    @Option(help: "Go on feeding this batch with the same list, where it was interrupted.", valueName: "batch")
+    @Option(
+        help: "Go on feeding this batch with the same list, where it was interrupted, or where the list has grown.",
+        valueName: "batch")
     var resume: String?
     @Option(
         help: """

@@ -13,6 +13,7 @@ struct BatchWaiter {
     }
 
     private static let pause = Duration.milliseconds(250)
+    private static let problemsEvery = Duration.seconds(1)
     private static let heartbeatEvery = Duration.seconds(3)
     private static let heartbeatsAtOnce = 100
 
@@ -24,6 +25,9 @@ struct BatchWaiter {
     private let onAway: () throws -> Void
     private var warned: Set<Warned> = []
     private var hasToldOutage = false
+    /// What hinders the batches, as it was read last: all workers are read for it.
+    private var problems: [BatchProblem] = []
+    private var nextProblems = ContinuousClock.now
 
     /// - Parameters:
     ///   - redis: how messages call the Redis.
@@ -134,8 +138,10 @@ struct BatchWaiter {
                 "batch \(gone.label) was forgotten while it was waited for; it had \(gone.counts.final) of "
                     + "\(HumanText.count(gone.photos, of: "photo")) done when it was last seen")
         }
+        guard nextProblems <= .now else { return problems }
+        nextProblems = .now + Self.problemsEvery
         let batches = latest.values.sorted { $0.id < $1.id }
-        let problems = try store.problems(of: found, now: now).of(batches)
+        problems = try store.problems(of: found, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
         return problems
     }

@@ -5,9 +5,9 @@ import DarkroomModel
 
 /// What users do with batches that run, and what follows when they have ended.
 extension ModelRun {
-    /// What users change, and how often in 44 cases.
+    /// What users change, and how often in 46 cases.
     func steer() throws {
-        switch Int.random(in: 0..<44, using: &random) {
+        switch Int.random(in: 0..<46, using: &random) {
         case 0..<2: try cancel()
         case 2..<7: try cancelPhotos()
         case 7..<14: try suspend()
@@ -17,11 +17,11 @@ extension ModelRun {
         case 26: try limit()
         case 27..<31: try depend()
         case 31..<33: try undepend()
-        case 33..<37: try retry()
-        case 37: try grow()
+        case 33..<38: try retry()
         case 38: try loseEntry()
         case 39..<41: try restore()
-        default: try callWebhook()
+        case 41..<44: try callWebhook()
+        default: try grow()
         }
     }
 
