@@ -34,6 +34,7 @@ struct CancelCommand: ParsableCommand {
     }
 
     func run() throws {
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         let answer = SteeringAnswer(store, redis, json: json)
@@ -45,7 +46,7 @@ struct CancelCommand: ParsableCommand {
                 "batch \(found.label) has finished: \(Self.done(found)), so there is nothing left to cancel")
         }
         var cancelled = try found.refreshed(store)
-        if wait { cancelled = try waitForEnd(of: [cancelled], store)[0] }
+        if wait { cancelled = try waitForEnd(of: [cancelled], store, redis)[0] }
         let verb = isNew ? "is cancelled" : "was cancelled already"
         let running = cancelled.executing
         let rest = running == 0 ? "" : Self.operations(running, "still runs, ", "still run, ")
@@ -55,7 +56,7 @@ struct CancelCommand: ParsableCommand {
     private func cancelAll(_ control: BatchControl, _ answer: SteeringAnswer) throws {
         let store = control.store
         let cancelled = try control.cancelAll()
-        if wait { _ = try waitForEnd(of: store.facts(of: store.batchIDs()).filter(\.cancelled), store) }
+        if wait { _ = try waitForEnd(of: store.facts(of: store.batchIDs()).filter(\.cancelled), store, redis) }
         let number = HumanText.count(cancelled, of: "batch")
         try answer.give(
             cancelled == 0 ? "no batch was left to cancel" : "\(number) \(cancelled == 1 ? "is" : "are") cancelled",
@@ -81,7 +82,8 @@ struct CancelCommand: ParsableCommand {
     }
 
     /// Blocks until nothing of these runs, and makes meanwhile that dead workers do not hold them for ever.
-    private func waitForEnd(of batches: [BatchFacts], _ store: BatchStore) throws -> [BatchFacts] {
+    private func waitForEnd(of batches: [BatchFacts], _ store: BatchStore, _ redis: RedisOptions) throws -> [BatchFacts]
+    {
         var waiter = BatchWaiter(store, redis: try redis.configuration().displayName) { printToStandardError($0) }
         let running = batches.reduce(0) { $0 + $1.executing }
         if running > 0 {

@@ -30,6 +30,7 @@ struct FocusCommand: ParsableCommand {
     }
 
     func run() throws {
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
         let found = try store.batch(named: batch)

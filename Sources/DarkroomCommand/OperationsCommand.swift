@@ -12,6 +12,7 @@ struct OperationsCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let found = try store.batch(named: batch)
         let output = StandardOutput()

@@ -23,6 +23,7 @@ struct PhotosCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let wanted = Set(state.isEmpty ? StateWord.allCases.map(\.rawValue) : state.map(\.rawValue))
         var photos = PhotoListing(try store.batch(named: batch), in: store) { wanted.contains($0.word) }

@@ -17,6 +17,7 @@ struct PrioritizeCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let found = try store.batch(named: batch)
         let isNew = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).prioritize(found.id, priority)

@@ -16,9 +16,10 @@ struct ResumeCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, name) = try self.redis.resolving(what.batch)
         let store = try redis.connect()
         let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
-        let batch = try what.batch.map { try store.batch(named: $0) }
+        let batch = try name.map { try store.batch(named: $0) }
         var wasSuspended = false
         for part in what.parts where try control.resume(batch?.id, part) { wasSuspended = true }
         let subject = what.subject(batch?.label)

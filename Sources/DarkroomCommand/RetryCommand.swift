@@ -28,6 +28,7 @@ struct RetryCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let found = try store.batch(named: batch)
         let reasons = reason.flatMap(\.reasons)

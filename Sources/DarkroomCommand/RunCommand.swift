@@ -12,10 +12,10 @@ struct RunCommand: ParsableCommand {
 
             It brings its own Redis, whose data lie in the folder .darkroom of the output folder. Interrupted (Ctrl-C, a \
             crash, a power cut), the same command goes on where it was. A second Ctrl-C leaves without waiting for photos \
-            that run.
+            that run. Of a list that has grown behind its end only the new photos are developed.
 
-            While it runs it can be steered from another terminal (darkroom cancel, suspend, focus, ...) by the address of \
-            its Redis, which it prints. Cancelled, it ends with status 4.
+            While it runs it can be watched and steered from another terminal (darkroom watch, status, cancel, suspend, \
+            focus, ...) by its output folder in place of a batch. Cancelled, it ends with status 4.
             """,
         group: "This machine", synonyms: ["start"],
         examples: [
@@ -29,7 +29,11 @@ struct RunCommand: ParsableCommand {
         name: .customLong("output", short: "o"), help: "The folder that the photos are written to.",
         valueName: "folder")
     var output: String
-    @Flag(help: "Forget what was done in the output folder and do all again, over the same files.") var again: Bool
+    @Flag(
+        help: """
+            Forget what was done in the output folder and do all again, over the same files. Files of photos that the list does \
+            not have any more stay and are named.
+            """) var again: Bool
     @Flag(help: "When all is done, run the photos that failed once more.") var retry: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions
@@ -73,7 +77,7 @@ struct RunCommand: ParsableCommand {
         if redis == nil { options.retain = nil }
 
         let worker = try workerConfiguration()
-        let progress = LiveProgress(feedOnly: false)
+        let progress = LiveProgress()
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
             folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite,

@@ -13,6 +13,7 @@ struct StatusCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let output = StandardOutput()
         let now = try store.time()

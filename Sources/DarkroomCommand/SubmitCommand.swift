@@ -25,7 +25,9 @@ struct SubmitCommand: ParsableCommand {
         name: .customLong("output", short: "o"), help: "The folder that the photos are written to, on the workers too.",
         valueName: "folder")
     var output: String?
-    @Option(help: "Go on feeding this batch with the same list, where it was interrupted.", valueName: "batch")
+    @Option(
+        help: "Go on feeding this batch with the same list, where it was interrupted, or where the list has grown.",
+        valueName: "batch")
     var resume: String?
     @Option(
         help: """
@@ -125,13 +127,20 @@ struct SubmitCommand: ParsableCommand {
         _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, _ waiter: inout BatchWaiter,
         onFed: () -> Void
     ) throws {
-        let begun = try facts(of: id, feed, store, &waiter)
-        _ = try waiter.wait(for: begun) { batch, problems in
-            progress.show(batch, problems: problems)
-            if batch.cancelled { return !wait }
-            let isFed = try feed.waitUntilEnded(for: .zero) != nil
-            if isFed { onFed() }
-            return isFed && !wait
+        while true {
+            // The facts are read after this: a feed that has ended changes nothing more.
+            let hasEnded = feed.hasEnded
+            let begun = try facts(of: id, feed, store, &waiter)
+            let batch = try waiter.wait(for: begun) { batch, problems in
+                progress.show(batch, problems: problems)
+                if batch.cancelled { return !wait }
+                let isFed = try feed.waitUntilEnded(for: .zero) != nil
+                if isFed { onFed() }
+                return isFed && !wait
+            }
+            if hasEnded || batch.cancelled { return }
+            // A batch that had finished goes on when its list has grown.
+            _ = try feed.waitUntilEnded(for: .milliseconds(100))
         }
     }
 
@@ -181,7 +190,7 @@ struct SubmitCommand: ParsableCommand {
 
     /// What can be done about a batch whose list was not fed to its end.
     private func advice(after error: any Error, _ id: BatchID, _ store: BatchStore) -> String {
-        let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchSealed, .batchCancelled]
+        let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchCancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
         do { if try store.facts(of: id) == nil { return "" } } catch {}

@@ -44,9 +44,10 @@ struct SuspendCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, name) = try self.redis.resolving(what.batch)
         let store = try redis.connect()
         let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
-        let batch = try what.batch.map { try store.batch(named: $0) }
+        let batch = try name.map { try store.batch(named: $0) }
         var isNew = false
         for part in what.parts where try control.suspend(batch?.id, part) { isNew = true }
         let subject = what.subject(batch?.label)

@@ -17,9 +17,17 @@ struct WaitCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
+        let (redis, run) = try self.redis.resolving(batch.count == 1 ? batch[0] : nil)
         let store = try redis.connect()
-        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName) { printToStandardError($0) }
-        switch try waiter.wait(for: try batches(store), timeout: timeout) {
+        let progress = LiveProgress(onlyOnTerminal: true)
+        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName, warn: progress.note)
+        defer { progress.end() }
+        let outcome = try waiter.wait(for: try batches(run.map { [$0] } ?? batch, store), timeout: timeout) {
+            progress.show($0, problems: $1)
+            return false
+        }
+        progress.end()
+        switch outcome {
         case .finished(let batches, let now):
             try print(batches, store, now: now)
             let codes = batches.map(ExitCode.init(of:))
@@ -34,10 +42,10 @@ struct WaitCommand: ParsableCommand {
     }
 
     /// Those named, each once, or all that have not finished.
-    private func batches(_ store: BatchStore) throws -> [BatchFacts] {
-        if batch.isEmpty { return try store.facts(of: try store.batchIDs()).filter { $0.state != .finished } }
+    private func batches(_ names: [String], _ store: BatchStore) throws -> [BatchFacts] {
+        if names.isEmpty { return try store.facts(of: try store.batchIDs()).filter { $0.state != .finished } }
         var named: [BatchFacts] = []
-        for name in batch {
+        for name in names {
             let found = try store.batch(named: name)
             if !named.contains(where: { $0.id == found.id }) { named.append(found) }
         }

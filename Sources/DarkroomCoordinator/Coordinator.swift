@@ -70,8 +70,9 @@ public final class Coordinator: Sendable {
 
     /// Goes on feeding a batch where Redis expects the next operation, seals it, and blocks until Redis has it safely.
     ///
-    /// What was fed before is compared by its digest; a list that differs is an error, and nothing is changed. A batch that
-    /// is sealed already is compared as a whole. One that was cancelled is an error.
+    /// What was fed before is compared by its digest; a list that differs is an error, and nothing is changed. A list that has
+    /// more photos than a batch that was fed to its end has grown: these are fed, too, and a batch that has finished
+    /// begins a new round. A batch that was cancelled is an error.
     /// - Parameter id: The batch.
     /// - Parameter list: The photo list.
     /// - Parameter onResumed: is told the batch's id once it is known to be there and not cancelled.
@@ -228,7 +229,7 @@ public final class Coordinator: Sendable {
         return facts
     }
 
-    private static func gone(_ id: BatchID) -> CoordinatorError {
+    static func gone(_ id: BatchID) -> CoordinatorError {
         CoordinatorError(
             .batchGone,
             "batch \(id) is not in Redis: it was forgotten, or never there; \"darkroom batches\" lists those that are")

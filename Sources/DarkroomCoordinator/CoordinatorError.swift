@@ -3,7 +3,7 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is; more may be added.
     public struct Code: Sendable, Hashable {
         private enum Kind {
-            case emptyList, listDiffers, batchGone, batchSealed, batchCancelled, redisUnreachable, redisRefused
+            case emptyList, listDiffers, batchGone, batchCancelled, redisUnreachable, redisRefused
             case notDurable, stopped
             case outputDenied, outputTaken, nameTaken, folderInUse, stateDiffers, stateLost
         }
@@ -15,8 +15,6 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         public static let listDiffers = Code(kind: .listDiffers)
         /// The batch is not, or no longer, in Redis.
         public static let batchGone = Code(kind: .batchGone)
-        /// The batch was sealed by somebody else while it was fed.
-        public static let batchSealed = Code(kind: .batchSealed)
         /// The batch was cancelled before, and takes nothing more.
         public static let batchCancelled = Code(kind: .batchCancelled)
         /// Redis did not answer for longer than the feeder's patience; the feed can be resumed.

@@ -8,6 +8,8 @@ public enum FeedNotice: Sendable, CustomStringConvertible {
     case readingAgain
     /// Somebody else has fed the batch to its end meanwhile; the list is read again to be compared with it.
     case overtaken
+    /// The list has photos behind those that it had when it was fed to its end; they are fed, too.
+    case growing(from: Int)
     /// Redis takes nothing more because it has no memory left; the feeder goes on as soon as there is some.
     case memoryFull(RedisMemory?)
     /// Redis has no memory left and no operation that workers could end: it does not get better by waiting.
@@ -28,6 +30,7 @@ public enum FeedNotice: Sendable, CustomStringConvertible {
             "Redis has lost operations that it had confirmed; reading the list again to feed what is missing"
         case .overtaken:
             "another coordinator has fed and sealed the batch meanwhile; reading the list again to compare it"
+        case .growing(let photos): "the list has grown: its photos from index \(photos) on are new"
         case .memoryFull(let memory):
             "Redis has no memory left" + (memory.map { " (\($0))" } ?? "")
                 + ": waiting until workers have drained it, then it goes on by itself; to wait less, raise maxmemory there, or "

@@ -76,6 +76,30 @@ extension BatchStore {
         }
     }
 
+    /// Opens a batch again whose list has grown, see `grow.lua`.
+    /// - Parameters:
+    ///   - fed: the operations, photos and digest of the feed that the list was compared with.
+    ///   - last: the last operation as it is from now on; nil when it has as many photos as it may.
+    public func grow(
+        _ id: BatchID, fed: (operations: Int, photos: Int, digest: String),
+        last: (photos: Int, entry: [UInt8], digest: String)?
+    ) -> ScriptCall<GrowReply> {
+        let arguments = [
+            [UInt8](id.description), [UInt8](fed.operations), [UInt8](fed.photos), [UInt8](fed.digest),
+            [UInt8](last?.photos ?? 0), last?.entry ?? [], [UInt8](last?.digest ?? ""),
+        ]
+        return ScriptCall(StoreScripts.grow, scriptKeys, arguments) { reply throws(StoreError) in
+            switch reply.status {
+            case "OK": .grown
+            case "GONE": .gone
+            case "CANCELLED": .cancelled
+            case "DIFFERS": .differs
+            case "BUSY": .busy
+            default: throw reply.unexpected
+            }
+        }
+    }
+
     /// Claims operations, after it renewed what the worker holds.
     /// - Parameters:
     ///   - worker: who claims.

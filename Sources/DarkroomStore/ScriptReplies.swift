@@ -39,6 +39,18 @@ public enum SealReply: Sendable, Equatable {
     case cancelled
 }
 
+/// What growing a batch answers.
+public enum GrowReply: Sendable, Equatable {
+    case grown
+    case gone
+    /// The batch was cancelled.
+    case cancelled
+    /// Something else was fed meanwhile; nothing was changed.
+    case differs
+    /// The last operation executes, or what waited for the batch is just being released: try again.
+    case busy
+}
+
 /// An operation that a worker holds: who takes it may run its photos.
 public struct HeldOperation: Sendable, Hashable {
     /// The batch it is of.

@@ -25,11 +25,12 @@ enum StoreScripts {
     static let undepend = script("undepend.lua", PackageResources.undepend_lua)
     static let retry = script("retry.lua", PackageResources.retry_lua)
     static let restore = script("restore.lua", PackageResources.restore_lua)
+    static let grow = script("grow.lua", PackageResources.grow_lua)
     static let webhook = script("webhook.lua", PackageResources.webhook_lua)
 
     static let all = [
         submit, feed, feeder, seal, claim, heartbeat, report, handback, forget, expire, leave,
-        cancel, cancelPhotos, suspend, prioritize, focus, limits, depend, undepend, retry, restore, webhook,
+        cancel, cancelPhotos, suspend, prioritize, focus, limits, depend, undepend, retry, restore, grow, webhook,
     ]
 
     private static let includes: [String: [UInt8]] = [

@@ -46,7 +46,7 @@ import Testing
         #expect(outcome.standardOutput.contains("the photos are in \(scratch.path("out"))"))
         let written = try scratch.contents("out").filter { $0 != "manifest" }
         #expect(written == photos.enumerated().map { String(format: "%06d", $0) + "-\($1)" })
-        #expect(outcome.standardError.contains("darkroom status --redis unix://"))
+        #expect(outcome.standardError.contains("from another terminal: darkroom watch \(scratch.path("out"))"))
         #expect(try scratch.contents("run") == [])
     }
 
@@ -162,6 +162,44 @@ import Testing
         #expect(again.status == 3, "\(again)")
         #expect(try scratch.contents("out/manifest").count == 1)
         #expect(try run(list, "--filter", "sepia=0.5").standardOutput.contains("nothing to do"))
+    }
+
+    @Test func goesOnWithAListThatHasGrown() throws {
+        let (server, whole) = try serve(130, heldFrom: 130)
+        defer { server.stop() }
+        let lines = try String(contentsOfFile: whole, encoding: .utf8).split(separator: "\n").map { $0 + "\n" }
+        let list = try scratch.write("growing.txt", lines.prefix(55).joined())
+        #expect(try run(list, "--allow-private").status == 0)
+        _ = try scratch.write("growing.txt", lines.joined())
+        let grown = try run(list, "--allow-private")
+        #expect(grown.status == 0, "\(grown)")
+        #expect(grown.standardError.contains("the list has grown: its photos from index 55 on are new"))
+        #expect(grown.standardOutput.contains("130 photos: 130 filtered"))
+        for index in 0..<130 { #expect(server.log.requests["/\(index).jpg"] == 1, "photo \(index)") }
+        #expect(try Program.run("manifest", scratch.path("out")).lines.count == 130)
+        #expect(try scratch.contents("out").count == 131)
+        #expect(try run(list, "--allow-private").standardOutput.contains("nothing to do"))
+        // One before the end of what was developed.
+        _ = try scratch.write("growing.txt", lines.dropFirst().joined())
+        let other = try run(list, "--allow-private")
+        #expect(other.status == 1)
+        #expect(other.standardError.contains("it ends after 129 of the 130 photos fed before"), "\(other)")
+    }
+
+    @Test func againNamesFilesThatAreOfNoPhotoAnyMore() throws {
+        let (server, list) = try serve(3, heldFrom: 3)
+        defer { server.stop() }
+        #expect(try run(list, "--allow-private").status == 0)
+        let own = try scratch.write("out/000009-own.jpg", "a file of the user's")
+        _ = try scratch.write("list.txt", (0..<2).map { server.url("/\($0).jpg\n") }.joined())
+        let again = try run(list, "--allow-private", "--again")
+        #expect(again.status == 0)
+        let left = try scratch.contents("out").filter { $0.hasPrefix("000002") }
+        #expect(left.count == 1 && FileManager.default.fileExists(atPath: own))
+        #expect(again.standardError.contains("1 file of the batch before is of no photo of this one: \(left[0]);"))
+        #expect(
+            try String(contentsOfFile: scratch.path("out/.darkroom/left-over.txt"), encoding: .utf8) == left[0] + "\n")
+        #expect(!(try run(list, "--allow-private").standardError.contains("batch before")))
     }
 
     @Test func refusesAFolderOfAnotherBatch() throws {

@@ -31,18 +31,32 @@ import Testing
     @Test func showsALineForEachStage() throws {
         var lines = ProgressLines(try batch(fed: 1000, downloaded: 10), at: Self.start)
         lines.update(try batch(fed: 1000, downloaded: 100, filtered: 390, failed: 10), at: Self.start + .seconds(4))
-        let stages = lines.stages(width: 100, feedOnly: false)
-        try #require(stages.count == 2)
+        let stages = lines.stages(width: 100, feedOnly: false).map(\.text)
+        try #require(stages.count == 3)
+        #expect(stages[2] == "failed      damaged 10")
         #expect(stages[0].hasPrefix("downloaded  \u{2588}"))
         #expect(stages[0].contains("500 of 1,000"))
         #expect(stages[1].contains("400 of 1,000"))
         #expect(stages[1].contains("/s  10 failed  6.0 s left"))
         #expect(stages[1].count { $0 == "\u{2588}" } * 10 / 4 == stages[1].count { "\u{2588}\u{2591}".contains($0) })
-        let bars = stages.map { $0.count { "\u{2588}\u{2591}".contains($0) } }
+        let bars = stages.prefix(2).map { $0.count { "\u{2588}\u{2591}".contains($0) } }
         #expect(bars[0] == bars[1])
         for width in [20, 40, 60, 200] {
-            for stage in lines.stages(width: width, feedOnly: false) where width >= 60 { #expect(stage.count < width) }
+            for stage in lines.stages(width: width, feedOnly: false) { #expect(stage.columns <= width) }
         }
+    }
+
+    @Test func barsHaveTheirColours() throws {
+        let lines = ProgressLines(try batch(fed: 100, filtered: 40, failed: 10))
+        let stages = lines.stages(width: 100, feedOnly: false).map(\.ansi)
+        let full = String(repeating: "\u{2588}", count: 20)
+        #expect(stages[0].contains("\u{1b}[92m\(full)"))
+        #expect(stages[1].contains("\u{1b}[95m\(full.prefix(16))\u{1b}[m\u{1b}[31m\(full.prefix(4))\u{1b}[m"))
+    }
+
+    @Test func reasonsAreToldWhileItRuns() throws {
+        let lines = ProgressLines(try batch(fed: 100, filtered: 40, failed: 10))
+        #expect(lines.line(feedOnly: false) == "100 photos fed, 50 downloaded, 40 filtered, 10 failed (damaged 10)")
     }
 
     @Test func noTimeIsLeftWhileItIsSuspended() throws {
@@ -57,9 +71,10 @@ import Testing
 
     @Test func saysThatTheFeedGoesOn() throws {
         let lines = ProgressLines(try batch(fed: 1000, filtered: 10, sealed: false))
-        #expect(lines.stages(width: 80, feedOnly: false).map { $0.prefix(8) } == ["fed     ", "download", "filtered"])
+        #expect(
+            lines.stages(width: 80, feedOnly: false).map { $0.text.prefix(8) } == ["fed     ", "download", "filtered"])
         #expect(lines.line(feedOnly: false) == "1,000 photos fed so far, 10 downloaded, 10 filtered")
         #expect(lines.line(feedOnly: true) == "1,000 photos fed so far")
-        #expect(lines.stages(width: 80, feedOnly: true) == ["fed         1,000 photos"])
+        #expect(lines.stages(width: 80, feedOnly: true) == [StyledLine("fed         1,000 photos")])
     }
 }

@@ -65,6 +65,26 @@ import Testing
         #expect(try self.run(list, "--again").status == 0)
     }
 
+    @Test func runIsNamedByItsFolder() async throws {
+        let (server, list) = try serve(3) { routes in
+            for index in 0..<3 { routes["/\(index).jpg"] = .held(.answer(body: RunCommandTests.photo)) }
+        }
+        defer { server.stop() }
+        let run = try start(list)
+        #expect(await server.wait { log in log.requests.count == 3 })
+        let folder = scratch.path("out")
+        #expect(try Program.run("status", folder).lines.contains("batch\t\(try batch)"))
+        #expect(try Program.run("photos", folder).lines.count == 3)
+        #expect(try Program.run("suspend", folder, "--filtrations").status == 0)
+        #expect(try Program.run("resume", folder, "--filtrations").standardOutput.contains("go on"))
+        #expect(try Program.run("wait", folder, "--timeout", "1ms").status == 124)
+        #expect(try Program.run("cancel", folder).status == 0)
+        #expect(try run.outcome().status == 4)
+        let after = try Program.run("status", folder)
+        #expect(after.status == 1)
+        #expect(after.standardError.contains("no run works on it at the moment"), "\(after)")
+    }
+
     @Test func suspendedRunWaitsAndSaysSo() async throws {
         let (server, list) = try serve(120) { routes in
             routes["/0.jpg"] = .held(.answer(body: RunCommandTests.photo))
@@ -74,7 +94,7 @@ import Testing
         #expect(await server.wait { log in log.requests.count == 1 })
         #expect(try steer("suspend", batch).status == 0)
         server.release()
-        try run.waitFor("it is suspended; go on with: darkroom resume \(try batch) (with --redis unix://")
+        try run.waitFor("it is suspended; go on with: darkroom resume \(scratch.path("out"))\n")
         #expect(try steer("resume", batch).status == 0)
         let outcome = try run.outcome()
         #expect(outcome.status == 0, "\(outcome)")

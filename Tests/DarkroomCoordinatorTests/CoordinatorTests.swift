@@ -88,13 +88,67 @@ import Testing
     @Test func refusesToResumeWithAnotherList() throws {
         let batch = try Coordinator(store: store).submit(SampleList(count: 120), options: .init())
         let other = SampleList(count: 120, url: { "http://photos.example/\($0 == 7 ? 8 : $0).jpg" })
-        for list in [other, SampleList(count: 119), SampleList(count: 50), SampleList(count: 121)] {
+        var longer = other
+        longer.count = 121
+        for list in [other, longer, SampleList(count: 119), SampleList(count: 50)] {
             #expect(code { _ = try Coordinator(store: store).resume(batch.id, list) } == .listDiffers)
         }
-        let whole = try Coordinator(store: store).submit(SampleList(count: 100), options: .init())
-        #expect(code { _ = try Coordinator(store: store).resume(whole.id, SampleList(count: 101)) } == .batchSealed)
         #expect(code { _ = try Coordinator(store: store).resume(BatchID("none"), SampleList(count: 1)) } == .batchGone)
         #expect(try store.facts(of: batch.id) == batch)
+    }
+
+    @Test(arguments: [(120, 121), (120, 150), (120, 400), (100, 101), (100, 250), (1, 2)])
+    func feedsWhatAListHasGained(before: Int, after: Int) throws {
+        let batch = try Coordinator(store: store).submit(SampleList(count: before), options: .init())
+        let grown = try Coordinator(store: store).resume(batch.id, SampleList(count: after))
+        #expect(grown.sealed && grown.photos == after && grown.operations == (after + 49) / 50)
+        #expect(try names(of: grown) == (0..<after).map { "photo \($0)" })
+        #expect(grown.feedDigest == Coordinator.digest(of: SampleList(count: after), operationSize: 50))
+        #expect(try Coordinator(store: store).resume(batch.id, SampleList(count: after)) == grown)
+    }
+
+    @Test func finishedBatchBeginsAnotherRoundForWhatItsListHasGained() throws {
+        let batch = try Coordinator(store: store).submit(SampleList(count: 60), options: .init())
+        func develop(_ letter: String, claim: Int) throws -> [ClaimedOperation] {
+            let call = store.claim(worker: "w", number: claim)
+            guard case .claimed(let claimed) = try store.perform(call) else { return [] }
+            for operation in claimed.operations {
+                let letters = operation.letters.map { $0 == UInt8(ascii: "N") ? letter.utf8.first! : $0 }
+                _ = try store.perform(
+                    store.report(operation.held, worker: "w", letters: letters, bytesIn: 1, bytesOut: 1))
+            }
+            return claimed.operations
+        }
+        #expect(try develop("i", claim: 1).count == 2)
+        #expect(try store.facts(of: batch.id)?.state == .finished)
+        let grown = try Coordinator(store: store).resume(batch.id, SampleList(count: 130))
+        #expect(grown.state == .ready && grown.round == 2 && grown.sealed)
+        // The last operation runs again for its new photos alone.
+        let claimed = try develop("F", claim: 2)
+        #expect(claimed.map(\.held.number) == [2, 3])
+        #expect(
+            claimed.map { String(decoding: $0.letters, as: UTF8.self) } == [
+                String(repeating: "i", count: 10) + String(repeating: "N", count: 40),
+                String(repeating: "N", count: 30),
+            ])
+        let ended = try #require(try store.facts(of: batch.id))
+        #expect(ended.state == .finished && ended.counts.failed == 60 && ended.counts.filtered == 70)
+    }
+
+    @Test func waitsWhileTheLastOperationExecutes() throws {
+        let batch = try Coordinator(store: store).submit(SampleList(count: 60), options: .init())
+        guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: 1)) else { return }
+        let growing = Locked(false)
+        let feeding = OnThread { [store] in
+            try Coordinator(store: store) { notice in
+                if case .growing(from: 60) = notice { growing.withLock { $0 = true } }
+            }.resume(batch.id, SampleList(count: 70))
+        }
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !growing.withLock({ $0 }) { try #require(ContinuousClock.now < deadline) }
+        #expect(try store.facts(of: batch.id)?.photos == 60)
+        _ = try store.perform(store.handback(claimed.operations[1].held, worker: "w"))
+        #expect(try feeding.value()?.photos == 70)
     }
 
     @Test func waitsWhileTheWindowIsFull() throws {

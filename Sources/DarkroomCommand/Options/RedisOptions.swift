@@ -15,6 +15,9 @@ struct RedisOptions: ParsableArguments {
     @Option(help: "What the keys begin with; one Redis can serve several.", valueName: "name")
     var namespace: String = "darkroom"
 
+    /// The Redis of a run that was named by its folder, in place of the one that the options name.
+    private var run: RedisConfiguration?
+
     func validate() throws {
         _ = try configuration()
         do {
@@ -25,7 +28,23 @@ struct RedisOptions: ParsableArguments {
     }
 
     /// Where Redis is and how to get in.
-    func configuration() throws -> RedisConfiguration { try access.configuration(url: redis) }
+    func configuration() throws -> RedisConfiguration { try run ?? access.configuration(url: redis) }
+
+    /// Takes the folder of a `darkroom run` for its batch, and the Redis of the run for the one of the options. Anything else
+    /// stays what it is.
+    func resolving(_ batch: String) throws -> (redis: RedisOptions, batch: String) {
+        guard let reference = try RunReference(batch) else { return (self, batch) }
+        var options = self
+        options.run = reference.redis
+        return (options, reference.batch)
+    }
+
+    /// The same where no batch needs to be named.
+    func resolving(_ batch: String?) throws -> (redis: RedisOptions, batch: String?) {
+        guard let batch else { return (self, nil) }
+        let (redis, name) = try resolving(batch)
+        return (redis, name)
+    }
 
     /// The names of the keys.
     func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }

@@ -29,6 +29,11 @@ extension BatchFacts {
         steering.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
     }
 
+    /// Why photos failed, the most frequent reason first: `timeout 12, http-4xx 3`.
+    var reasonsText: String {
+        failuresByCount.map { "\($0.reason.word) \(HumanText.count($0.count))" }.joined(separator: ", ")
+    }
+
     /// How the batch stands now.
     /// - Throws: ``CommandError`` when it was forgotten meanwhile.
     func refreshed(_ store: BatchStore) throws -> BatchFacts {
@@ -41,10 +46,7 @@ extension BatchFacts {
         let filtered = "\(HumanText.count(counts.filtered)) of \(HumanText.count(photos, of: "photo")) filtered"
         let reason = cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"
         var parts = [stateText + reason, filtered]
-        if counts.failed > 0 {
-            let reasons = failuresByCount.map { "\($0.reason.word) \(HumanText.count($0.count))" }
-            parts.append("\(HumanText.count(counts.failed)) failed (\(reasons.joined(separator: ", ")))")
-        }
+        if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed (\(reasonsText))") }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
         if let seconds = seconds(now: now) { parts.append("in \(HumanText.duration(seconds))") }
         return "\(label): " + parts.joined(separator: ", ")

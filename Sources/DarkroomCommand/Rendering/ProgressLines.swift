@@ -24,42 +24,71 @@ struct ProgressLines {
         done.add(facts.counts.done, at: time)
     }
 
-    /// The stages for a terminal of `width` columns; the feed alone when nobody waits for the rest.
-    func stages(width: Int, feedOnly: Bool) -> [String] {
+    /// The stages for a terminal of `width` columns, and why photos failed; the feed alone when nobody waits for the rest.
+    func stages(width: Int, feedOnly: Bool) -> [StyledLine] {
         let photos = HumanText.count(facts.photos, of: "photo")
-        let feed = label("fed") + ([photos] + rate(fed)).joined(separator: "  ")
+        let feed = StyledLine(label("fed") + ([photos] + rate(fed)).joined(separator: "  ")).cut(to: width)
         if feedOnly { return [feed] }
-        let stages = [
-            (name: "downloaded", count: facts.downloads, text: text(facts.downloads, rate(downloaded))),
-            (
-                name: "filtered", count: facts.counts.done,
-                text: text(facts.counts.done, rate(done) + failures + timeLeft)
-            ),
-        ]
+        let counts = facts.counts
+        let downloads = Stage(
+            name: "downloaded", style: .downloads, text: text(facts.downloads, rate(downloaded)),
+            parts: [.init(count: facts.downloads, style: .downloads)])
+        let filtrations = Stage(
+            name: "filtered", style: .filtrations, text: text(counts.done, rate(done)),
+            failures: counts.failed > 0 ? "  \(HumanText.count(counts.failed)) failed" : "",
+            end: timeLeft.map { "  " + $0 }.joined(),
+            parts: [
+                .init(count: counts.filtered, style: .filtrations), .init(count: counts.failed, style: .bad),
+                .init(count: counts.cancelled, style: .dim, block: "\u{2592}"),
+            ])
+        let stages = [downloads, filtrations]
         // Bars of one length, so that they can be compared.
-        let room = min(40, width - label("").count - (stages.map(\.text.count).max() ?? 0) - 3)
-        let lines = stages.map { label($0.name) + bar($0.count, room: room) + $0.text }
-        return facts.sealed ? lines : [feed] + lines
+        let room = min(40, width - label("").count - (stages.map(\.columns).max() ?? 0) - 3)
+        var lines = facts.sealed ? [] : [feed]
+        lines += stages.map { line($0, room: room).cut(to: width) }
+        if counts.failed > 0 { lines.append(StyledLine(label("failed") + facts.reasonsText, .bad).cut(to: width)) }
+        return lines
     }
 
     /// Everything in one line.
     func line(feedOnly: Bool) -> String {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
         if feedOnly { return ([fed] + rate(self.fed)).joined(separator: ", ") }
+        let failed = facts.counts.failed
+        let failures = failed > 0 ? ["\(HumanText.count(failed)) failed (\(facts.reasonsText))"] : []
         let counts = [
             "\(HumanText.count(facts.downloads)) downloaded", "\(HumanText.count(facts.counts.filtered)) filtered",
         ]
         return ([fed] + counts + failures + rate(done) + timeLeft).joined(separator: ", ")
     }
 
-    private func text(_ count: Int, _ details: [String]) -> String {
-        (["\(HumanText.count(count)) of \(HumanText.count(facts.photos))"] + details).joined(separator: "  ")
+    /// A stage that has a bar.
+    private struct Stage {
+        let name: String
+        let style: StyledLine.Style
+        let text: String
+        var failures = ""
+        var end = ""
+        let parts: [Bar.Part]
+
+        var columns: Int { text.count + failures.count + end.count }
     }
 
-    /// A bar of `room` columns and the space behind it; nothing where there is no room for one.
-    private func bar(_ count: Int, room: Int) -> String {
-        guard room >= 10 else { return "" }
-        return Bar.text(count, of: facts.photos, room: room) + "  "
+    /// - Parameter room: columns of the bar; it is left out where they are few.
+    private func line(_ stage: Stage, room: Int) -> StyledLine {
+        var line = StyledLine(label(stage.name), stage.style)
+        if room >= 10 {
+            line.append(Bar.line(stage.parts, of: facts.photos, room: room))
+            line.append("  ")
+        }
+        line.append(stage.text, stage.style)
+        line.append(stage.failures, .bad)
+        line.append(stage.end, stage.style)
+        return line
+    }
+
+    private func text(_ count: Int, _ details: [String]) -> String {
+        (["\(HumanText.count(count)) of \(HumanText.count(facts.photos))"] + details).joined(separator: "  ")
     }
 
     private func label(_ name: String) -> String { name + String(repeating: " ", count: 12 - name.count) }
@@ -67,10 +96,6 @@ struct ProgressLines {
     private func rate(_ meter: RateMeter) -> [String] {
         guard let rate = meter.perSecond, rate > 0 else { return [] }
         return [HumanText.rate(rate)]
-    }
-
-    private var failures: [String] {
-        facts.counts.failed > 0 ? ["\(HumanText.count(facts.counts.failed)) failed"] : []
     }
 
     private var timeLeft: [String] {

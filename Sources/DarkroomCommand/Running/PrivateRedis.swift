@@ -55,6 +55,13 @@ final class PrivateRedis {
         Self.removeSocketFolder(of: folder)
     }
 
+    /// The URL of the Redis of a run that works at the moment; nil when none does.
+    /// - Parameter state: the folder `.darkroom` of the run.
+    static func url(in state: Folder) -> String? {
+        guard let text = try? state.contents(of: urlName, maxBytes: 4096) else { return nil }
+        return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
+    }
+
     /// Removes what the Redis of a folder has kept, which must not run.
     static func forget(in folder: RunFolder) throws {
         do {

@@ -52,18 +52,32 @@ final class RunFolder {
 
     deinit { close(lock) }
 
+    /// Opens the folder `.darkroom` of an output folder that a run was begun in.
+    /// - Returns: nil when there is none, or when others than this process's user may write there.
+    static func existing(inOutput path: String) -> Folder? {
+        guard let state = try? Folder(trusted: path).folder(name), (try? state.requirePrivate()) != nil else {
+            return nil
+        }
+        return state
+    }
+
     /// What was begun here; nil when nothing was.
     func noted() throws -> RunState? {
         do {
-            guard try state.status(of: Self.identityName) != nil else { return nil }
-            let text = try state.contents(of: Self.identityName, maxBytes: 1 << 20)
-            return try JSONDecoder().decode(RunState.self, from: Data(text))
+            return try Self.noted(in: state)
         } catch {
             let found = (error as? SystemFailure)?.text ?? "\(error)"
             throw CoordinatorError(
                 .stateLost,
                 "\(path)/\(Self.identityName): what was begun here cannot be read (\(found)); --again does all again")
         }
+    }
+
+    /// What was begun, as the folder `.darkroom` of an output folder says; nil when nothing was.
+    static func noted(in state: Folder) throws -> RunState? {
+        guard try state.status(of: identityName) != nil else { return nil }
+        let text = try state.contents(of: identityName, maxBytes: 1 << 20)
+        return try JSONDecoder().decode(RunState.self, from: Data(text))
     }
 
     /// Notes what is begun here.

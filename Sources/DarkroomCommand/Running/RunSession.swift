@@ -83,28 +83,50 @@ final class RunSession {
             coordinator.stop()
             worker.stop()
         }
+        var isWorking = false
+        func work() throws {
+            if !isWorking { try worker.start() }
+            isWorking = true
+        }
         let wasFinished = begun?.state == .finished
-        let isWorkLeft = !wasFinished || (retry && (begun?.counts.failed ?? 0) > 0)
-        if isWorkLeft { try worker.start() }
+        if !wasFinished || (retry && (begun?.counts.failed ?? 0) > 0) { try work() }
         defer {
             // Without its Redis nothing of what it holds can be handed back.
             if privateRedis?.isRunning == false { worker.leave() } else { worker.stop() }
-            if isWorkLeft { worker.wait() }
+            if isWorking { worker.wait() }
         }
-        var batch = try watch(feed(list, coordinator, begun), interruption)
+        var batch = try watch(feed(list, coordinator, begun), interruption, onOpen: work)
         // Of a cancelled batch nothing more is fed, also where the feeder still waits for its list.
         coordinator.stop()
         if retry, batch.state == .finished, !batch.cancelled {
             batch = try retryFailed(batch, list, interruption)
         }
+        if batch.state == .finished, !batch.cancelled { try tellOfLeftOver(batch) }
         return Outcome(
-            batch: batch, now: try store.time(), wasFinished: !isWorkLeft, isInterrupted: batch.state != .finished)
+            batch: batch, now: try store.time(), wasFinished: !isWorking, isInterrupted: batch.state != .finished)
     }
+
+    /// Names files that a batch before has written, and this one has not.
+    private func tellOfLeftOver(_ batch: BatchFacts) throws {
+        let left = try replaced.leftOver(by: batch.id)
+        guard !left.isEmpty else { return }
+        progress.note(
+            "\(HumanText.count(left.count, of: "file")) of the batch before \(left.count == 1 ? "is" : "are") of no photo of this "
+                + "one: \(HumanText.list(left)); \(replaced.leftOverPath) names all, remove what you do not need"
+        )
+    }
+
+    private var replaced: ReplacedFiles { ReplacedFiles(folder) }
 
     /// Forgets the batch that was begun here, with its manifest; a state that cannot be read has none that is known.
     private func forget() throws {
         guard let state = try? folder.noted() else { return try folder.forget() }
         while case .more = try store.perform(store.forget(state.batch, unfinished: true)) {}
+        do {
+            try replaced.note(filesOf: state.batch)
+        } catch {
+            progress.note("which files the batch before has written cannot be told: \(error)")
+        }
         folder.output.withdraw(state.batch)
         try folder.forget()
     }
@@ -160,7 +182,10 @@ final class RunSession {
     }
 
     /// Shows how the batch goes on until it has finished or is interrupted.
-    private func watch(_ feed: BatchFeed, _ interruption: RunInterruption) throws -> BatchFacts {
+    /// - Parameter onOpen: called while there is work: a batch that had finished goes on when its list has grown.
+    private func watch(
+        _ feed: BatchFeed, _ interruption: RunInterruption, onOpen: () throws -> Void
+    ) throws -> BatchFacts {
         let id: BatchID
         do {
             id = try feed.waitUntilBegun()
@@ -171,27 +196,38 @@ final class RunSession {
         do {
             let begun = try store.batch(named: id.description)
             if begun.state != .finished {
-                progress.note("batch \(id); from another terminal: darkroom status \(address)")
+                progress.note("batch \(id); from another terminal: darkroom watch \(nameForOthers)")
             }
-            let batch = try waitUntilFinished(begun, interruption) { _ = try feed.waitUntilEnded(for: .zero) }
-            if !interruption.isRequested, !batch.cancelled { _ = try feed.waitUntilEnded() }
-            return batch
+            while true {
+                // The facts are read after this: a feed that has ended changes nothing more.
+                let hasEnded = feed.hasEnded
+                let batch = try waitUntilFinished(store.batch(named: id.description), interruption) { batch in
+                    if batch.state != .finished { try onOpen() }
+                    _ = try feed.waitUntilEnded(for: .zero)
+                }
+                if interruption.isRequested || batch.cancelled || hasEnded { return batch }
+                _ = try feed.waitUntilEnded(for: .milliseconds(100))
+            }
         } catch let error as CoordinatorError where error.code == .stopped {
             return try store.batch(named: id.description)
-        } catch let error as CoordinatorError where [.listDiffers, .batchSealed].contains(error.code) {
+        } catch let error as CoordinatorError where error.code == .listDiffers {
             throw CoordinatorError(error.code, "\(error); or say --again to do all again over the same files")
         }
     }
 
     /// Shows how the batch goes on until it has finished or is interrupted; what `check` throws ends the waiting.
     private func waitUntilFinished(
-        _ batch: BatchFacts, _ interruption: RunInterruption, check: () throws -> Void = {}
+        _ batch: BatchFacts, _ interruption: RunInterruption, check: (BatchFacts) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         var waiter = BatchWaiter(
             store, redis: redis.displayName, warnAfter: .seconds(5),
-            warn: { [progress, address] text in
-                let how = text.contains(": darkroom ") ? " (with \(address))" : ""
-                if !interruption.isRequested { progress.note(text + how) }
+            warn: { [progress, nameForOthers, address] text in
+                // Other programs find the batch by its folder, and the private Redis by its address.
+                let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
+                let named = text[command...].replacing(" \(batch.id)", with: " \(nameForOthers)")
+                let isOfRedis = command != text.endIndex && named == text[command...]
+                guard !interruption.isRequested else { return }
+                progress.note(text[..<command] + named + (isOfRedis ? " (with \(address))" : ""))
             },
             onAway: { [privateRedis] in
                 try privateRedis?.checkRunning()
@@ -201,7 +237,7 @@ final class RunSession {
         return try waiter.wait(for: batch) { batch, problems in
             progress.show(batch, problems: problems)
             if interruption.isRequested { return true }
-            try check()
+            try check(batch)
             return false
         }
     }
@@ -230,6 +266,11 @@ final class RunSession {
         } catch let error as CoordinatorError where error.code == .stopped {
             return try store.batch(named: batch.id.description)
         }
+    }
+
+    /// How another terminal names the batch: by its folder; of a shared Redis by its id.
+    private var nameForOthers: String {
+        privateRedis == nil ? "\(identity.output) --redis ..." : identity.output
     }
 
     private var address: String {

@@ -27,10 +27,11 @@ struct BatchWaiter {
     private let warn: (String) -> Void
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
-    private var problems: [BatchProblem] = []
-    private var nextProblems = ContinuousClock.now
     private var warned: Set<Warned> = []
     private var hasToldOutage = false
+    /// What hinders the batches, as it was read last: all workers are read for it.
+    private var problems: [BatchProblem] = []
+    private var nextProblems = ContinuousClock.now
 
     /// - Parameters:
     ///   - redis: how messages call the Redis.

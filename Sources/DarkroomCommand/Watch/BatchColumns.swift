@@ -81,9 +81,8 @@ struct BatchColumns {
         var line = StyledLine(TextWidth.padded(label, to: name), batch.isOpen ? .bold : .plain)
         if bar > 0 {
             line.append("  ")
-            let full = Bar.filled(batch.counts.done, of: batch.photos, room: bar)
-            line.append(String(repeating: "\u{2588}", count: full), batch.isOpen ? .good : .dim)
-            line.append(String(repeating: "\u{2591}", count: bar - full), .dim)
+            let part = Bar.Part(count: batch.counts.done, style: batch.isOpen ? .good : .dim)
+            line.append(Bar.line([part], of: batch.photos, room: bar))
         }
         for column in columns {
             line.append("  ")

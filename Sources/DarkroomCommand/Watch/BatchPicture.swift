@@ -94,29 +94,17 @@ struct BatchPicture {
     }
 
     private func downloadBar(_ room: Int) -> StyledLine {
-        let full = Bar.filled(batch.downloads, of: batch.photos, room: room)
-        var bar = StyledLine(String(repeating: "\u{2588}", count: full))
-        bar.append(String(repeating: "\u{2591}", count: room - full), .dim)
-        return bar
+        Bar.line([.init(count: batch.downloads, style: .plain)], of: batch.photos, room: room)
     }
 
     /// Filtered, then failed, then cancelled photos, each in its colour.
     private func filterBar(_ room: Int) -> StyledLine {
         let counts = batch.counts
-        let parts: [(count: Int, block: String, style: StyledLine.Style)] = [
-            (counts.filtered, "\u{2588}", .good), (counts.failed, "\u{2588}", .bad),
-            (counts.cancelled, "\u{2592}", .dim),
-        ]
-        var bar = StyledLine()
-        var done = 0
-        for part in parts {
-            let before = Bar.filled(done, of: batch.photos, room: room)
-            done += part.count
-            let after = Bar.filled(done, of: batch.photos, room: room)
-            bar.append(String(repeating: part.block, count: after - before), part.style)
-        }
-        bar.append(String(repeating: "\u{2591}", count: room - bar.columns), .dim)
-        return bar
+        return Bar.line(
+            [
+                .init(count: counts.filtered, style: .good), .init(count: counts.failed, style: .bad),
+                .init(count: counts.cancelled, style: .dim, block: "\u{2592}"),
+            ], of: batch.photos, room: room)
     }
 
     private func progress(_ count: Int) -> [String] {

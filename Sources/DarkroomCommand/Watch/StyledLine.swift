@@ -10,6 +10,8 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
         case good = "32"
         case warning = "33"
         case bad = "31"
+        case downloads = "92"
+        case filtrations = "95"
     }
 
     private struct Span: Equatable {

@@ -24,6 +24,7 @@ struct WatchCommand: ParsableCommand {
         // Before anything that starts a thread.
         let inbox = try WatchInbox()
         WatchSession.receiveSignals(into: inbox)
+        let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let watched = try batch.map { try store.batch(named: $0).id }
         let configuration = try redis.configuration()

@@ -83,10 +83,7 @@ struct WatchLines {
             batch.stateText, "\(HumanText.count(batch.photos, of: "photo"))\(batch.sealed ? "" : " so far")",
             "\(HumanText.count(batch.downloads)) downloaded", "\(HumanText.count(counts.filtered)) filtered",
         ]
-        if counts.failed > 0 {
-            let reasons = batch.failuresByCount.map { "\($0.reason.word) \(HumanText.count($0.count))" }
-            parts.append("\(HumanText.count(counts.failed)) failed (\(reasons.joined(separator: ", ")))")
-        }
+        if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed (\(batch.reasonsText))") }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
         if !batch.steeringText.isEmpty { parts.append(batch.steeringText) }
         return "\(batch.label): " + parts.joined(separator: ", ")

@@ -15,6 +15,13 @@ struct WatchModel {
         var fed = RateMeter()
         var downloaded = RateMeter()
         var done = RateMeter()
+
+        /// Takes how the batch stands now.
+        mutating func add(_ batch: BatchFacts, at time: ContinuousClock.Instant) {
+            fed.add(batch.photos, at: time)
+            downloaded.add(batch.downloads, at: time)
+            done.add(batch.counts.done, at: time)
+        }
     }
 
     private static let noticesStayFor = Duration.seconds(5)
@@ -56,9 +63,7 @@ struct WatchModel {
         var rates: [BatchID: Rates] = [:]
         for batch in snapshot.batches where batch.state != .finished || watched != nil {
             var meters = self.rates[batch.id] ?? Rates()
-            meters.fed.add(batch.photos, at: time)
-            meters.downloaded.add(batch.downloads, at: time)
-            meters.done.add(batch.counts.done, at: time)
+            meters.add(batch, at: time)
             rates[batch.id] = meters
         }
         self.rates = rates

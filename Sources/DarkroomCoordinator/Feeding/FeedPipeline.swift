@@ -11,7 +11,7 @@ final class FeedPipeline {
     enum ReadAgain: Error {
         /// Redis has lost operations that it had confirmed (a failover).
         case rolledBack
-        /// Somebody else has fed the batch as far as this feeder wants to, and sealed it: it is to be compared.
+        /// Somebody else has fed the batch to the end of a list: this list is to be compared with it.
         case overtaken
     }
     /// Thrown when the batch was cancelled: it takes nothing more.
@@ -83,8 +83,9 @@ final class FeedPipeline {
             case .ask: try ask()
             case .restart: throw ReadAgain.rolledBack
             case .give(up: .cancelled): throw Cancelled()
-            case .give(up: .sealed): try ask()
-            case .give(up: let reply): throw refusal(reply)
+            case .give(up: .gone): throw gone
+            // The list is compared with what the batch is now, and may go on behind it.
+            case .give: throw ReadAgain.overtaken
             }
         }
     }
@@ -138,30 +139,16 @@ final class FeedPipeline {
 
     /// Asks Redis where it stands.
     private func ask() throws {
-        guard let facts = try control.retrying({ try store.facts(of: batch) }) else { throw refusal(.gone) }
+        guard let facts = try control.retrying({ try store.facts(of: batch) }) else { throw gone }
         guard !facts.cancelled else { throw Cancelled() }
-        // A list that has more than the batch was sealed with is not its list.
-        guard !facts.sealed else { throw packed > facts.operations ? refusal(.sealed) : ReadAgain.overtaken }
+        guard !facts.sealed else { throw ReadAgain.overtaken }
         window.redisExpects(facts.operations + 1)
         dropConfirmed()
     }
 
-    private func refusal(_ reply: FeedReply) -> CoordinatorError {
-        switch reply {
-        case .gone:
-            CoordinatorError(
-                .batchGone,
-                "batch \(batch) is not in Redis any more: it was forgotten while it was fed; submit the list again")
-        case .short:
-            CoordinatorError(
-                .listDiffers,
-                "batch \(batch): the list fed before ended with operation \(window.confirmed), this one goes on; "
-                    + "resume with the same list, or submit it as a new batch")
-        default:
-            CoordinatorError(
-                .batchSealed,
-                "batch \(batch) is sealed and takes no more, but this list goes on; submit "
-                    + "it as a new batch")
-        }
+    private var gone: CoordinatorError {
+        CoordinatorError(
+            .batchGone,
+            "batch \(batch) is not in Redis any more: it was forgotten while it was fed; submit the list again")
     }
 }

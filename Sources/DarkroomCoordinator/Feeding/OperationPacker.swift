@@ -56,11 +56,18 @@ struct OperationPacker {
         return digest
     }
 
+    /// The digest of the feed up to the last photo, as if the operation ended there.
+    var digestSoFar: String { Hexadecimal.text(sum()) }
+
     private mutating func digest() -> String {
+        lastDigest = sum()
+        return Hexadecimal.text(lastDigest)
+    }
+
+    private func sum() -> [UInt8] {
         hash.update(lastDigest)
         hash.update(entry)
-        lastDigest = hash.finalize()
-        return Hexadecimal.text(lastDigest)
+        return hash.finalize()
     }
 
     private mutating func begin() {

@@ -26,12 +26,15 @@ public struct ManifestReader: Sendable {
 
     /// Calls `body` with every line: batch by batch, each in the order of its list.
     public func forEachLine(_ body: (ManifestLine) throws -> Void) throws {
-        for batch in try batches() {
-            for number in try parts(of: batch) {
-                var part = try part(number, of: batch)
-                for operation in part.operations {
-                    for line in try part.lines(ofOperation: operation) { try body(line) }
-                }
+        for batch in try batches() { try forEachLine(of: batch, body) }
+    }
+
+    /// Calls `body` with every line of a batch, in the order of its list.
+    public func forEachLine(of batch: BatchID, _ body: (ManifestLine) throws -> Void) throws {
+        for number in try parts(of: batch) {
+            var part = try part(number, of: batch)
+            for operation in part.operations {
+                for line in try part.lines(ofOperation: operation) { try body(line) }
             }
         }
     }

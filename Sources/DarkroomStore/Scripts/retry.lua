@@ -8,20 +8,20 @@
 -- {'GONE'}  {'CANCELLED'} a cancelled batch is not retried  {'BUSY'} what waited for it is just being released: try again
 local prefix, id, operation, last = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = prefix .. 'batch:' .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed', 'round',
-    'spent', 'started', 'finished', 'output', 'output.taken', 'submitted')
+local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed',
+    'output', 'output.taken', 'submitted')
 if not b[1] then return {'GONE'} end
 if b[2] == '1' then return {'CANCELLED'} end
 if redis.call('ZSCORE', prefix .. 'releases', id) then return {'BUSY'} end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-if b[13] and b[13] ~= '' then
-    local holder = redis.call('HGET', prefix .. 'outputs', b[13])
+if b[9] and b[9] ~= '' then
+    local holder = redis.call('HGET', prefix .. 'outputs', b[9])
     if holder and holder ~= id and ARGV[5] ~= '1' then return {'OUTPUT', holder} end
     -- Workers let the batch have the folder that took it last, see FolderHolder.
     if holder ~= id or ARGV[5] == '1' then
-        redis.call('HSET', prefix .. 'outputs', b[13], id)
-        redis.call('HSET', key, 'output.taken', math.max(now, (b[14] or b[15]) + 1))
+        redis.call('HSET', prefix .. 'outputs', b[9], id)
+        redis.call('HSET', key, 'output.taken', math.max(now, (b[10] or b[11]) + 1))
     end
 end
 local size, photos = tonumber(b[3]), tonumber(b[4])
@@ -74,12 +74,7 @@ if retried > 0 then
     redis.call('HDEL', key .. ':failures', unpack(forgotten))
     redis.call('HSET', key, 'operations.ended', b[6], 'operations.kept', b[7], 'count.failed', b[8] - retried)
     if b[1] == 'finished' then
-        redis.call('HSET', key, 'state', 'ready', 'round', b[9] + 1, 'started', '', 'finished', '',
-            'spent', (b[10] or 0) + (tonumber(b[11]) and tonumber(b[12]) and math.max(0, b[12] - b[11]) or 0))
-        redis.call('ZREM', prefix .. 'expiring', id)
-        local about = '"time":' .. now .. ',"batch":"' .. id .. '",'
-        redis.call('PUBLISH', prefix .. 'events', '{"event":"isFinished",' .. about .. '"value":false}')
-        redis.call('PUBLISH', prefix .. 'events', '{"event":"isReady",' .. about .. '"value":true}')
+--#include reopening.lua
     end
 --#include urgent.lua
 --#include stand.lua

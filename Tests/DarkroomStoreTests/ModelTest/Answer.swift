@@ -22,6 +22,7 @@ enum Answer: Equatable {
     case undepend(UndependReply)
     case retry(RetryReply)
     case restore(RestoreReply)
+    case grow(GrowReply)
     case takeWebhook(TakeWebhookReply)
     case settled(Bool)
     /// Leave, and expire, which say nothing of interest.
@@ -67,6 +68,7 @@ extension Answer: CustomStringConvertible {
         case .undepend(let reply): return "\(reply)"
         case .retry(let reply): return "\(reply)"
         case .restore(let reply): return "\(reply)"
+        case .grow(let reply): return "\(reply)"
         case .takeWebhook(let reply): return "\(reply)"
         case .settled(let isDone): return isDone ? "settled" : "taken by another"
         case .done: return "done"
@@ -132,6 +134,7 @@ extension Answer: CustomStringConvertible {
         case .retry(.outputTaken): "retry: output taken"
         case .retry(let reply): "retry: \(reply)"
         case .restore(let reply): "restore: \(reply)"
+        case .grow(let reply): "grow: \(reply)"
         case .takeWebhook(.taken): "webhook: taken"
         case .takeWebhook(.moved): "webhook: moved"
         case .settled(let isDone): "webhook: \(isDone ? "settled" : "not settled")"
@@ -159,7 +162,7 @@ extension Answer: CustomStringConvertible {
         "depend: moved", "depend: gone", "depend: itself", "undepend: removed", "undepend: before", "undepend: gone",
         "retry: some", "retry: some, not kept", "retry: none", "retry: none, not kept", "retry: cancelled",
         "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone",
-        "webhook: taken",
+        "webhook: taken", "grow: grown", "grow: gone", "grow: cancelled", "grow: differs", "grow: busy",
         "webhook: moved", "webhook: settled", "webhook: not settled", "done", "refused",
     ]
 

@@ -48,6 +48,11 @@ struct FeederModel {
 
     mutating func expects(_ id: BatchID, _ number: Int) { expected[id] = number }
 
+    /// The list of a batch has photos behind those that it had.
+    mutating func grow(_ id: BatchID, to photos: Int) {
+        for at in batches.indices where batches[at].id == id { batches[at].photos = photos }
+    }
+
     /// There is no such batch, any more or at all.
     mutating func drop(_ id: BatchID) { batches.removeAll { $0.id == id } }
 

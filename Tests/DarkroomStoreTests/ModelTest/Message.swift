@@ -27,6 +27,8 @@ enum Message {
     case undepend(BatchID, from: BatchID)
     case retry(BatchID, ClosedRange<Int>, [FailureReason], overwrite: Bool)
     case restore(BatchID, number: Int, photos: Int)
+    /// A list has grown: what the feeder found, and the photos of the last operation from now on.
+    case grow(BatchID, operations: Int, photos: Int, digest: String, last: Int?)
     case takeWebhook(DueWebhook, Duration)
     case settleWebhook(String, score: Int, retryAfter: Duration?)
 
@@ -56,6 +58,11 @@ enum Message {
 
     /// The digest that the tests feed with an operation.
     static func digest(_ id: BatchID, _ number: Int) -> String { "digest of \(id)/\(number)" }
+
+    /// The digest that the tests feed with an operation that has grown.
+    static func digest(_ id: BatchID, _ number: Int, grownTo photos: Int) -> String {
+        "\(digest(id, number)) with \(photos) photos"
+    }
 
     /// What the tests keep of a failed photo.
     static func failure(_ index: Int) -> String { "{\"index\":\(index)}" }
@@ -126,6 +133,17 @@ extension Message {
         case .depend(let id, let other, let version):
             return .depend(try store.perform(store.depend(id, on: other, version: version)))
         case .undepend(let id, let other): return .undepend(try store.perform(store.undepend(id, from: other)))
+        case .grow(let id, let operations, let photos, let digest, let last):
+            return .grow(
+                try store.perform(
+                    store.grow(
+                        id, fed: (operations, photos, digest),
+                        last: last.map {
+                            (
+                                $0, Array(Self.entry(id, operations, $0).utf8),
+                                Self.digest(id, operations, grownTo: $0)
+                            )
+                        })))
         case .retry(let id, let operations, let reasons, let overwrite):
             return .retry(
                 try store.perform(
@@ -200,6 +218,8 @@ extension Message: CustomStringConvertible {
         case .clearLimits: return "no limits"
         case .depend(let id, let other, let version): return "\(id) waits for \(other), as of \(version)"
         case .undepend(let id, let other): return "\(id) no longer waits for \(other)"
+        case .grow(let id, let operations, let photos, _, let last):
+            return "grow \(id), \(operations) operations, \(photos) photos, the last to \(last ?? 0)"
         case .retry(let id, let operations, let reasons, let overwrite):
             return
                 "retry \(operations) of \(id), reasons \(reasons.map(\.word))\(overwrite ? ", taking the folder" : "")"

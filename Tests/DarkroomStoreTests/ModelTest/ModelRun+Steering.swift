@@ -5,9 +5,9 @@ import DarkroomModel
 
 /// What users do with batches that run, and what follows when they have ended.
 extension ModelRun {
-    /// What users change, and how often in 44 cases.
+    /// What users change, and how often in 46 cases.
     func steer() throws {
-        switch Int.random(in: 0..<44, using: &random) {
+        switch Int.random(in: 0..<46, using: &random) {
         case 0..<2: try cancel()
         case 2..<7: try cancelPhotos()
         case 7..<14: try suspend()
@@ -20,7 +20,8 @@ extension ModelRun {
         case 33..<38: try retry()
         case 38: try loseEntry()
         case 39..<41: try restore()
-        default: try callWebhook()
+        case 41..<44: try callWebhook()
+        default: try grow()
         }
     }
 
@@ -156,6 +157,28 @@ extension ModelRun {
         let last = random.chance(60) ? operations : Int.random(in: first...operations + 2, using: &random)
         let reasons = random.pick([[], [], [.notAURL], [.timeout, .other]] as [[FailureReason]])!
         _ = try deliver(.retry(id, first...max(first, last), reasons, overwrite: random.chance(20)))
+    }
+
+    /// A list has grown since it was fed to its end.
+    private func grow() throws {
+        guard let id = anyBatch({ $0.sealed && $0.operations > 0 }), let batch = bench.state.batches[id] else {
+            _ = try deliver(.grow(BatchID("nobody's"), operations: 1, photos: 1, digest: "", last: nil))
+            return
+        }
+        let photos = batch.letters.count
+        let held = photos - (batch.operations - 1) * batch.size
+        let isShort = batch.operations > 0 && held < batch.size
+        let last = isShort ? Int.random(in: held + 1...batch.size, using: &random) : nil
+        // What was looked at may be older than what is there.
+        let digest = random.chance(10) ? "another digest" : batch.digest
+        let message = Message.grow(id, operations: batch.operations, photos: photos, digest: digest, last: last)
+        guard case .grow(.grown) = try deliver(message) else { return }
+        let size = batch.size
+        let full = last == nil || last == size
+        coordinator.grow(
+            id,
+            to: (last.map { photos - held + $0 } ?? photos) + (full ? Int.random(in: 0...size * 3, using: &random) : 0))
+        coordinator.expects(id, batch.operations + 1)
     }
 
     /// An operation with failures whose entry was not kept, as if 10,000 had been before it.

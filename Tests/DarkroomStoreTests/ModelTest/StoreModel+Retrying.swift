@@ -41,20 +41,48 @@ extension StoreModel {
             batch.queue.insert(number)
         }
         if retried > 0 {
-            if batch.state == .finished {
-                batch.state = .ready
-                batch.round += 1
-                if let started = batch.started, let finished = batch.finished {
-                    batch.spent += max(0, finished - started)
-                }
-                batch.started = nil
-                batch.finished = nil
-                state.expiring[id] = nil
-            }
             state.batches[id] = batch
+            if batch.state == .finished { reopen(id) }
             stand(id)
         }
         return .retried(photos: retried, notKept: notKept, next: nil)
+    }
+
+    /// Begins a new round of a batch that has finished.
+    private mutating func reopen(_ id: BatchID) {
+        let batch = state.batches[id]!
+        if let started = batch.started, let finished = batch.finished {
+            state.batches[id]!.spent += max(0, finished - started)
+        }
+        state.batches[id]!.state = .ready
+        state.batches[id]!.round += 1
+        state.batches[id]!.started = nil
+        state.batches[id]!.finished = nil
+        state.expiring[id] = nil
+    }
+
+    mutating func grow(_ id: BatchID, _ operations: Int, _ photos: Int, _ digest: String, _ last: Int?) -> Answer {
+        guard var batch = state.batches[id], batch.state != nil else { return .grow(.gone) }
+        if batch.isCancelled { return .grow(.cancelled) }
+        guard batch.operations == operations, batch.letters.count == photos, batch.digest == digest else {
+            return .grow(.differs)
+        }
+        if state.releases[id] != nil { return .grow(.busy) }
+        if let last {
+            let first = (operations - 1) * batch.size
+            guard last <= batch.size, first + last > photos else { return .refused }
+            if batch.executing[operations] != nil { return .grow(.busy) }
+            batch.queue.insert(operations)
+            batch.entries[operations] = Message.entry(id, operations, last)
+            batch.letters += Array(repeating: UInt8(ascii: "N"), count: first + last - photos)
+            batch.digest = Message.digest(id, operations, grownTo: last)
+        }
+        batch.sealed = false
+        batch.feederSeen = now
+        state.batches[id] = batch
+        if batch.state == .finished { reopen(id) }
+        stand(id)
+        return .grow(.grown)
     }
 
     mutating func restore(_ id: BatchID, _ number: Int, _ photos: Int) -> RestoreReply {

@@ -41,6 +41,8 @@ struct StoreModel {
         case .undepend(let id, let other): return .undepend(undepend(id, other))
         case .retry(let id, let operations, let reasons, let overwrite):
             return .retry(retry(id, operations, reasons, overwrite))
+        case .grow(let id, let operations, let photos, let digest, let last):
+            return grow(id, operations, photos, digest, last)
         case .restore(let id, let number, let photos): return .restore(restore(id, number, photos))
         case .takeWebhook(let due, let duration): return .takeWebhook(takeWebhook(due, duration))
         case .settleWebhook(let member, let score, let delay): return .settled(settle(member, score, delay))

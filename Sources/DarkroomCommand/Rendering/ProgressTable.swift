@@ -1,0 +1,32 @@
+import Darkroom
+
+/// What is shown of several batches while they go on: a row with a bar for each that is open, as in `watch`.
+struct ProgressTable {
+    private static let mostRows = 10
+
+    private var batches: [BatchFacts] = []
+    private var problems: [BatchProblem] = []
+    private var rates: [BatchID: WatchModel.Rates] = [:]
+
+    /// Takes how the batches stand now, and what hinders them.
+    mutating func update(
+        _ batches: [BatchFacts], problems: [BatchProblem], at time: ContinuousClock.Instant = .now
+    ) {
+        self.batches = batches
+        self.problems = problems
+        for batch in batches where batch.state != .finished { rates[batch.id, default: .init()].add(batch, at: time) }
+    }
+
+    /// The rows for a terminal of `width` columns.
+    func lines(width: Int) -> [StyledLine] {
+        let open = batches.filter { $0.state != .finished }
+        let shown = Array(open.prefix(Self.mostRows))
+        let table = BatchColumns(shown, rates: rates, problems: problems, now: 0, width: width)
+        let hindered = Set(problems.compactMap(\.batch))
+        var lines = [table.heading] + shown.map { table.row($0, isHindered: hindered.contains($0.id)) }
+        var rest = ["\(HumanText.count(batches.count - open.count)) finished"]
+        if open.count > shown.count { rest.insert("and \(HumanText.count(open.count - shown.count)) more", at: 0) }
+        lines.append(StyledLine(rest.joined(separator: ", "), .dim).cut(to: width))
+        return lines
+    }
+}

@@ -1,0 +1,54 @@
+import Darkroom
+import DarkroomFiles
+import Foundation
+
+/// The files that a batch had written before `--again`: those that the new batch does not write are left over.
+///
+/// Nothing is removed: the photos of the old list may be all that is left of them. They are noted in the folder of the run
+/// until the new batch has finished, so that an interruption loses nothing.
+struct ReplacedFiles {
+    private let folder: RunFolder
+
+    private static let replacedName = "replaced.txt"
+    private static let leftOverName = "left-over.txt"
+
+    init(_ folder: RunFolder) { self.folder = folder }
+
+    /// Where those that are left over are named, a path below the output folder a line.
+    var leftOverPath: String { folder.path + "/" + Self.leftOverName }
+
+    /// Notes the files that the manifest of a batch says it has written, beside those noted before.
+    func note(filesOf batch: BatchID) throws {
+        let files = try noted().union(written(by: batch))
+        if !files.isEmpty { try write(files.sorted(), to: Self.replacedName) }
+    }
+
+    /// The files noted that are still there and that a batch has not written; they are noted as left over from now on.
+    func leftOver(by batch: BatchID) throws -> [String] {
+        let noted = try noted()
+        guard !noted.isEmpty else { return [] }
+        let output = try Folder(trusted: folder.output.path)
+        let left = try noted.subtracting(written(by: batch)).filter { try output.status(of: $0) != nil }.sorted()
+        if left.isEmpty { try folder.state.remove(Self.leftOverName) } else { try write(left, to: Self.leftOverName) }
+        try folder.state.remove(Self.replacedName)
+        return left
+    }
+
+    private func noted() throws -> Set<String> {
+        guard try folder.state.status(of: Self.replacedName) != nil else { return [] }
+        let text = String(decoding: try folder.state.contents(of: Self.replacedName), as: UTF8.self)
+        return Set(text.split(separator: "\n").map(String.init))
+    }
+
+    private func written(by batch: BatchID) throws -> Set<String> {
+        var files: Set<String> = []
+        try ManifestReader(output: folder.output.path).forEachLine(of: batch) { line in
+            if let file = line.file { files.insert(file) }
+        }
+        return files
+    }
+
+    private func write(_ files: [String], to name: String) throws {
+        try folder.state.replace(name, with: Array(files.map { $0 + "\n" }.joined().utf8))
+    }
+}
