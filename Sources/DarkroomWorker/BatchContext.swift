@@ -86,6 +86,9 @@ final class BatchContext: Sendable {
         place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, sign: $0.sign) }
     }
 
+    /// When the batch took its output folder, as far as this worker knows.
+    var taken: Int { place?.holder?.number ?? 0 }
+
     /// The folders that something of the batch is written to.
     var folders: [String] { [place?.folder, originals?.path].compactMap { $0 } }
 
@@ -108,7 +111,8 @@ final class BatchContext: Sendable {
         } catch {
             throw Refusal(
                 reason: "its output folder cannot be used: "
-                    + (place.detail(of: error) ?? "\(error.attempted) \(place.signPath): \(error.text)"))
+                    + (place.detail(of: error) ?? "\(error.attempted) \(place.signPath): \(error.text)"),
+                isOfHolder: error.attempted == "hold" && error.error == EBUSY)
         }
     }
 
@@ -184,4 +188,6 @@ final class BatchContext: Sendable {
 /// Why a worker does not take a batch: it leaves the batch to others.
 struct Refusal: Error, Equatable {
     let reason: String
+    /// Another batch has taken the output folder; this one may take it back.
+    var isOfHolder = false
 }
