@@ -30,7 +30,7 @@ let package = Package(
         .target(
             name: "DarkroomRedis", dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency"]),
         .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency"]),
-        .target(name: "DarkroomImaging", dependencies: ["CImaging"]),
+        .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
 
         // Darkroom itself.
@@ -70,7 +70,8 @@ let package = Package(
             dependencies: ["DarkroomRedis", "DarkroomPhotoServer", "DarkroomConcurrency", "CSystem"],
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
-        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
+        .target(name: "CAttacks", path: "Tests/CAttacks"),
+        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom", "CAttacks"], path: "Tests/HostileWorker"),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport"]),

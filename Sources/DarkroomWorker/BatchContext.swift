@@ -50,6 +50,7 @@ final class BatchContext: Sendable {
         develop.quality = options.quality
         develop.strip = options.strip
         develop.maxPixels = configuration.maxPixels
+        develop.processorTime = configuration.photoTimeout
         self.develop = develop
         originals =
             options.originals.isEmpty

@@ -24,6 +24,13 @@ public struct WorkerConfiguration: Sendable {
     public var transfer = TransferConfiguration()
     /// The most pixels a photo may have, by its header.
     public var maxPixels = 100_000_000
+    /// The processor time that decoding, filtering and encoding a photo of up to 20 million pixels may take; larger photos get more
+    /// in proportion. What takes longer fails as `filter-timeout`.
+    ///
+    /// With ``useThisProgramAsHelper(arguments:)`` that holds for every photo: photos whose libraries cannot be stopped, which
+    /// are all but JPEGs that become JPEGs, are developed in helper processes, and a process can be ended. Without helpers such
+    /// photos, and operations of one's own, fail when the call that runs comes back.
+    public var photoTimeout: Duration = .seconds(60)
     /// The most downloaded bytes that wait for their filter before downloads pause.
     public var maxBytesHeld = 128 << 20
     /// What becomes of photos whose files find no room on the disk.
@@ -45,6 +52,8 @@ public struct WorkerConfiguration: Sendable {
     public var helperLimits = HelperLimits()
     /// The arguments of a helper process, the first is what it is called; nil when there are none.
     var helperArguments: [String]?
+    /// The names of the environment variables that helper processes get.
+    var helperVariables: Set<String> = []
     /// What makes operations of one's own, by name, see ``register(_:as:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos

@@ -243,7 +243,7 @@ final class WorkerCore: Sendable {
             return advance { $0.filtrationEnded(photo, ticket, nil) }
         }
         observe(.filtrationBegan, photo)
-        let helpers = photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil
+        let helpers = isForHelper(photo, image) ? helpers : nil
         if helpers == nil, let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = Leftovers.temporaryName(
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
@@ -259,6 +259,13 @@ final class WorkerCore: Sendable {
         observe(.filtrationEnded, photo)
         if let outcome { note(outcome, of: photo) }
         advance { $0.filtrationEnded(photo, ticket, outcome) }
+    }
+
+    /// Whether a photo is developed in a helper process, where there is one: also when its library could keep a thread of this
+    /// process for ever, and an operation of one's own is as good as its author.
+    private func isForHelper(_ photo: PhotoInProgress, _ image: Download) -> Bool {
+        photo.isSuspect || configuration.isolatesEveryPhoto
+            || photo.context.ownOperation == nil && !Imaging.canAlwaysStop(image.body, photo.context.develop)
     }
 
     /// Tells how a photo ended.
