@@ -28,6 +28,7 @@ final class WorkerCore: Sendable {
     let heartBeats = Locked(false)
     /// Holds back a worker that stood still.
     let lookout = Lookout()
+    let fileCalls: FileCalls
     let rate = Rate()
     let events: PhotoEvents
     /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
@@ -48,6 +49,7 @@ final class WorkerCore: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.onDueWebhooks = onDueWebhooks
+        fileCalls = FileCalls(patience: configuration.fileCallPatience)
         engine = TransferEngine(configuration.transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
@@ -80,6 +82,17 @@ final class WorkerCore: Sendable {
     func waitForLook() {
         guard let lease = withLedger({ $0.shortestLease }) else { return }
         lookout.wait(lease: lease) { heartSignal.raise() }
+    }
+
+    /// What waits for calls of the file system that do not come back.
+    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: withLedger { $0.filtrations }) }
+
+    /// The operations whose leases this worker renews: what it holds without what hangs.
+    var renewed: (operations: [HeldOperation], left: Int) {
+        let held = withLedger { $0.held }
+        let hanging = hanging
+        let operations = hanging.isAll ? [] : held.filter { !hanging.operations.contains($0) }
+        return (operations, held.count - operations.count)
     }
 
     // MARK: Photos
@@ -249,7 +262,7 @@ final class WorkerCore: Sendable {
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                photo, image, helpers: helpers, temporaryName: temporaryName,
+                photo, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
                 isWanted: {
                     waitForLook()
                     return withLedger { $0.mayPlace(photo, ticket) }

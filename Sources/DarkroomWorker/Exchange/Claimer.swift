@@ -59,7 +59,7 @@ final class Claimer: Sendable {
         var next = ""
         var contexts: [BatchID: BatchContext] = [:]
         while !core.withLedger({ $0.isStopping }) {
-            let wants = core.heartBeats.withLock { $0 } ? wants() : .nothing
+            let wants = core.heartBeats.withLock { $0 } && !core.hanging.isAll ? wants() : .nothing
             let (claim, wake) = plan.withLock { plan in
                 let now = ContinuousClock.now
                 let claim = plan.next(now, wants)
@@ -111,7 +111,8 @@ final class Claimer: Sendable {
         let refused = Array(refused.keys.prefix(100))
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
-            let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
+            let held = core.renewed.operations
+            let known = core.withLedger { $0.steering.known }
             let (photos, unwanted) = core.withLedger { ledger in
                 (ledger.photosToClaim(from: claim.lowest), ledger.unwanted + (claim.isForHungry ? ledger.fed : []))
             }
