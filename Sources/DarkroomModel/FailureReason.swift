@@ -47,7 +47,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     public var isOfDownload: Bool {
         switch self {
         case .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels, .outOfMemory, .crashed, .diskFull,
-            .outputDenied, .filterFailed:
+            .outputDenied, .filterFailed, .filterTimeout:
             false
         default: true
         }
