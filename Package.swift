@@ -38,7 +38,7 @@ let package = Package(
             name: "DarkroomRedis",
             dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles"]),
         .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles"]),
-        .target(name: "DarkroomImaging", dependencies: ["CImaging"]),
+        .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency"]),
         .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
 
         // Darkroom itself.
@@ -83,7 +83,8 @@ let package = Package(
             path: "Tests/DarkroomTestSupport"),
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
-        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom"], path: "Tests/HostileWorker"),
+        .target(name: "CAttacks", path: "Tests/CAttacks"),
+        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom", "CAttacks"], path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
         .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency"]),

@@ -13,7 +13,9 @@ enum {
 static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height) {
     pipeline->result->width = (int)width;
     pipeline->result->height = (int)height;
-    return width * height <= pipeline->job->max_pixels;
+    if (width * height > pipeline->job->max_pixels) return false;
+    pipeline->job->size_is_known(pipeline->job->context, width * height);
+    return true;
 }
 
 // libvips refuses sides beyond its own limit as if the file were damaged, so the header is read here (PNG, section 11.2.1).

@@ -46,6 +46,7 @@ struct strips {
     struct jpeg_destination_mgr destination;
     jmp_buf escape;
     enum darkroom_status status;
+    bool has_header;
 
     const struct darkroom_job *job;
     struct darkroom_result *result;
@@ -91,9 +92,12 @@ static _Noreturn void on_error(j_common_ptr codec) {
     fail(strips, status_of(codec));
 }
 
-// Level -1 are the warnings: libjpeg found corrupt data and would go on with grey where the picture was.
+// Level -1 are the warnings. In the entropy-coded data libjpeg found corrupt data and would go on with grey where the picture
+// was. Before the first scan no pixel is concerned: bytes between segments, or an Adobe or JFIF segment with unknown values,
+// which libjpeg reads as other decoders do.
 static void on_message(j_common_ptr codec, int level) {
-    if (level < 0) on_error(codec);
+    struct strips *strips = (struct strips *)(void *)codec->err;
+    if (level < 0 && strips->has_header) on_error(codec);
 }
 
 static void on_progress(j_common_ptr codec) {
@@ -147,10 +151,13 @@ static void open_input(struct strips *strips) {
     static const int kept[] = {APP1_EXIF_OR_XMP, APP2_ICC, APP13_IPTC, JPEG_COM};
     for (size_t i = 0; i < sizeof kept / sizeof kept[0]; i++) jpeg_save_markers(in, kept[i], 0xFFFF);
     jpeg_read_header(in, TRUE);
+    strips->has_header = true;
 
     strips->result->width = (int)in->image_width;
     strips->result->height = (int)in->image_height;
-    if ((int64_t)in->image_width * in->image_height > job->max_pixels) fail(strips, DARKROOM_TOO_MANY_PIXELS);
+    int64_t pixels = (int64_t)in->image_width * in->image_height;
+    if (pixels > job->max_pixels) fail(strips, DARKROOM_TOO_MANY_PIXELS);
+    job->size_is_known(job->context, pixels);
 }
 
 // Strips do point filters on upright pictures of the usual colours, for JPEG; libvips does the others.

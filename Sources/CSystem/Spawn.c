@@ -19,26 +19,36 @@ struct child {
     char *const *environment;
     int input;   // its standard input; -1 leads nowhere
     int output;  // its standard output and error; -1 keeps the parent's
-    int signal;  // what it gets when the thread that started it ends
-    int open_files;  // how many it may have, and nothing of the parent's; -1 does not limit it
+    int signal;  // what it gets when the thread that started it ends; 0 is nothing
+    bool in_group;  // whether it stays in the parent's process group, which gets what is typed at the terminal
+    int open_files;  // how many it may have when it is confined; -1 does not confine it
     int folder;  // its working folder; -1 keeps the parent's
 };
+
+// Encoders start as many threads as there are cores, some several times.
+enum { MAX_THREADS = 4096 };
 
 static void limit(int resource, rlim_t value) {
     struct rlimit limit = {value, value};
     setrlimit(resource, &limit);
 }
 
-static bool confine(int open_files) {
-    // No other file of the parent is open in it: standard input and output are all that it has.
-    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) != 0) return false;
-    // When memory runs out, the kernel is to end this and nothing else.
-    int score = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-    if (score >= 0) (void)!write(score, "1000", 4);
+// Of the parent's files only standard input, output and error are open after exec.
+static void keep_standard_files_only(void) {
+    if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
+    // Before Linux 5.11.
+    struct rlimit files;
+    if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+    for (rlim_t file = 3; file < files.rlim_cur; file++) fcntl((int)file, F_SETFD, FD_CLOEXEC);
+}
+
+static void confine(int open_files) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    // The limit counts what the user has in the namespace: in the parent's it would count others' processes too.
+    if (csystem_enter_namespaces()) limit(RLIMIT_NPROC, MAX_THREADS);
     limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_NOFILE, (rlim_t)open_files);
-    return true;
 }
 
 static pid_t spawn(const struct child *child) {
@@ -50,7 +60,7 @@ static pid_t spawn(const struct child *child) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        setpgid(0, 0);  // an interrupt at the terminal is the parent's to handle
+        if (!child->in_group) setpgid(0, 0);  // an interrupt at the terminal is the parent's to handle
         // Neither may have a number that the other is to get, as where the parent's standard input is closed.
         int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
         int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
@@ -59,11 +69,14 @@ static pid_t spawn(const struct child *child) {
             dup2(output, STDOUT_FILENO);
             dup2(output, STDERR_FILENO);
         }
-        prctl(PR_SET_PDEATHSIG, child->signal);
-        if (getppid() != parent) _exit(127);
         bool is_there = child->folder < 0 || fchdir(child->folder) == 0;
-        if (is_there && (child->open_files < 0 || confine(child->open_files)))
+        if (is_there) {
+            keep_standard_files_only();
+            if (child->open_files >= 0) confine(child->open_files);
+            if (child->signal) prctl(PR_SET_PDEATHSIG, child->signal);
+            if (child->signal && getppid() != parent) _exit(127);
             execvpe(child->program, child->arguments, child->environment);
+        }
         int error = errno;
         (void)!write(report[1], &error, sizeof error);
         _exit(127);
@@ -76,15 +89,23 @@ static pid_t spawn(const struct child *child) {
     return id;
 }
 
-pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor, int folder_descriptor) {
-    struct child child = {arguments[0], arguments, environ, -1, log_descriptor, SIGTERM, -1, folder_descriptor};
+pid_t csystem_spawn_bound(
+    char *const arguments[], char *const environment[], int log_descriptor, int folder_descriptor) {
+    struct child child = {
+        arguments[0], arguments, environment ? environment : environ, -1, log_descriptor, SIGTERM, false, -1,
+        folder_descriptor};
+    return spawn(&child);
+}
+
+pid_t csystem_spawn_command(char *const arguments[], char *const environment[], int input) {
+    struct child child = {arguments[0], arguments, environment, input, STDERR_FILENO, 0, true, -1, -1};
     return spawn(&child);
 }
 
 pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files) {
     int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (null < 0) return -1;
-    struct child child = {"/proc/self/exe", arguments, environment, socket, null, SIGKILL, open_files, -1};
+    struct child child = {"/proc/self/exe", arguments, environment, socket, null, SIGKILL, false, open_files, -1};
     pid_t id = spawn(&child);
     int failure = errno;
     close(null);

@@ -62,6 +62,7 @@ struct DoctorCommand: ParsableCommand {
                 OpenFilesCheck(limit: SystemLimits.openFiles, load: load),
                 MemoryCheck(facts: MemoryFacts(files, group), load: load),
                 CoresCheck(facts: CoreFacts(group), load: load),
+                ConfinementCheck(facts: .found()),
                 NamesCheck(lookUps: NameLookUp.performed(of: resolve)),
                 LibrariesCheck(facts: LibraryFacts.installed()),
             ]

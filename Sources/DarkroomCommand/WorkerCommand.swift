@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
+import Foundation
 
 /// `darkroom worker`: claims operations and develops their photos until it is stopped.
 struct WorkerCommand: ParsableCommand {
@@ -40,6 +41,11 @@ struct WorkerCommand: ParsableCommand {
         let logger = logging.logger("worker", to: logging.log())
         for warning in try RedisRequirements.check(address) {
             logger.warning("Redis is not as it should be", ["detail": .text(warning)])
+        }
+        if geteuid() == 0 {
+            logger.warning(
+                "worker runs as root, a user who can write the output folders is enough",
+                ["detail": .text("whoever takes over this process has the whole machine")])
         }
         let configuration = try workerConfiguration(logger)
         let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, logger: logger)

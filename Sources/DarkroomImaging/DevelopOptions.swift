@@ -5,22 +5,36 @@ public struct DevelopOptions: Sendable, Equatable {
     /// The format to write; nil is the one that was read, or JPEG (PNG with alpha) where the installed libvips cannot
     /// write that.
     public var format: ImageFormat?
-    /// 1 to 100, for the formats that lose something; from 90 on JPEG keeps colour in full resolution.
-    public var quality: Int
+    /// 1 to 100, for the formats that lose something; from 90 on JPEG keeps colour in full resolution. A number outside of
+    /// that range counts as the nearer end of it.
+    public var quality: Int {
+        didSet { quality = min(max(quality, 1), 100) }
+    }
     /// Leaves metadata and colour profile out.
     public var strip: Bool
     /// Pictures of more pixels are refused before anything of them is decoded.
     public var maxPixels: Int
+    /// The processor time for a picture of up to 20 million pixels; larger pictures get more in proportion. Nil sets no limit.
+    public var processorTime: Duration?
+
+    /// The size up to which pictures have ``processorTime`` and no more: the slowest encoder, AVIF, takes about 15 s for it.
+    private static let usualPixels = 20_000_000
+
+    /// The processor time for a picture of this size; nil sets no limit.
+    package func processorTime(pixels: Int) -> Duration? {
+        processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
+    }
 
     /// Options with the usual values; a quality outside of 1 to 100 is brought there.
     public init(
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int = 85, strip: Bool = false,
-        maxPixels: Int = 100_000_000
+        maxPixels: Int = 100_000_000, processorTime: Duration? = nil
     ) {
         self.filters = filters
         self.format = format
         self.quality = min(max(quality, 1), 100)
         self.strip = strip
         self.maxPixels = maxPixels
+        self.processorTime = processorTime
     }
 }

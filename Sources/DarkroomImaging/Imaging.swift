@@ -28,7 +28,8 @@ public enum Imaging {
     ///   - bytes: A file of any ``ImageFormat``, told from its content.
     ///   - options: What to make of it.
     ///   - isCancelled: Asked many times while pixels run, also from threads of libvips; after true the result is
-    ///     ``ImagingError/Code/cancelled``. The encoders of WebP, AVIF, HEIC and JPEG XL finish what they began first.
+    ///     ``ImagingError/Code/cancelled``. Decoders that give no pixel before they have decoded all, and the encoders of WebP,
+    ///     AVIF, HEIC and JPEG XL, finish what they began first; ``DevelopOptions/processorTime`` is checked at the same places.
     public static func develop(
         _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions = DevelopOptions(),
         isCancelled: @Sendable () -> Bool = { false }
@@ -40,7 +41,25 @@ public enum Imaging {
     public static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> DevelopedImage {
-        try bytes.withBytes { bytes throws(ImagingError) in try develop(bytes, options, isCancelled: isCancelled) }
+        try develop(bytes, options, sizeIsKnown: { _ in }, isCancelled: isCancelled)
+    }
+
+    /// Develops one picture that is an array.
+    /// - Parameter sizeIsKnown: Called with the number of pixels before any of them is decoded, perhaps more than once.
+    package static func develop(
+        _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void,
+        isCancelled: @Sendable () -> Bool
+    ) throws(ImagingError) -> DevelopedImage {
+        try bytes.withBytes { bytes throws(ImagingError) in
+            try run(darkroom_develop, bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled)
+        }
+    }
+
+    /// Whether developing the picture asks `isCancelled` again and again, whatever its bytes are: libjpeg stops at any row,
+    /// and the other libraries decode or encode whole pictures in one call.
+    package static func canAlwaysStop(_ bytes: [UInt8], _ options: DevelopOptions) -> Bool {
+        let isJPEG = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) == .jpeg }
+        return isJPEG && (options.format ?? .jpeg) == .jpeg
     }
 
     /// Frees what libvips keeps for the calling thread: threads that developed pictures call it before they end.
@@ -58,18 +77,29 @@ public enum Imaging {
 }
 
 extension Imaging {
+    /// The longest chain: each filter is a stage of libvips' recursion.
+    private static let maxFilters = 100
+
     typealias Work = (UnsafePointer<darkroom_job>?, UnsafeMutablePointer<darkroom_result>?) -> darkroom_status
 
     /// Runs one of the C functions that take a job.
     static func run(
-        _ work: Work, _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions, isCancelled: @Sendable () -> Bool
+        _ work: Work, _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions,
+        sizeIsKnown: @escaping (Int) -> Void = { _ in }, isCancelled: @Sendable () -> Bool
     ) throws(ImagingError) -> DevelopedImage {
         try start()
         let format = try format(of: bytes)
+        guard options.filters.count <= maxFilters else {
+            throw ImagingError(
+                code: .filterFailed, detail: "\(options.filters.count) filters, at most \(maxFilters) are applied")
+        }
+        let clock = options.processorTime.map { ProcessorClock(limit: $0) }
         var result = darkroom_result()
         let status = withoutActuallyEscaping(isCancelled) { isCancelled in
             options.filters.map(\.c).withUnsafeBufferPointer { filters in
-                withUnsafePointer(to: CancelCheck(isCancelled: isCancelled)) { check in
+                let context = JobContext(
+                    options: options, clock: clock, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled)
+                return withUnsafePointer(to: context) { context in
                     var job = darkroom_job()
                     job.bytes = bytes.bindMemory(to: UInt8.self).baseAddress
                     job.byte_count = bytes.count
@@ -80,16 +110,20 @@ extension Imaging {
                     job.quality = Int32(options.quality)
                     job.strip = options.strip
                     job.max_pixels = Int64(options.maxPixels)
-                    job.is_cancelled = { context in
-                        context!.assumingMemoryBound(to: CancelCheck.self).pointee.isCancelled()
+                    job.size_is_known = { context, pixels in
+                        context!.assumingMemoryBound(to: JobContext.self).pointee.know(pixels: Int(pixels))
                     }
-                    job.context = UnsafeMutableRawPointer(mutating: check)
+                    job.is_cancelled = { context in
+                        context!.assumingMemoryBound(to: JobContext.self).pointee.isOver
+                    }
+                    job.context = UnsafeMutableRawPointer(mutating: context)
                     return work(&job, &result)
                 }
             }
         }
         guard status == DARKROOM_DONE, let written = ImageFormat(result.format) else {
-            throw ImagingError(status: status, result: result, format: format, maxPixels: options.maxPixels)
+            throw ImagingError(
+                status: status, result: result, format: format, maxPixels: options.maxPixels, clock: clock)
         }
         return DevelopedImage(
             format: written, width: Int(result.width), height: Int(result.height),
@@ -121,8 +155,18 @@ extension [UInt8] {
 }
 
 /// What `darkroom_job.context` points to while the job runs.
-private struct CancelCheck {
+private struct JobContext {
+    let options: DevelopOptions
+    let clock: ProcessorClock?
+    let sizeIsKnown: (Int) -> Void
     let isCancelled: @Sendable () -> Bool
+
+    func know(pixels: Int) {
+        if let limit = options.processorTime(pixels: pixels) { clock?.extend(to: limit) }
+        sizeIsKnown(pixels)
+    }
+
+    var isOver: Bool { isCancelled() || clock?.check() == true }
 }
 
 extension Filter {

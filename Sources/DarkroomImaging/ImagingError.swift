@@ -5,7 +5,7 @@ public struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind {
-            case notAnImage, unsupportedFormat, damaged, tooManyPixels, outOfMemory, filterFailed, cancelled
+            case notAnImage, unsupportedFormat, damaged, tooManyPixels, outOfMemory, filterFailed, cancelled, timedOut
         }
 
         private let kind: Kind
@@ -24,6 +24,8 @@ public struct ImagingError: Error, Equatable, CustomStringConvertible {
         public static let filterFailed = Code(kind: .filterFailed)
         /// `isCancelled` said so.
         public static let cancelled = Code(kind: .cancelled)
+        /// It took more than ``DevelopOptions/processorTime``.
+        public static let timedOut = Code(kind: .timedOut)
 
         /// A short text without variable parts.
         public var description: String {
@@ -35,6 +37,7 @@ public struct ImagingError: Error, Equatable, CustomStringConvertible {
             case .outOfMemory: "out of memory"
             case .filterFailed: "filter failed"
             case .cancelled: "cancelled"
+            case .timedOut: "timed out"
             }
         }
     }
@@ -50,7 +53,9 @@ public struct ImagingError: Error, Equatable, CustomStringConvertible {
 
 extension ImagingError {
     /// The failure of a job on bytes of `format`, as the C side reports it.
-    init(status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int) {
+    init(
+        status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int, clock: ProcessorClock?
+    ) {
         let size = result.width > 0 ? " of \(result.width) x \(result.height) pixels" : ""
         let found = "\(format.rawValue)\(size)"
         let message = withUnsafeBytes(of: result.detail) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -65,7 +70,11 @@ extension ImagingError {
         case DARKROOM_OUT_OF_MEMORY:
             self.init(code: .outOfMemory, detail: "\(text) did not fit; run fewer filtrations at once")
         case DARKROOM_CANCELLED:
-            self.init(code: .cancelled, detail: found)
+            if let clock, clock.isExhausted {
+                self.init(code: .timedOut, detail: "\(found): \(clock.problem)")
+            } else {
+                self.init(code: .cancelled, detail: found)
+            }
         default:
             self.init(code: .filterFailed, detail: text)
         }

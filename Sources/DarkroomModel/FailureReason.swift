@@ -6,7 +6,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case schemeDenied, addressDenied, nameNotFound, connectFailed, tlsFailed, timeout, stalled  // b-h
     case httpClientError, httpServerError, tooManyRedirects, tooLarge, truncated  // i-m
     case notAnImage, unsupportedFormat, damaged, tooManyPixels, outOfMemory, crashed  // n-s
-    case diskFull, outputDenied, filterFailed, fileNotFound  // t-w
+    case diskFull, outputDenied, filterFailed, fileNotFound, filterTimeout  // t-x
     case other = 122  // z
 
     /// The small letter that stands for this reason in a batch's `states`.
@@ -38,6 +38,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         case .outputDenied: "output-denied"
         case .filterFailed: "filter-failed"
         case .fileNotFound: "file-not-found"
+        case .filterTimeout: "filter-timeout"
         case .other: "other"
         }
     }
@@ -46,7 +47,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     public var isOfDownload: Bool {
         switch self {
         case .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels, .outOfMemory, .crashed, .diskFull,
-            .outputDenied, .filterFailed:
+            .outputDenied, .filterFailed, .filterTimeout:
             false
         default: true
         }

@@ -126,11 +126,14 @@ private final class ChildProcess: Sendable {
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
         end.enter()
         _ = OwnThread(name: "child") {
+            // Passwords of other servers are nothing for this one.
+            let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
             var pointers = arguments.map { strdup($0) } + [nil]
-            let identifier = csystem_spawn_bound(&pointers, log, folder.descriptor)
+            var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+            let identifier = csystem_spawn_bound(&pointers, &variables, log, folder.descriptor)
             let error = errno
             outcome.withLock { $0 = (identifier, error) }
-            pointers.forEach { free($0) }
+            (pointers + variables).forEach { free($0) }
             started.signal()
             guard identifier > 0 else { return end.leave() }
 

@@ -53,6 +53,7 @@ final class BatchContext: Sendable {
         develop.quality = options.quality
         develop.strip = options.strip
         develop.maxPixels = configuration.maxPixels
+        develop.processorTime = configuration.photoTimeout
         self.develop = develop
         let folders = configuration.outputsUnder
         place =

@@ -24,6 +24,13 @@ public struct WorkerConfiguration: Sendable {
     public var transfer = TransferConfiguration()
     /// The most pixels a photo may have, by its header.
     public var maxPixels = 100_000_000
+    /// The processor time that decoding, filtering and encoding a photo of up to 20 million pixels may take; larger photos get more
+    /// in proportion. What takes longer fails as `filter-timeout`.
+    ///
+    /// With ``useThisProgramAsHelper(arguments:environment:)`` that holds for every photo: photos whose libraries cannot be stopped, which
+    /// are all but JPEGs that become JPEGs, are developed in helper processes, and a process can be ended. Without helpers such
+    /// photos, and operations of one's own, fail when the call that runs comes back.
+    public var photoTimeout: Duration = .seconds(60)
     /// The most downloaded bytes that wait for their filter before downloads pause.
     public var maxBytesHeld = 128 << 20
     /// What becomes of photos whose files find no room on the disk.
@@ -39,12 +46,14 @@ public struct WorkerConfiguration: Sendable {
     /// Above 0.5 the system asks for privileges.
     public var threadPriority = 0.5
     /// Develops every photo in a helper process, which a photo that crashes its decoder ends in place of the worker. Else only what
-    /// two workers have died on is. Asks for ``useThisProgramAsHelper(arguments:)``.
+    /// two workers have died on is. Asks for ``useThisProgramAsHelper(arguments:environment:)``.
     public var isolatesEveryPhoto = false
     /// What a helper process may use.
     public var helperLimits = HelperLimits()
     /// The arguments of a helper process, the first is what it is called; nil when there are none.
     var helperArguments: [String]?
+    /// The names of the environment variables that helper processes get.
+    var helperVariables: Set<String> = []
     /// What makes operations of one's own, by name, see ``register(_:as:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos
@@ -56,6 +65,9 @@ public struct WorkerConfiguration: Sendable {
     package var holdsSuspended: Duration = .seconds(600)
     /// How long operations whose output cannot be written are held.
     package var holdsBarred: Duration = .seconds(30)
+    /// How long a call of the file system may take before its operation is left to others. Longer than the slowest disk takes to
+    /// write what is in memory: an operation that is always left too early is never finished.
+    package var fileCallPatience: Duration = .seconds(300)
     /// Makes everything durable that was written to the file system of a descriptor: 0, or the system's number of an error.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 

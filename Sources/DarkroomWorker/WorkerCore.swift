@@ -32,6 +32,7 @@ final class WorkerCore: Sendable {
     let refusals = Locked(Refusals())
     /// Holds back a worker that stood still.
     let lookout = Lookout()
+    let fileCalls: FileCalls
     let rate = Rate()
     let events: PhotoEvents
     /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
@@ -52,6 +53,7 @@ final class WorkerCore: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.onDueWebhooks = onDueWebhooks
+        fileCalls = FileCalls(patience: configuration.fileCallPatience)
         engine = TransferEngine(configuration.transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
@@ -84,6 +86,17 @@ final class WorkerCore: Sendable {
     func waitForLook() {
         guard let lease = withLedger({ $0.shortestLease }) else { return }
         lookout.wait(lease: lease) { heartSignal.raise() }
+    }
+
+    /// What waits for calls of the file system that do not come back.
+    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: withLedger { $0.filtrations }) }
+
+    /// The operations whose leases this worker renews: what it holds without what hangs.
+    var renewed: (operations: [HeldOperation], left: Int) {
+        let held = withLedger { $0.held }
+        let hanging = hanging
+        let operations = hanging.isAll ? [] : held.filter { !hanging.operations.contains($0) }
+        return (operations, held.count - operations.count)
     }
 
     // MARK: Photos
@@ -261,13 +274,13 @@ final class WorkerCore: Sendable {
             return advance { $0.filtrationEnded(photo, ticket, nil) }
         }
         observe(.filtrationBegan, photo)
-        let helpers = photo.isSuspect || configuration.isolatesEveryPhoto ? helpers : nil
+        let helpers = isForHelper(photo, image) ? helpers : nil
         if helpers == nil, let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = Leftovers.temporaryName(
             for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                photo, image, helpers: helpers, temporaryName: temporaryName,
+                photo, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
                 isWanted: {
                     waitForLook()
                     return withLedger { $0.mayPlace(photo, ticket) }
@@ -277,6 +290,13 @@ final class WorkerCore: Sendable {
         observe(.filtrationEnded, photo)
         if let outcome { note(outcome, of: photo) }
         advance { $0.filtrationEnded(photo, ticket, outcome) }
+    }
+
+    /// Whether a photo is developed in a helper process, where there is one: also when its library could keep a thread of this
+    /// process for ever, and an operation of one's own is as good as its author.
+    private func isForHelper(_ photo: PhotoInProgress, _ image: Download) -> Bool {
+        photo.isSuspect || configuration.isolatesEveryPhoto
+            || photo.context.ownOperation == nil && !Imaging.canAlwaysStop(image.body, photo.context.develop)
     }
 
     /// Tells how a photo ended.

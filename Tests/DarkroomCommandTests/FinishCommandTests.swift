@@ -112,4 +112,22 @@ import Testing
         #expect(outcome.status == 3, "\(outcome)")
         #expect(try text("photos").contains("scheme-denied"))
     }
+
+    @Test func commandAndRedisOfARunGetNoSecretsAndNoFiles() throws {
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
+        let command = """
+            env > \(scratch.path("command")); ls /proc/self/fd > \(scratch.path("files"))
+            for process in $(cat /proc/$PPID/task/*/children); do
+                grep -q redis-server /proc/$process/comm && tr '\\0' '\\n' < /proc/$process/environ > \(scratch.path("redis"))
+            done; true
+            """
+        let secrets = ["DARKROOM_REDIS_PASSWORD", "DARKROOM_REDIS_SENTINEL_PASSWORD", "DARKROOM_WEBHOOK_SECRET"]
+        let environment = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "hush") })
+        let outcome = try Program.run(
+            "run", list, "-o", scratch.path("out"), "--on-finish", command, environment: environment)
+        #expect(outcome.status == 3, "\(outcome)")
+        #expect(try !text("command").contains("hush") && text("command").contains("DARKROOM_BATCH="))
+        #expect(try !text("redis").contains("DARKROOM_") && text("redis").contains("PATH="))
+        #expect(try text("files") == "0\n1\n2\n3\n", "3 is the folder that is listed")
+    }
 }

@@ -32,6 +32,7 @@ struct WorkerCommandTests {
         #expect(outcome.status == 0 && outcome.standardOutput.isEmpty)
         #expect(outcome.standardError.contains(" info worker: worker stopping worker="))
         #expect(outcome.standardError.contains(" held=0 photos=4\n"))
+        #expect(outcome.standardError.contains(": worker runs as root, ") == (geteuid() == 0))
         #expect(try queue.run("workers").standardOutput.isEmpty)
 
         let photos = try queue.run("photos", "\(id)").lines.map { $0.components(separatedBy: "\t") }

@@ -22,7 +22,7 @@ public final class BoundProcess: Sendable {
         // The kernel ends the program with the thread that started it, so that is one that waits for its end.
         Thread {
             var pointers = arguments.map { strdup($0) } + [nil]
-            let identifier = csystem_spawn_bound(&pointers, log, -1)
+            let identifier = csystem_spawn_bound(&pointers, nil, log, -1)
             pointers.forEach { free($0) }
             close(log)
             outcome.withLock { $0 = identifier }

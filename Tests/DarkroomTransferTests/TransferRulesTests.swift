@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import ErrorExpectations
 import Testing
 
@@ -87,6 +88,22 @@ import Testing
         var queues = HostQueues<Int>(limit: nil)
         let admitted = (0..<1000).filter { queues.admit($0, host: "a") }
         #expect(admitted.count == 1000)
+    }
+}
+
+@Suite struct HeaderSizeTests {
+    /// One line that is too long, and many that are.
+    @Test(arguments: [(120_000, 1), (60_000, 6)]) func answerWithAHugeHeaderIsTooLarge(bytes: Int, lines: Int)
+        async throws
+    {
+        let headers = (0..<lines).map { "X-Filler-\($0): \(String(repeating: "a", count: bytes))" }
+        let server = try HostileServer(["/photo.jpg": .answer(headers: headers, body: [1, 2, 3])])
+        defer { server.stop() }
+        let engine = TransferEngine(.local())
+        defer { engine.shutdown() }
+        let error = await engine.fetch(server.url("/photo.jpg")).error
+        #expect(error?.code == .tooLarge, "\(String(describing: error))")
+        #expect(error?.detail.contains("header") == true)
     }
 }
 

@@ -1,3 +1,4 @@
+import CAttacks
 import Darkroom
 import Foundation
 import Synchronization
@@ -12,7 +13,7 @@ struct HostileWorker {
         var configuration = WorkerConfiguration()
         configuration.transfer.fileFolders = [arguments[3]]
         configuration.isolatesEveryPhoto = arguments.contains("isolated")
-        configuration.helperLimits.processorTime = .seconds(1)
+        configuration.photoTimeout = .seconds(1)
         try configuration.register(HostileOperation.self, as: "hostile")
         configuration.useThisProgramAsHelper()
         let worker = try Worker(
@@ -34,16 +35,23 @@ struct HostileOperation: PhotoOperation {
 
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         if Self.isBroken.load(ordering: .relaxed) { abort() }
-        switch photo.record.name.split(separator: " ").first {
+        let name = String(photo.record.name.prefix { $0 != " " })
+        switch name {
         case "crash": UnsafeMutablePointer<Int>(bitPattern: 8)?.pointee = photo.bytes.count
         case "trap": fatalError("as asked")
         case "exit": _exit(0)
         case "loop": while !photo.bytes.isEmpty {}
         case "memory": try takeMemory()
-        case "files": try openFiles()
+        case "files": try duplicateFiles()
         case "break": Self.isBroken.store(true, ordering: .relaxed)
         case "about": return Array(about().utf8)
-        default: break
+        default:
+            // Every answer of the system is the text of an error, or that there was none.
+            if attack_exists(name) {
+                let worked = attack(name)
+                let answer = String(cString: strerror(errno))
+                throw Refused(description: worked ? "\(name) worked" : "\(name): \(answer)")
+            }
         }
         return photo.bytes
     }
@@ -56,20 +64,18 @@ struct HostileOperation: PhotoOperation {
         }
     }
 
-    private func openFiles() throws {
-        for count in 0..<10_000 where open("/dev/null", O_RDONLY) < 0 {
+    private func duplicateFiles() throws {
+        for count in 0..<10_000 where dup(STDIN_FILENO) < 0 {
             throw Refused(description: "\(count) files were given")
         }
     }
 
-    /// What a helper can see of its worker: the names of environment variables, and what is open.
+    /// What a helper has of its worker: the names of environment variables, which files are open, and limits.
     private func about() -> String {
         let variables = ProcessInfo.processInfo.environment.keys.sorted()
-        let files = (0..<64).compactMap { descriptor in
-            // What is not open has no entry.
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)"))
-                .map { $0.split(separator: "[")[0] }
-        }
-        return "\(variables.joined(separator: " "))\n\(files.joined(separator: " "))\n"
+        let files = (0..<1024).filter { fcntl($0, F_GETFD) >= 0 }.map { "\($0)" }
+        var limit = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+        return "\(variables.joined(separator: " "))\n\(files.joined(separator: " "))\n\(limit.rlim_max)\n"
     }
 }

@@ -50,6 +50,8 @@ struct darkroom_job {
     int quality;
     bool strip;
     int64_t max_pixels;
+    // Called when the header has been read and the size is allowed, perhaps more than once. Not with NULL.
+    void (*size_is_known)(void *context, int64_t pixels);
     // Asked between strips, from the calling thread or one of libvips'; true ends the job.
     bool (*is_cancelled)(void *context);
     void *context;

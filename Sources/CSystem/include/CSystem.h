@@ -1,19 +1,51 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /// Starts `arguments[0]` (searched in PATH) as a child that gets SIGTERM when the calling *thread* ends, with an empty
 /// signal mask, in a process group of its own and with standard input from /dev/null; standard output and error go to `log_descriptor` (or are kept when -1).
 /// Its working folder is `folder_descriptor` (or stays the same when -1).
-/// Returns the process id, or -1 with errno.
-pid_t csystem_spawn_bound(char *const arguments[], int log_descriptor, int folder_descriptor);
+/// `environment` NULL is that of this process. No other file is open in the child. Returns the process id, or -1 with errno.
+pid_t csystem_spawn_bound(char *const arguments[], char *const environment[], int log_descriptor, int folder_descriptor);
+
+/// Starts `arguments[0]` as a child with an empty signal mask, in the process group of this one, that outlives it. `input` is its standard
+/// input, standard output and error are this process's standard error, nothing else is open. Returns the process id, or -1 with errno.
+pid_t csystem_spawn_command(char *const arguments[], char *const environment[], int input);
 
 /// Starts this program again, as a child that is killed when the calling *thread* ends, with at most `open_files` files and no core file,
-/// with an empty signal mask, in a process group of its own, for ever without new privileges, and the first that the kernel ends when
-/// memory runs out. `socket` is its standard input, standard output and error lead nowhere, nothing else is open.
-/// Returns the process id, or -1 with errno.
+/// with an empty signal mask, in a process group of its own, for ever without new privileges, unable to write to files, and in a user
+/// and a network namespace of its own where the system allows them. `socket` is its standard input, standard output and error lead
+/// nowhere, nothing else is open. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files);
+
+/// Keeps other processes of the same user from reading the memory and the environment of this one, and from tracing it
+/// (`PR_SET_DUMPABLE`). It leaves no core file then.
+void csystem_hide_process(void);
+
+/// Makes this process the first that the kernel ends when memory runs out.
+void csystem_offer_to_memory_killer(void);
+
+/// Lets the calling thread, and the threads that it starts, read files of libraries and touch no others (Landlock). 0, or -1 with errno.
+int csystem_confine_files(void);
+
+/// Lets this process, from now on, compute, start threads and use the files that are open; all else fails with EPERM (seccomp). 0, or
+/// -1 with errno.
+int csystem_confine_calls(void);
+
+/// Moves this process, which must have one thread only, to a new user namespace and a new network namespace; false when that is not allowed.
+bool csystem_enter_namespaces(void);
+
+/// What of these the system has.
+struct csystem_confinement {
+    bool has_seccomp;
+    /// The version of Landlock; 0: none.
+    int landlock;
+    /// Whether a process may have a user and a network namespace of its own.
+    bool has_namespaces;
+};
+struct csystem_confinement csystem_available_confinement(void);
 
 /// syncfs(2): makes everything written to the file system of `descriptor` durable. 0, or -1 with errno.
 int csystem_syncfs(int descriptor);

@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 
 /// A command line of the user's, run by `/bin/sh -c`.
@@ -14,6 +15,11 @@ struct ShellCommand {
             }
         }
     }
+
+    /// The variables that hold passwords: a command that needs one reads the file of `DARKROOM_REDIS_PASSWORD_FILE`.
+    private static let secrets: Set = [
+        "DARKROOM_REDIS_PASSWORD", "DARKROOM_REDIS_SENTINEL_PASSWORD", "DARKROOM_WEBHOOK_SECRET",
+    ]
 
     private let text: String
     private let environment: [String: String]
@@ -48,29 +54,15 @@ struct ShellCommand {
     }
 
     private func spawn(input: Int32) throws(CommandError) -> pid_t {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-
-        // This program blocks the signals that are to end the command.
-        var attributes = posix_spawnattr_t()
-        posix_spawnattr_init(&attributes)
-        defer { posix_spawnattr_destroy(&attributes) }
-        var none = sigset_t()
-        sigemptyset(&none)
-        posix_spawnattr_setsigmask(&attributes, &none)
-        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-
-        let variables = ProcessInfo.processInfo.environment.merging(environment) { _, own in own }
+        let inherited = ProcessInfo.processInfo.environment.filter { !Self.secrets.contains($0.key) }
+        let variables = inherited.merging(environment) { _, own in own }
         let words = ["/bin/sh", "-c", text]
         var arguments = words.map { strdup($0) } + [nil]
         var pairs = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { (arguments + pairs).forEach { free($0) } }
-        var process: pid_t = 0
-        let error = posix_spawn(&process, "/bin/sh", &actions, &attributes, &arguments, &pairs)
-        guard error == 0 else { throw Self.failed("run /bin/sh", error) }
+        // This program blocks the signals that are to end the command; its connections and files are nothing for it.
+        let process = csystem_spawn_command(&arguments, &pairs, input)
+        guard process > 0 else { throw Self.failed("run /bin/sh", errno) }
         return process
     }
 

@@ -16,16 +16,24 @@ struct SlotOptions: ParsableArguments {
         valueName: "number")
     var threadPriority: Double = 0.5
 
+    @Option(
+        help: """
+            The processor time that developing a photo of up to 20 million pixels may take, larger ones more in \
+            proportion; what takes longer fails as filter-timeout.
+            """,
+        valueName: "duration")
+    var photoTimeout: Duration = .seconds(60)
     @Flag(
         help: """
-            Decode and filter every photo in a helper process with limits of memory and processor time; else only \
-            photos that two workers have died on.
+            Decode and filter every photo in a confined helper process; otherwise JPEGs that become JPEGs are developed \
+            in the worker, unless two workers have died on them.
             """)
     var isolate: Bool
 
     func validate() throws {
         try requireAtLeast(1, downloads, "--downloads")
         try requireAtLeast(1, filtrations ?? 1, "--filtrations")
+        guard photoTimeout >= .seconds(1) else { throw ValidationError("--photo-timeout: at least 1s") }
         guard (0...1).contains(threadPriority) else {
             throw ValidationError("--thread-priority \(threadPriority): from 0.0 to 1.0")
         }
@@ -37,6 +45,7 @@ struct SlotOptions: ParsableArguments {
         configuration.filtrations = filtrations ?? configuration.filtrations
         configuration.grace = grace
         configuration.threadPriority = threadPriority
+        configuration.photoTimeout = photoTimeout
         configuration.isolatesEveryPhoto = isolate
         configuration.useThisProgramAsHelper(arguments: [])
     }

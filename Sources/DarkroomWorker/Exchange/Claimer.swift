@@ -56,7 +56,7 @@ final class Claimer: Sendable {
         var number = 0
         var contexts: [BatchID: BatchContext] = [:]
         while !core.withLedger({ $0.isStopping }) {
-            let wants = core.heartBeats.withLock { $0 } ? wants() : .nothing
+            let wants = core.heartBeats.withLock { $0 } && !core.hanging.isAll ? wants() : .nothing
             let (claim, wake) = plan.withLock { plan in
                 let now = ContinuousClock.now
                 if let turn = core.ringsTurn.withLock({ $0.take() }) { plan.heard(turn: turn, now) }
@@ -125,7 +125,8 @@ final class Claimer: Sendable {
     private func perform(_ claim: ClaimPlan.Claim, _ number: Int, without unwanted: [BatchID]) -> Claimed? {
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
-            let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
+            let held = core.renewed.operations
+            let known = core.withLedger { $0.steering.known }
             let photos = core.withLedger { $0.photosToClaim(from: claim.lowest) }
             let refusals = core.refusals.withLock { $0.changes }
             let call = core.store.claim(

@@ -71,7 +71,12 @@ final class Heart: Sendable {
     /// Sends a heartbeat and takes what it tells.
     /// - Returns: true when another at once is welcome.
     private func beat() throws(StoreError) -> Bool {
-        let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
+        let known = core.withLedger { $0.steering.known }
+        let (held, left) = core.renewed
+        if left > 0 {
+            core.logger.error(
+                "a file cannot be written for long, operations are left to others", ["operations": .number(left)])
+        }
         var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])

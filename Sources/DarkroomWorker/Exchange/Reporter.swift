@@ -41,7 +41,9 @@ final class Reporter: Sendable {
             let reports = core.withLedger { $0.reports(now: .now, olderThan: isFlush ? .zero : Self.patience) }
             // A hundred operations a round keep pipelines and the manifest's texts small.
             for start in stride(from: 0, to: reports.count, by: 100)
-            where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
+            where !core.fileCalls.run(
+                for: nil, { send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) })
+            {
                 retryAt = .now + .seconds(1)
             }
             if !handBack() { retryAt = .now + .seconds(1) }

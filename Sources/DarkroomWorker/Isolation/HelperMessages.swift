@@ -16,7 +16,7 @@ struct HelperJob: Codable {
     var url = ""
     /// How much address space the process may have; nil for what pictures need.
     var memory: Int?
-    /// How much processor time it may take.
+    /// Processor time as in ``WorkerConfiguration/photoTimeout``.
     var seconds: Int
 
     init(_ photo: PhotoInProgress, memory: Int?, seconds: Int) {
@@ -42,7 +42,7 @@ struct HelperJob: Codable {
     func developOptions() throws -> DevelopOptions {
         DevelopOptions(
             filters: try filters.map { try Filter(parsing: $0) }, format: format.flatMap(ImageFormat.init(rawValue:)),
-            quality: quality, strip: strip, maxPixels: maxPixels)
+            quality: quality, strip: strip, maxPixels: maxPixels, processorTime: .seconds(seconds))
     }
 }
 

@@ -2,6 +2,15 @@ import CSystem
 import DarkroomConcurrency
 import Foundation
 
+/// This program, as a helper is started from it.
+struct HelperProgram {
+    /// The first is what the process is called.
+    let arguments: [String]
+    let environment: [String: String]
+    /// Descriptors that it may have.
+    let openFiles: Int
+}
+
 /// A process that develops photos apart from the worker, one after the other. It ends with the worker, however that ends.
 final class HelperProcess: Sendable {
     /// What came of a photo.
@@ -9,6 +18,8 @@ final class HelperProcess: Sendable {
         case answered(HelperAnswer, [UInt8])
         /// The process has ended, or had to be ended: the text says how.
         case died(String)
+        /// The process was ended because it took too long.
+        case late(String)
         /// The photo is not wanted any more; the process may still be at it.
         case stopped
     }
@@ -20,7 +31,7 @@ final class HelperProcess: Sendable {
 
     private struct Life {
         var isOver = false
-        var end: String?
+        var end: Outcome?
         var photos = 0
     }
 
@@ -32,10 +43,7 @@ final class HelperProcess: Sendable {
     private static let maxBytes = 2 << 30
 
     /// Starts a helper.
-    /// - Parameters:
-    ///   - arguments: of this program, which is started again; the first is what the process is called.
-    ///   - openFiles: descriptors that it may have.
-    init(_ arguments: [String], openFiles: Int) throws(StartFailure) {
+    init(_ program: HelperProgram) throws(StartFailure) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw StartFailure(detail: String(cString: strerror(errno)))
@@ -46,7 +54,7 @@ final class HelperProcess: Sendable {
         // The kernel ends the helper with the thread that started it, so that is one that waits for its end.
         let (life, ended) = (life, ended)
         _ = OwnedThread("darkroom-helper") {
-            let (identifier, error) = Self.spawn(arguments, its, openFiles)
+            let (identifier, error) = Self.spawn(program, its)
             close(its)
             outcome.withLock { $0 = (identifier, error) }
             started.signal()
@@ -98,13 +106,13 @@ final class HelperProcess: Sendable {
         } catch {
             switch error {
             case .stopped where !isLate: return .stopped
-            case .stopped: return .died("was ended, it took longer than \(duration)")
+            case .stopped: return .late("was ended, it took longer than \(duration)")
             case .malformed: return .died("was ended, its answer made no sense")
             case .closed:
                 // Its socket closes a moment before the process is gone; one that only closed it is ended.
                 if ended.wait(timeout: .now() + 5) == .timedOut { return .died("was ended, it closed its connection") }
                 ended.signal()
-                return .died(life.withLock { $0.end } ?? "ended")
+                return life.withLock { $0.end } ?? .died("ended")
             }
         }
     }
@@ -115,16 +123,14 @@ final class HelperProcess: Sendable {
         life.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
     }
 
-    private static func spawn(
-        _ words: [String], _ socket: Int32, _ openFiles: Int
-    ) -> (identifier: pid_t, error: Int32) {
-        // Where Redis is and how to get in is nothing that a helper needs to know.
-        var environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
-        environment[HelperService.mark] = "1"
-        var arguments = words.map { strdup($0) } + [nil]
+    private static func spawn(_ program: HelperProgram, _ socket: Int32) -> (identifier: pid_t, error: Int32) {
+        // A report of a crash would start a program.
+        let own = [HelperService.mark: "1", "SWIFT_BACKTRACE": "enable=no"]
+        let environment = program.environment.merging(own) { _, own in own }
+        var arguments = program.arguments.map { strdup($0) } + [nil]
         var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for text in arguments + variables { free(text) } }
-        let identifier = csystem_spawn_self(&arguments, &variables, socket, Int32(openFiles))
+        let identifier = csystem_spawn_self(&arguments, &variables, socket, Int32(clamping: program.openFiles))
         return (identifier, errno)
     }
 
@@ -135,16 +141,17 @@ final class HelperProcess: Sendable {
         life.withLock { life in
             while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
             life.isOver = true
-            life.end = describe(status)
+            life.end = outcome(status)
         }
     }
 
-    private static func describe(_ status: Int32) -> String {
+    private static func outcome(_ status: Int32) -> Outcome {
         let signal = status & 0x7f
         switch signal {
-        case 0: return "ended with status \(status >> 8 & 0xff)"
-        case SIGXCPU: return "was ended, it took more processor time than it may"
-        default: return "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
+        case 0: return .died("ended with status \(status >> 8 & 0xff)")
+        case SIGXCPU:
+            return .late("was ended, it took more processor time than a photo of its size may (--photo-timeout)")
+        default: return .died("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
         }
     }
 }

@@ -1,3 +1,4 @@
+import CSystem
 import DarkroomImaging
 import DarkroomModel
 import Foundation
@@ -15,10 +16,29 @@ extension WorkerConfiguration {
     /// Where the program was started as a helper this serves its worker, with the operations that are registered by now, and never
     /// returns: so it is called early in `main`, before anything that a helper should not do. Without helpers a photo
     /// ends five workers before it and what is left of its operation fail as `crashed`.
-    public mutating func useThisProgramAsHelper(arguments: [String] = Array(CommandLine.arguments.dropFirst())) {
+    ///
+    /// A helper is confined before it gets a photo: it computes and starts threads, and can open no file, make no connection and
+    /// start no process. An operation that needs a file reads it before this call.
+    /// - Parameters:
+    ///   - arguments: The arguments of the helper.
+    ///   - environment: The names of the environment variables that a helper gets besides those of ``HelperEnvironment``.
+    public mutating func useThisProgramAsHelper(
+        arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
+    ) {
         if HelperService.isAsked { HelperService(operations: operations).run() }
         helperArguments = ["darkroom-photo-helper"] + arguments
+        helperVariables = HelperEnvironment.names.union(environment)
     }
+}
+
+/// What a helper process knows of the environment of its worker. Where Redis is and how to get in, and whatever else the
+/// environment holds, is nothing that it needs.
+public enum HelperEnvironment {
+    /// The names of the variables that it gets where they are set: how its libraries are found and behave.
+    public static let names: Set<String> = [
+        "LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH", "VIPSHOME", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "ASAN_OPTIONS",
+        "TSAN_OPTIONS", "UBSAN_OPTIONS",
+    ]
 }
 
 /// What a helper process does.
@@ -33,11 +53,23 @@ struct HelperService {
 
     init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
 
+    /// Leaves this process what developing photos takes and nothing else, as far as the kernel can; `doctor` says how far that is.
+    private func confine() {
+        csystem_offer_to_memory_killer()
+        csystem_hide_process()
+        _ = csystem_confine_files()
+        // What libraries load when they are used first, they load now: libheif has plug-ins.
+        _ = Imaging.canSave(.avif)
+        _ = csystem_confine_calls()
+    }
+
     /// Develops what it is asked to until its worker is gone.
     func run() -> Never {
+        confine()
         // A worker that is gone, or talks nonsense, needs no helper.
         while let (job, bytes) = try? channel.receive(HelperJob.self, maxBytes: .max) {
-            limit(job, bytes)
+            limitMemory(job, bytes)
+            limitProcessorTime(.seconds(job.seconds))
             do throws(PhotoProduct.Failure) {
                 try answer(try develop(job, bytes))
             } catch {
@@ -66,25 +98,33 @@ struct HelperService {
             } catch {
                 throw PhotoProduct.Failure(reason: .other, detail: "\(error)")
             }
-            return try PhotoProduct.make(bytes, options)
+            return try PhotoProduct.make(
+                bytes, options,
+                sizeIsKnown: { pixels in
+                    if let time = options.processorTime(pixels: pixels) { limitProcessorTime(time) }
+                })
         }
         guard let make = operations[name] else {
             throw PhotoProduct.Failure(
                 reason: .other, detail: "the helper process has no operation \"\(name)\": register it before its start")
         }
-        return try PhotoProduct.run(make(), DownloadedPhoto(record: job.record, bytes: bytes))
+        return try PhotoProduct.run(make(), job.record, bytes, within: .seconds(job.seconds))
     }
 
-    /// Limits what this process may use from now on: memory, and so many seconds more than it has used.
-    private func limit(_ job: HelperJob, _ bytes: [UInt8]) {
+    private func limitMemory(_ job: HelperJob, _ bytes: [UInt8]) {
         let format =
             job.format.flatMap(ImageFormat.init(rawValue:)) ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
         let memory = job.memory ?? HelperLimits.memory(maxPixels: job.maxPixels, format: format)
         limit(__rlimit_resource_t(RLIMIT_AS.rawValue), UInt(memory))
+    }
+
+    /// Lets this process take so much processor time more than it has taken.
+    private func limitProcessorTime(_ time: Duration) {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
         let used = UInt(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-        limit(__rlimit_resource_t(RLIMIT_CPU.rawValue), used + UInt(job.seconds) + 1)
+        // The clock of the job ends what can be stopped with a word of its own, so the system comes a little later.
+        limit(__rlimit_resource_t(RLIMIT_CPU.rawValue), used + UInt(time.components.seconds) + 2)
     }
 
     /// Sets the soft limit only, so that the next photo gets as much again.

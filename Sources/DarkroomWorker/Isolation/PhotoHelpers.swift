@@ -1,3 +1,4 @@
+import CSystem
 import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
@@ -6,8 +7,10 @@ import Foundation
 
 /// The helper processes of a worker: what decodes and filters the photos that the worker had better not touch itself.
 final class PhotoHelpers: Sendable {
-    private let arguments: [String]
+    private let program: HelperProgram
     private let limits: HelperLimits
+    private let seconds: Int
+    private let longest: Duration
     private let idle = Locked<[HelperProcess]>([])
 
     /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
@@ -17,18 +20,27 @@ final class PhotoHelpers: Sendable {
     /// - Parameter configuration: has the arguments and the limits; without arguments there are no helpers.
     init?(_ configuration: WorkerConfiguration) {
         guard let arguments = configuration.helperArguments else { return nil }
-        self.arguments = arguments
+        let variables = ProcessInfo.processInfo.environment.filter { configuration.helperVariables.contains($0.key) }
+        program = HelperProgram(
+            arguments: arguments, environment: variables, openFiles: configuration.helperLimits.openFiles)
+        // What the environment and the memory of this process hold is not for helpers, nor for others of the same user.
+        csystem_hide_process()
         limits = configuration.helperLimits
+        seconds = configuration.photoTimeout.secondsUp
+        var largest = DevelopOptions()
+        largest.processorTime = .seconds(seconds)
+        // Processor time is limited by the system; this bounds a process that waits, or has no processor.
+        let time = largest.processorTime(pixels: configuration.maxPixels) ?? .zero
+        longest = .seconds(3 * time.secondsUp + 60)
     }
 
     /// Makes the product of a photo in a helper. Blocks.
     func develop(_ photo: PhotoInProgress, _ image: Download) throws(PhotoProduct.Failure) -> PhotoProduct {
-        let seconds = max(1, Int(limits.processorTime.components.seconds))
         let job = HelperJob(photo, memory: limits.memory, seconds: seconds)
         while true {
             let helper = try take(for: photo)
             let hasServed = helper.photos > 0
-            let outcome = helper.develop(job, image.body, within: .seconds(3 * seconds + 60)) { photo.cancelled.isSet }
+            let outcome = helper.develop(job, image.body, within: longest) { photo.cancelled.isSet }
             switch outcome {
             case .answered(let answer, let bytes):
                 // What a photo that failed has left in it is not for the next.
@@ -47,6 +59,11 @@ final class PhotoHelpers: Sendable {
                 helper.end()
                 guard !hasServed else { continue }
                 throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process that developed it \(how)")
+            case .late(let how):
+                helper.end()
+                guard !hasServed else { continue }
+                throw PhotoProduct.Failure(
+                    reason: .filterTimeout, detail: "the helper process that developed it \(how)")
             }
         }
     }
@@ -65,7 +82,7 @@ final class PhotoHelpers: Sendable {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(arguments, openFiles: limits.openFiles)
+                return try HelperProcess(program)
             } catch {
                 // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
                 guard attempt < Self.startAttempts else {
@@ -93,5 +110,12 @@ final class PhotoHelpers: Sendable {
             throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process answered what makes no sense")
         }
         return .bytes(bytes, ending: format.fileExtension, width: width, height: height)
+    }
+}
+
+extension Duration {
+    /// In whole seconds, rounded up: 1 at least, a month at most.
+    fileprivate var secondsUp: Int {
+        Int((min(max(self, .seconds(1)), .seconds(31 * 86_400)) / .seconds(1)).rounded(.up))
     }
 }

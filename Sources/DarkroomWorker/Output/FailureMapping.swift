@@ -38,6 +38,7 @@ extension FailureReason {
         case .tooManyPixels: self = .tooManyPixels
         case .outOfMemory: self = .outOfMemory
         case .filterFailed: self = .filterFailed
+        case .timedOut: self = .filterTimeout
         case .cancelled: return nil
         default: self = .other
         }

@@ -8,12 +8,14 @@ enum PhotoDevelopment {
     /// Develops and writes one photo. Blocks for as long as that takes: for threads of the filtration queue.
     /// - Parameters:
     ///   - helpers: the processes that do it; nil does it here.
+    ///   - fileCalls: learns of the calls that write the file.
     ///   - temporaryName: hidden and unique in the output folder.
     ///   - isWanted: asked before the file gets its final name.
     ///   - isWaitedFor: told when the file could not be written; true lets the photo begin again later.
     /// - Returns: nil when the photo was cancelled or not wanted any more, or is to begin again: nothing is left behind then.
     static func develop(
-        _ photo: PhotoInProgress, _ image: Download, helpers: PhotoHelpers?, temporaryName: String,
+        _ photo: PhotoInProgress, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls,
+        temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
     ) -> PhotoOutcome? {
         guard !photo.cancelled.isSet else { return nil }
@@ -41,8 +43,10 @@ enum PhotoDevelopment {
             do throws(OutputWriter.Failure) {
                 let (written, digest) = try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in
                     (
-                        try OutputWriter.write(
-                            bytes, to: path, in: place, temporaryName: temporaryName, isWanted: isWanted),
+                        try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
+                            try OutputWriter.write(
+                                bytes, to: path, in: place, temporaryName: temporaryName, isWanted: isWanted)
+                        },
                         SHA256Digest.hash(of: bytes)
                     )
                 }

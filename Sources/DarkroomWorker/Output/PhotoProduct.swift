@@ -25,32 +25,44 @@ enum PhotoProduct {
         -> PhotoProduct
     {
         if let helpers { return try helpers.develop(photo, image) }
+        let isCancelled = { @Sendable in photo.cancelled.isSet }
         if let own = photo.context.ownOperation {
-            let input = DownloadedPhoto(record: photo.record, bytes: image.body) { photo.cancelled.isSet }
-            return try run(own.make(), input)
+            let time = photo.context.develop.processorTime
+            return try run(own.make(), photo.record, image.body, within: time, isCancelled: isCancelled)
         }
-        return try make(image.body, photo.context.develop) { photo.cancelled.isSet }
+        return try make(image.body, photo.context.develop, isCancelled: isCancelled)
     }
 
     /// Makes a picture of the bytes of another.
     static func make(
-        _ bytes: [UInt8], _ options: DevelopOptions, isCancelled: @Sendable () -> Bool = { false }
+        _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void = { _ in },
+        isCancelled: @Sendable () -> Bool = { false }
     ) throws(Failure) -> PhotoProduct {
         do throws(ImagingError) {
-            return .image(try Imaging.develop(bytes, options, isCancelled: isCancelled))
+            return .image(
+                try Imaging.develop(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled))
         } catch {
             throw Failure(reason: FailureReason(error), detail: error.detail)
         }
     }
 
-    /// Runs an operation of one's own.
-    static func run(_ operation: any PhotoOperation, _ photo: DownloadedPhoto) throws(Failure) -> PhotoProduct {
+    /// Runs an operation of one's own. One that has taken more than `time` is told to stop, as if its photo were cancelled.
+    static func run(
+        _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> PhotoProduct {
+        let clock = time.map { ProcessorClock(limit: $0) }
+        let photo = DownloadedPhoto(record: record, bytes: bytes) { isCancelled() || clock?.check() == true }
         do {
             let bytes = try operation.main(photo)
-            return .bytes(bytes, ending: OwnEnding.of(bytes, photo.record))
+            guard let clock, clock.isExhausted else { return .bytes(bytes, ending: OwnEnding.of(bytes, record)) }
+            throw Failure(reason: .filterTimeout, detail: clock.problem)
+        } catch let failure as Failure {
+            throw failure
         } catch {
             // Whatever it throws once it was told to stop means that it stopped.
-            if photo.isCancelled { throw Failure(reason: nil, detail: "cancelled") }
+            if isCancelled() { throw Failure(reason: nil, detail: "cancelled") }
+            if let clock, clock.isExhausted { throw Failure(reason: .filterTimeout, detail: clock.problem) }
             let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
             throw Failure(reason: .filterFailed, detail: String(text.prefix(maxDetail)))
         }

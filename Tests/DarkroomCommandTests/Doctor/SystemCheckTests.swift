@@ -68,4 +68,19 @@ import Testing
         #expect(finding(128, 200, 32).advice?.contains("LimitNOFILE=") == true)
         #expect(SystemLimits.openFiles.soft > 0)
     }
+
+    @Test func helpersThatAreNotConfinedAreWarnedOf() {
+        let all = ConfinementCheck(facts: ConfinementFacts(filtersCalls: true, landlock: 3, hasNamespaces: true))
+        #expect(
+            all.findings == [
+                .ok(
+                    "helper processes",
+                    "confined here: system calls by seccomp, files by Landlock, network by namespaces")
+            ])
+        let some = ConfinementCheck(facts: ConfinementFacts(filtersCalls: true, landlock: 0, hasNamespaces: false))
+        #expect(some.findings.first?.found.hasSuffix("not confined: files by Landlock, network by namespaces") == true)
+        #expect(some.findings.map(\.verdict) == [.ok])
+        let none = ConfinementCheck(facts: ConfinementFacts(filtersCalls: false, landlock: 0, hasNamespaces: false))
+        #expect(none.findings.map(\.verdict) == [.warning])
+    }
 }

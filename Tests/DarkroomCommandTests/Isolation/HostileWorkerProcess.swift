@@ -1,18 +1,40 @@
 import DarkroomTestSupport
 import Foundation
+import Testing
 
 /// A process of the program `HostileWorker` on a queue, and the helpers that it has.
 final class HostileWorkerProcess {
     let process: BoundProcess
 
-    init(_ queue: Queue, isolated: Bool) throws {
+    init(_ queue: Queue, isolated: Bool, privileged: Bool = true) throws {
         let program = Program.executable.deletingLastPathComponent().appendingPathComponent("HostileWorker").path
         let redis = queue.redis.configuration.displayName
         process = try BoundProcess(
             // A report of each crash would take longer than all the rest.
-            ["env", "SWIFT_BACKTRACE=enable=no", program, redis, queue.namespace, queue.folder]
+            (privileged ? [] : Self.withoutPrivileges)
+                + ["env", "SWIFT_BACKTRACE=enable=no", "SECRET=token", program, redis, queue.namespace, queue.folder]
                 + (isolated ? ["isolated"] : []),
             log: queue.folder + "/hostile.log")
+    }
+
+    /// What lets root run a command as any other user would.
+    static let withoutPrivileges = getuid() == 0 ? ["setpriv", "--bounding-set=-all", "--inh-caps=-all"] : []
+
+    /// Whether another process of the same user may read the memory and the environment of a process.
+    static func canBeRead(_ process: Int32) throws -> Bool {
+        let reader = try BoundProcess(withoutPrivileges + ["cat", "/proc/\(process)/environ"], log: "/dev/null")
+        #expect(reader.wait(within: .seconds(20)))
+        return reader.exitStatus == 0
+    }
+
+    /// The processes that a process has started, once there are any; none after 20 s.
+    static func waitForChildren(of parent: Int32) -> [Int32] {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while .now < deadline {
+            let children = children(of: parent)
+            if !children.isEmpty { return children }
+        }
+        return []
     }
 
     /// The processes that a process has started and that have not ended.

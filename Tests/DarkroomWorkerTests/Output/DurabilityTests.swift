@@ -71,4 +71,47 @@ import Testing
         #expect((calls.withLock { $0 } > 0) == isDurable)
         try darkroom.check(id)
     }
+
+    /// As on a share whose server is gone: the call comes back when the server does, or never.
+    @Test func operationWhoseFileCallsHangIsTakenByAnother() throws {
+        let id = try darkroom.submit(
+            (0..<3).map { _ in photos.url("/moon.png") }, darkroom.options { $0.lease = .seconds(6) })
+        let (hangs, server) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let stuck = try darkroom.worker { configuration in
+            configuration.fileCallPatience = .milliseconds(100)
+            configuration.syncFileSystem = { _ in
+                hangs.signal()
+                server.wait()
+                server.signal()
+                return 0
+            }
+        }
+        #expect(hangs.wait(timeout: .now() + 30) == .success)
+        let other = try darkroom.worker()
+        let facts = try darkroom.wait(id)
+        #expect(facts.counts.filtered == 3)
+        server.signal()
+        for worker in [stuck, other] {
+            worker.stop()
+            worker.wait()
+        }
+        #expect(stuck.photosDone == 0 && other.photosDone == 3)
+        try darkroom.check(id)
+    }
+}
+
+/// Which operations hang.
+@Suite struct FileCallTests {
+    @Test func operationHangsWhileItsCallDoes() throws {
+        let calls = FileCalls(patience: .seconds(10))
+        let operation = HeldOperation(batch: BatchID("one"), number: 1, fence: 1)
+        let (now, later) = (ContinuousClock.now, ContinuousClock.now + .seconds(60))
+        calls.run(for: operation) {
+            #expect(calls.hanging(now, filtrations: 2) == FileCalls.Hanging())
+            #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging(operations: [operation]))
+            #expect(calls.hanging(later, filtrations: 1).isAll, "no filtration is free")
+        }
+        #expect(calls.hanging(later, filtrations: 1) == FileCalls.Hanging())
+        calls.run(for: nil) { #expect(calls.hanging(later, filtrations: 2).isAll) }
+    }
 }

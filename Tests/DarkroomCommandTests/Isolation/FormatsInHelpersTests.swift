@@ -1,0 +1,39 @@
+import Darkroom
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// Confined helper processes develop what unconfined ones do.
+@Suite(.redisServer) struct FormatsInHelpersTests {
+    @Test func everyFormatIsReadAndWritten() throws {
+        let queue = try Queue()
+        let urls = try ImageFormat.allCases.map { format in
+            let path = "\(queue.folder)/photo.\(format.fileExtension)"
+            try Data(SamplePhoto.bytes(format)).write(to: URL(fileURLWithPath: path))
+            return "file://\(path)"
+        }
+        let worker = try queue.start("worker", "--isolate", "--files-under", queue.folder)
+        defer { worker.send(SIGTERM) }
+        let formats = ImageFormat.allCases.map { $0 }
+        let batches = try formats.map { format in
+            try queue.submit(urls) { options in
+                options.format = format.rawValue
+                options.fileName = "\(format.rawValue)-{index}"
+                options.filters = ["sepia=0.8", "tilt-shift=radius:3"]
+            }
+        }
+        for (format, id) in zip(formats, batches) {
+            let ended = try queue.run("wait", "\(id)", "--timeout", "50s")
+            #expect(
+                ended.status == 0, "\(format): \(try queue.run("photos", "\(id)", "--state", "failed").standardOutput)")
+            for index in urls.indices {
+                let name = String(format: "%06d", index)
+                let file = "\(queue.folder)/\(format.rawValue)-\(name).\(format.fileExtension)"
+                let bytes = FileManager.default.contents(atPath: file) ?? Data()
+                #expect(bytes.withUnsafeBytes { ImageFormat(contentOf: $0) } == format, "\(file)")
+            }
+        }
+    }
+}

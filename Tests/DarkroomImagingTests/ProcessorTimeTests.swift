@@ -1,0 +1,83 @@
+import Foundation
+import Testing
+
+@testable import DarkroomImaging
+
+/// The processor time that a picture may take.
+@Suite struct ProcessorTimeTests {
+    private static func failure(_ bytes: [UInt8], _ options: DevelopOptions) -> ImagingError? {
+        do throws(ImagingError) {
+            _ = try develop(bytes, options)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: ImageFormat.allCases) func pictureOfAnyFormatThatTakesTooLongTimesOut(format: ImageFormat) throws {
+        let photo = try develop(Samples.sample("coffee.jpg"), DevelopOptions(filters: [], format: format)).bytes
+        for written in [ImageFormat.jpeg, .png] {
+            var options = DevelopOptions(format: written)
+            options.processorTime = .nanoseconds(1)
+            let error = Self.failure(photo, options)
+            #expect(error?.code == .timedOut, "\(format) to \(written): \(String(describing: error))")
+            options.processorTime = .seconds(60)
+            _ = try develop(photo, options)
+        }
+    }
+
+    @Test func largePicturesGetMoreInProportion() {
+        let options = DevelopOptions(processorTime: .seconds(60))
+        #expect(options.processorTime(pixels: 0) == .seconds(60))
+        #expect(options.processorTime(pixels: 20_000_000) == .seconds(60))
+        #expect(options.processorTime(pixels: 100_000_000) == .seconds(300))
+        #expect(DevelopOptions().processorTime(pixels: 100_000_000) == nil)
+    }
+
+    @Test func sizeIsToldBeforeAnyPixelIsDecoded() throws {
+        for (name, size) in [("coffee.jpg", 600 * 400), ("moon.png", 512 * 512)] {
+            var told: [Int] = []
+            _ = try? Imaging.develop(
+                Samples.sample(name), DevelopOptions(), sizeIsKnown: { told.append($0) }, isCancelled: { true })
+            #expect(Set(told) == [size], "\(name)")
+        }
+    }
+
+    /// What a batch says that somebody else has written into Redis.
+    @Test func optionsOutOfRangeAreClampedOrRefused() throws {
+        let photo = try Samples.sample("coffee.jpg")
+        for quality in [Int.min, -1, 0, 101, 99_999_999_999, Int.max] {
+            var options = DevelopOptions(format: .webp)
+            options.quality = quality
+            #expect((1...100).contains(options.quality))
+            _ = try develop(photo, options)
+        }
+        for maxPixels in [Int.min, -1, 0] {
+            let error = Self.failure(photo, DevelopOptions(maxPixels: maxPixels))
+            #expect(error?.code == .tooManyPixels)
+        }
+        _ = try develop(photo, DevelopOptions(maxPixels: .max))
+        let many = DevelopOptions(filters: Array(repeating: .standard, count: 100_000), format: .png)
+        let error = Self.failure(photo, many)
+        #expect(error?.code == .filterFailed)
+    }
+
+    /// Segments before the first scan that are damaged concern no pixel.
+    @Test func damagedSegmentsBeforeThePixelsDoNotFailAPicture() throws {
+        let photo = JPEG.file(Pixels.gradient(width: 64, height: 48), .baseline)
+        let pixels = try pixelsByStrips(photo, [.standard])
+        let adobe = Array("Adobe".utf8) + [0, 100, 0, 0, 0, 0, 7]  // 7 is no colour transform (T.872, 6.5.3)
+        let jfif = Array("JFIF\0".utf8) + [9, 9, 0, 0, 1, 0, 1, 0, 0]
+        for segment in [(code: UInt8(0xEE), bytes: adobe), (0xE0, jfif)] {
+            let damaged = JPEG.inserting([segment], into: photo)
+            #expect(try pixelsByStrips(damaged, [.standard]) == pixels)
+            _ = try develop(damaged, DevelopOptions(format: .png))
+        }
+        // A Photoshop segment whose length is too small: its last bytes stand between segments.
+        let photoshop = JPEG.inserting([(code: 0xED, bytes: Array("Photoshop 3.0\0 more".utf8))], into: photo)
+        var short = photoshop
+        let length = try #require(short.firstRange(of: [0xFF, 0xED])).upperBound + 1
+        short[length] -= 4
+        #expect(try pixelsByStrips(short, [.standard]) == pixels)
+    }
+}
