@@ -119,7 +119,7 @@ let package = Package(
             name: "DarkroomWorkerTests",
             dependencies: [
                 "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer",
-                "DarkroomTestSupport",
+                "DarkroomTestSupport", "ErrorExpectations",
             ]),
         .testTarget(
             name: "DarkroomTests",

@@ -193,10 +193,10 @@ extension BatchStore {
             String(count))
         let list = try read(command).array ?? []
         let due = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
-            list[at].string.map { DueWebhook(member: $0, score: list[at + 1].int ?? 0, url: "") }
+            list[at].string.flatMap { DueWebhook(member: $0, score: list[at + 1].int ?? 0, url: "") }
         }
         let urls = try read(due.map { RedisCommand("HGET", keys.batch($0.batch), "webhook") })
-        return zip(due, urls).map { DueWebhook(member: $0.member, score: $0.score, url: $1.string ?? "") }
+        return zip(due, urls).compactMap { DueWebhook(member: $0.member, score: $0.score, url: $1.string ?? "") }
     }
 
     /// The fields of a hash as HGETALL gives them; values that are no text are left out.

@@ -94,7 +94,7 @@ import Testing
 
     private func failure(_ url: String) throws -> RedisError {
         let configuration = try RedisConfiguration(url: url)
-        return try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        return try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
     }
 }
 

@@ -132,7 +132,7 @@ import Testing
     }
 
     private func failure(of command: RedisCommand) throws -> RedisError {
-        try #require(throws: RedisError.self) { try connection.call(command) }
+        try requireError(RedisError.self) { try connection.call(command) }
     }
 
     /// The failure of the first reading command that fails.

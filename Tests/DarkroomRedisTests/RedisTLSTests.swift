@@ -1,6 +1,7 @@
 import DarkroomRedis
 import DarkroomTestSupport
 import Foundation
+import ErrorExpectations
 import Testing
 
 /// A redis-server that wants TLS, a client certificate and a password.
@@ -103,6 +104,6 @@ import Testing
     }
 
     private func failure(_ configuration: RedisConfiguration) throws -> RedisError {
-        try #require(throws: RedisError.self) { try RedisConnection(configuration).connect() }
+        try requireError(RedisError.self) { try RedisConnection(configuration).connect() }
     }
 }

@@ -79,7 +79,7 @@ import Testing
         for (number, name) in ["holidays 2", "holidays", "rome", ""].enumerated() {
             try test.submit("20260101-\(number + 1)") { $0.name = name }
         }
-        let error = #expect(throws: StoreError.self) { try test.store.batch(named: name) }
+        let error = expectError(StoreError.self) { try test.store.batch(named: name) }
         #expect(error?.description.hasPrefix("no batch \"\(name)\": \(hint)") == true, "\(error?.description ?? "")")
     }
 }

@@ -3,6 +3,7 @@ import DarkroomModel
 import DarkroomPhotoServer
 import DarkroomStore
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -73,7 +74,7 @@ import Testing
         }
         #expect(try context(ids[0], taken: 100).openFolder() != nil)
         #expect(try context(ids[1], taken: 200).openFolder() != nil)
-        let refusal = #expect(throws: Refusal.self) { try context(ids[0], taken: 100).openFolder() }
+        let refusal = expectError(Refusal.self) { try context(ids[0], taken: 100).openFolder() }
         #expect(refusal?.reason.contains("batch \(ids[1]) has taken the folder") == true, "\(refusal as Refusal?)")
         #expect(try context(ids[0], taken: 300).openFolder() != nil, "a retry that insists takes it back")
         #expect(throws: Refusal.self) { try context(ids[1], taken: 200).openFolder() }
