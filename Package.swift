@@ -105,8 +105,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomTortureTests",
             dependencies: [
-                "Darkroom", "DarkroomStore", "DarkroomCoding", "DarkroomCommand", "DarkroomPhotoServer",
-                "DarkroomConcurrency", "DarkroomTestSupport", "StoreInspection", "FuzzSupport",
+                "Darkroom", "DarkroomStore", "DarkroomWorker", "DarkroomCoding", "DarkroomCommand",
+                "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomTestSupport", "StoreInspection", "FuzzSupport",
             ]),
     ],
     swiftLanguageModes: [.v6]

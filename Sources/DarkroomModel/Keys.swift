@@ -27,6 +27,8 @@ public struct Keys: Sendable, Hashable {
     public var workers: String { prefix + "workers" }
     /// What a worker says of itself, and its last claim: a hash.
     public func worker(_ id: String) -> String { prefix + "worker:\(id)" }
+    /// The batches that a worker refuses: a set.
+    public func refused(by worker: String) -> String { prefix + "worker:\(worker):refused" }
     /// The facts and counters of a batch: a hash.
     public func batch(_ id: BatchID) -> String { prefix + "batch:\(id)" }
     /// One letter a photo: a string.

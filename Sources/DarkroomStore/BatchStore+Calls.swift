@@ -82,18 +82,22 @@ extension BatchStore {
     ///   - photos: at most 4,000; one operation at least is handed out.
     ///   - lowest: the lowest priority that is taken.
     ///   - next: where an earlier claim said to go on, "" to begin.
-    ///   - focused: take only operations that are in focus.
-    ///   - refused: batches that this worker does not take, at most 100.
+    ///   - focus: a batch of which only operations in focus are taken; nil for operations of all batches.
+    ///   - refusals: what has changed in what the worker refuses since its last claim.
+    ///   - without: batches that this claim leaves out, at most ``RefusalChanges/limit``.
     ///   - held: what the worker holds, renewed before anything else.
     public func claim(
         worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: Priority = .veryLow,
-        next: String = "", focused: Bool = false, refused: [BatchID] = [], held: [HeldOperation] = []
+        next: String = "", focus: BatchID? = nil, refusals: RefusalChanges = RefusalChanges(),
+        without: [BatchID] = [], held: [HeldOperation] = []
     ) -> ScriptCall<ClaimReply> {
         var arguments: [[UInt8]] = [
             [UInt8](worker), [UInt8](number), [UInt8](operations), [UInt8](photos), [UInt8](lowest.rank),
-            [UInt8](next), focused ? [49] : [48], [UInt8](refused.count),
+            [UInt8](next), [UInt8](focus?.description ?? ""), refusals.replacesAll ? [49] : [48],
         ]
-        arguments += refused.map { [UInt8]($0.description) }
+        for batches in [refusals.added, refusals.removed, without] {
+            arguments += [[UInt8](batches.count)] + batches.map { [UInt8]($0.description) }
+        }
         arguments += Self.renewals(held)
         return ScriptCall(StoreScripts.claim, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {
@@ -148,8 +152,15 @@ extension BatchStore {
     }
 
     /// Hands an operation back: queued again at no cost. Repeating it does no harm.
-    public func handback(_ held: HeldOperation, worker: String) -> ScriptCall<HandbackReply> {
-        ScriptCall(StoreScripts.handback, scriptKeys, Self.identity(held, worker)) { reply throws(StoreError) in
+    /// - Parameters:
+    ///   - held: the operation, under the fence of its claim.
+    ///   - worker: who holds it.
+    ///   - isRefused: the worker refuses the batch. No hint is published then: each of many workers may refuse it.
+    public func handback(
+        _ held: HeldOperation, worker: String, isRefused: Bool = false
+    ) -> ScriptCall<HandbackReply> {
+        let arguments = Self.identity(held, worker) + [isRefused ? [49] : [48]]
+        return ScriptCall(StoreScripts.handback, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {
             case "OK": .queued
             case "GONE": .gone
@@ -221,7 +232,7 @@ extension BatchStore {
         guard let cluster = ClusterSteering(try reply.string(5)) else { throw reply.unexpected }
         var operations: [ClaimedOperation] = []
         var steering: [BatchID: Steering] = [:]
-        for element in reply.elements.dropFirst(6) {
+        for element in reply.elements.dropFirst(8) {
             guard let list = element.array, list.count > 1, let batch = list[0].string,
                 let text = list[1].string, let holds = Steering(text)
             else { throw reply.unexpected }
@@ -236,7 +247,7 @@ extension BatchStore {
         }
         return Claimed(
             operations: operations, lost: try lost(reply, 2), next: try reply.string(3), version: try reply.int(4),
-            cluster: cluster, steering: steering)
+            cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), steering: steering)
     }
 
     private static func heartbeat(_ reply: ScriptReply) throws(StoreError) -> HeartbeatReply {
@@ -265,6 +276,6 @@ extension BatchStore {
         }
         return HeartbeatReply(
             lost: try lost(reply, 1), version: version, cluster: cluster, steering: steering, letters: letters,
-            webhooks: webhooks, hasMore: try reply.int(5) == 1)
+            webhooks: webhooks, hasMore: try reply.int(5) == 1, turn: try reply.int(6))
     }
 }

@@ -54,6 +54,27 @@ public struct HeldOperation: Sendable, Hashable {
     }
 }
 
+/// What has changed in what a worker refuses, as a claim tells it. Redis keeps the refusals with the worker's hash, so that
+/// claims look past any number of refused batches.
+public struct RefusalChanges: Sendable, Equatable {
+    /// The most batches of each kind in one claim.
+    public static let limit = 1000
+
+    /// Whether the refusals that Redis knows are forgotten first.
+    public var replacesAll: Bool
+    /// Batches that the worker refuses from now on.
+    public var added: [BatchID]
+    /// Batches that the worker no longer refuses.
+    public var removed: [BatchID]
+
+    /// Changes; none unless they are given.
+    public init(replacesAll: Bool = false, added: [BatchID] = [], removed: [BatchID] = []) {
+        self.replacesAll = replacesAll
+        self.added = added
+        self.removed = removed
+    }
+}
+
 /// An operation as a claim hands it out.
 public struct ClaimedOperation: Sendable, Equatable {
     /// Batch, number and fence.
@@ -85,6 +106,10 @@ public struct Claimed: Sendable, Equatable {
     public var version: Int
     /// What holds for the cluster.
     public var cluster: ClusterSteering
+    /// The turn of the rings, which grows whenever a batch enters one.
+    public var turn: Int
+    /// How many batches Redis knows that the worker refuses.
+    public var refusals: Int
     /// What holds for each batch of the operations handed out.
     public var steering: [BatchID: Steering]
 }
@@ -115,6 +140,8 @@ public struct HeartbeatReply: Sendable, Equatable {
     public var webhooks: [DueWebhook]
     /// True when the housekeeping has more to do, so that another heartbeat at once is welcome.
     public var hasMore: Bool
+    /// The turn of the rings, which grows whenever a batch enters one.
+    public var turn: Int
 }
 
 /// A webhook that is to be called.

@@ -55,7 +55,7 @@ public final class Worker: Sendable {
             onDueWebhooks: { [webhooks] in webhooks.offer($0) })
         claimer = Claimer(core)
         reporter = Reporter(core)
-        outputs = OutputWatcher(core) { [claimer] in claimer.outputIsFree() }
+        outputs = OutputWatcher(core, claimer)
         let started = Int(Date().timeIntervalSince1970 * 1000)
         heart = Heart(core) { [id, core, claimer] in
             WorkerDescription(id: id, started: started, core: core, refused: claimer.refused).fields
@@ -82,7 +82,7 @@ public final class Worker: Sendable {
                 claimer.heard(hint)
             case .subscribed:  // what was published before was not heard
                 core.heartSignal.raise()
-                claimer.expectWork(.veryHigh, workers: 1)
+                claimer.beginAgain()
             case .disconnected: break
             }
         }

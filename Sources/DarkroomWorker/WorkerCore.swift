@@ -26,6 +26,10 @@ final class WorkerCore: Sendable {
     let claimsEnd = Latch()
     /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
     let heartBeats = Locked(false)
+    /// The turn of the rings as the last heartbeat told it; taken by the claimer.
+    let ringsTurn = Locked<Int?>(nil)
+    /// The batches that this worker refuses.
+    let refusals = Locked(Refusals())
     /// Holds back a worker that stood still.
     let lookout = Lookout()
     let rate = Rate()

@@ -50,7 +50,7 @@ import Testing
 
     /// What is called beside the scripts: by the connection, by the reading functions of the store, by who publishes.
     private static let beside: [String: Set<String>] = [
-        "worker": ["publish", "time", "hget", "hgetall", "hmget", "getrange"],
+        "worker": ["publish", "time", "hget", "hgetall", "hmget", "getrange", "zmscore"],
         "coordinator": [
             "wait", "time", "getrange", "hget", "hgetall", "hmget", "smembers", "zmscore", "zrange", "zrevrange",
         ],

@@ -90,39 +90,92 @@ import Testing
         #expect(zip(fences, fences.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test func aClaimGoesOnBehindAHundredRingEntries() throws {
+    @Test func aClaimLooksPastWhatItLeavesOut() throws {
         let test = try TestStore()
         let ids = try (1...250).map { try test.submit("batch-\($0)", size: 1, operations: 1) }
-        let refused = Array(ids.prefix(100))
-        var (next, number, looked) = ("", 0, [BatchID]())
-        repeat {
-            number += 1
-            let call = test.store.claim(worker: "worker", number: number, operations: 90, next: next, refused: refused)
-            let (operations, follows) = try test.claimed(call)
-            if number == 1 {
-                #expect(operations.isEmpty)
-                #expect(follows != "")
-            }
-            looked += operations.map(\.held.batch)
-            next = follows
-        } while next != "" && number < 10
-        #expect(looked == Array(ids[100..<190]))  // the second claim was full
-        #expect(number == 2)
+        let without = Array(ids.prefix(100))
+        let call = test.store.claim(worker: "worker", number: 1, operations: 90, without: without)
+        #expect(try test.claimed(call).operations.map(\.held.batch) == Array(ids[100..<190]))
+        let again = test.store.claim(worker: "worker", number: 2, operations: 90, without: without)
+        #expect(try test.claimed(again).operations.map(\.held.batch) == Array(ids[190...]))
         _ = try test.state()
     }
 
-    @Test func aClaimGoesOnInTheNextPriority() throws {
+    @Test func aClaimLooksPastWhatTheWorkerRefuses() throws {
         let test = try TestStore()
-        let urgent = try (1...100).map {
+        let urgent = try (1...1050).map {
             try test.submit("urgent-\($0)", size: 1, operations: 1) { $0.priority = .high }
         }
-        try test.submit("normal", size: 1, operations: 1)
-        let first = test.store.claim(worker: "worker", number: 1, refused: urgent)
-        let (none, next) = try test.claimed(first)
-        #expect(none.isEmpty && !next.isEmpty)
-        let (operations, end) = try test.claimed(
-            test.store.claim(worker: "worker", number: 2, next: next, refused: urgent))
-        #expect(end == "")
-        #expect(operations.map(\.held.batch.description) == ["normal"])
+        try test.submit("normal", size: 1, operations: 3)
+        var number = 0
+        func claim(_ changes: RefusalChanges = RefusalChanges(), next: String = "") throws -> Claimed {
+            number += 1
+            let call = test.store.claim(
+                worker: "worker", number: number, operations: 1, next: next, refusals: changes)
+            guard case .claimed(let claimed) = try test.store.perform(call) else {
+                throw TestFailure(description: "the claim was answered OLD")
+            }
+            return claimed
+        }
+        // At most 1,000 ring entries are read in one call.
+        let first = try claim(RefusalChanges(added: Array(urgent.prefix(1000))))
+        #expect(first.operations.isEmpty && first.next != "" && first.refusals == 1000)
+        let second = try claim(RefusalChanges(added: Array(urgent.suffix(50))), next: first.next)
+        #expect(second.operations.map(\.held.batch.description) == ["normal"])
+        #expect(second.refusals == 1050)
+        // Redis keeps them.
+        let third = try claim(next: try claim().next)
+        #expect(third.operations.map(\.held.batch.description) == ["normal"])
+        let fourth = try claim(RefusalChanges(removed: [urgent[7]]))
+        #expect(fourth.operations.map(\.held.batch) == [urgent[7]])
+        #expect(try test.state().refusals["worker"]?.count == 1049)
+        let fifth = try claim(RefusalChanges(replacesAll: true, added: [urgent[0]]))
+        #expect(fifth.operations.map(\.held.batch) == [urgent[1]])
+        #expect(try test.state().refusals["worker"] == [urgent[0]])
+        // And forgets them with the worker.
+        _ = try test.store.perform(test.store.leave(worker: "worker"))
+        #expect(try test.state().refusals.isEmpty)
+    }
+
+    @Test func aWorkerThatIsForgottenLeavesNoRefusals() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let call = test.store.claim(worker: "worker", number: 1, refusals: RefusalChanges(added: [id]))
+        #expect(try test.claimed(call).operations.isEmpty)
+        try test.command("ZADD", test.store.keys.workers, "1", "worker")
+        try test.heartbeat("other")
+        #expect(try test.state().refusals.isEmpty)
+    }
+
+    @Test func theTurnOfTheRingsTellsWhetherABatchEnteredOne() throws {
+        let test = try TestStore()
+        func turns() throws -> [Int] {
+            [
+                try test.store.perform(test.store.heartbeat(worker: "w")).turn,
+                try test.store.perform(test.store.heartbeat(worker: nil)).turn,
+            ]
+        }
+        let first = try turns()
+        #expect(first == [0, 0])
+        let held = try test.submit(operations: 1)
+        let second = try turns()
+        #expect(second[0] > 0 && second[0] == second[1])
+        let operation = try test.claim()[0].held
+        #expect(operation.batch == held)
+        #expect(try turns() == second)
+        _ = try test.store.perform(test.store.handback(operation, worker: "worker"))
+        #expect(try turns()[0] > second[0])
+    }
+
+    @Test func aClaimGoesOnBehindAHundredBatchesThatHaveNothingForIt() throws {
+        let test = try TestStore()
+        // What is left of the photos is less than an operation of the large batches has.
+        try test.submit("first", size: 10, operations: 1) { $0.priority = .veryHigh }
+        for number in 1...100 { try test.submit("large-\(number)", size: 50, operations: 1) { $0.priority = .high } }
+        let first = try test.claimed(test.store.claim(worker: "worker", number: 1, photos: 30))
+        #expect(first.operations.map(\.held.batch.description) == ["first"])
+        #expect(first.next != "")
+        let call = test.store.claim(worker: "worker", number: 2, photos: 30, next: first.next)
+        #expect(try test.claimed(call).operations.map(\.held.batch.description) == ["large-100"])
     }
 }

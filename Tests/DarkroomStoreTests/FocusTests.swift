@@ -48,10 +48,24 @@ import Testing
         let focused = try test.submit("focused", operations: 3)
         let low = try test.submit("low", operations: 3) { $0.priority = .low }
         for id in [focused, low] { _ = try test.store.perform(test.store.focus(id, Steering.Focus(3...5))) }
-        let call = test.store.claim(worker: "w", number: 1, lowest: .normal, focused: true)
+        func claimed(_ number: Int, _ focus: BatchID, lowest: Priority = .veryLow) throws -> [String] {
+            let call = test.store.claim(worker: "w", number: number, lowest: lowest, focus: focus)
+            return try test.claimed(call).operations.map { "\($0.held.batch)/\($0.held.number)" }
+        }
+        #expect(try claimed(1, focused, lowest: .normal) == ["focused/2"])
+        #expect(try claimed(2, low, lowest: .normal) == [])
+        #expect(try claimed(3, low) == ["low/2"])
+        #expect(try claimed(4, low) == [])
+        #expect(try claimed(5, BatchID("nobody's")) == [])
+    }
+
+    @Test func aFocusIsFoundBehindAnyNumberOfReadyBatches() throws {
+        let test = try TestStore()
+        for number in 1...150 { try test.submit("other-\(number)", size: 1, operations: 1) }
+        let focused = try test.submit("focused", operations: 3)
+        _ = try test.store.perform(test.store.focus(focused, Steering.Focus(3...5)))
+        let call = test.store.claim(worker: "w", number: 1, operations: 1, focus: focused)
         #expect(try test.claimed(call).operations.map { "\($0.held.batch)/\($0.held.number)" } == ["focused/2"])
-        let rest = test.store.claim(worker: "w", number: 2, focused: true)
-        #expect(try test.claimed(rest).operations.map { "\($0.held.batch)/\($0.held.number)" } == ["low/2"])
     }
 
     @Test func theEndClearsIt() throws {

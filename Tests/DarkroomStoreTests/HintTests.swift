@@ -16,7 +16,7 @@ import Testing
         let id = try test.submit(sealed: false)
         #expect(try hints() == [])
         _ = try test.store.perform((1...5).map { test.feeding(id, $0, photos: 3) })
-        #expect(try hints() == [#"{"change":"work","workers":2,"priority":"normal"}"#])
+        #expect(try hints() == [#"{"change":"work","workers":2,"priority":"normal","operations":1}"#])
 
         // Not again within 100 ms, then again.
         let held = try test.claim().map(\.held)
@@ -33,7 +33,7 @@ import Testing
         _ = try test.claim()
         try test.command("HINCRBY", test.store.keys.control, "hinted.normal", "-100")
         _ = try test.store.perform(test.store.handback(held[1], worker: "worker"))
-        #expect(try hints() == [#"{"change":"work","workers":3,"priority":"normal"}"#])
+        #expect(try hints() == [#"{"change":"work","workers":3,"priority":"normal","operations":1}"#])
     }
 
     @Test func theEndOfABatchThatOthersWaitForIsHintedAtSoThatTheyAreReleased() throws {
@@ -46,7 +46,64 @@ import Testing
         let listener = try Listener(test.store)
         defer { listener.close() }
         try test.report(held, "FFF")
-        #expect(try listener.upToNow().hints.map(\.text) == [#"{"change":"work","workers":1,"priority":"veryHigh"}"#])
+        let hint = #"{"change":"work","workers":1,"priority":"veryHigh","operations":1}"#
+        #expect(try listener.upToNow().hints.map(\.text) == [hint])
         #expect(try test.claim().map(\.held.batch) == [second])
+    }
+
+    @Test func aRefusedOperationThatIsHandedBackIsNoNews() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let held = try test.claim()[0].held
+        try test.command("HDEL", test.store.keys.control, "hinted.normal")
+        let listener = try Listener(test.store)
+        defer { listener.close() }
+        let handback = test.store.handback(held, worker: "worker", isRefused: true)
+        #expect(try test.store.perform(handback) == .queued)
+        #expect(try listener.upToNow().hints.map(\.text) == [])
+        #expect(try test.state().rings[.normal]?.inTurn == [id], "it can be claimed all the same")
+    }
+
+    @Test func anIdleWorkerTellsOthersWhatItLeaves() throws {
+        let test = try TestStore()
+        try test.submit(operations: 40)
+        try test.command("HSET", test.store.keys.control, "hinted.normal", "0")
+        let listener = try Listener(test.store)
+        defer { listener.close() }
+        func hints() throws -> [Int?] { try listener.upToNow().hints.map { $0.int("operations") } }
+        let held = try test.claim("one", operations: 2).map(\.held)
+        #expect(try hints() == [38])
+        _ = try test.claim("one", operations: 2, held: held)
+        try test.command("HSET", test.store.keys.control, "hinted.normal", "0")
+        _ = try test.claim("one", operations: 2, held: held)
+        #expect(try hints() == [], "a worker that holds operations was not idle")
+    }
+
+    @Test func moreWorkIsToldOfAtOnceAndAsMuchOnlyAfterAWhile() throws {
+        let test = try TestStore()
+        let justNow = """
+            local clock = redis.call('TIME')
+            local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+            redis.call('HSET', KEYS[1], 'hinted.normal', now, 'offered.normal', ARGV[1])
+            """
+        try test.submit(operations: 40)
+        let listener = try Listener(test.store)
+        defer { listener.close() }
+        for (offered, expected) in [(10, [38]), (20, [])] {
+            let setting = RedisCommand("EVAL", justNow, "1", test.store.keys.control, String(offered))
+            let claim = test.store.claim(worker: "w\(offered)", number: 1, operations: 2).command
+            for result in test.store.connection.call([setting, claim]) { _ = try result.get() }
+            #expect(try listener.upToNow().hints.map { $0.int("operations") } == expected)
+        }
+    }
+
+    @Test func workersThatAreSilentAreNotCounted() throws {
+        let test = try TestStore()
+        for worker in ["one", "two", "dead"] { try test.heartbeat(worker) }
+        try test.command("ZINCRBY", test.store.keys.workers, "-20000", "dead")
+        let listener = try Listener(test.store)
+        defer { listener.close() }
+        try test.submit(operations: 1)
+        #expect(try listener.upToNow().hints.map { $0.int("workers") } == [2])
     }
 }

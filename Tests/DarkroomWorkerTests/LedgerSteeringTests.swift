@@ -379,12 +379,12 @@ import Testing
         var bench = LedgerBench(downloads: 2, filtrations: 1)
         for number in 1...3 { try bench.claim(one, number) }
         _ = bench.begin()
-        #expect(bench.ledger.photosWanted == 0 && bench.ledger.focusedWanted == nil)
+        #expect(bench.ledger.photosWanted == 0 && bench.ledger.focusedWanted?.priority == nil)
         bench.steer(one) { $0.focus = .init(200...210) }
         bench.ledger.noteFocus(of: one, bench.ledger.steering.batch(one))
-        #expect(bench.ledger.focusedWanted == .normal)
+        #expect(bench.ledger.focusedWanted?.priority == .normal)
         try bench.claim(one, 21)
-        #expect(bench.ledger.focusedWanted == nil, "it claims although it has an operation in focus")
+        #expect(bench.ledger.focusedWanted?.priority == nil, "it claims although it has an operation in focus")
         bench.check()
     }
 
@@ -396,7 +396,7 @@ import Testing
         var steering = bench.ledger.steering.batch(one)
         steering.focus = .init(200...210)
         let orders = bench.ledger.steer { $0.answered(1, sent: 0, batches: [one: steering]) }
-        #expect(orders.isNews && bench.ledger.focusedWanted == .normal)
+        #expect(orders.isNews && bench.ledger.focusedWanted?.priority == .normal)
     }
 
     // MARK: Limits and the end

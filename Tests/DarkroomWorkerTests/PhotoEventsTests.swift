@@ -112,6 +112,41 @@ private final class Heard: Sendable {
         #expect(all.reduce(0) { $0 + $1.photos.count + $1.dropped } == count, "letters were lost or told twice")
     }
 
+    @Test func withoutAListenerTheyAreSentOnceASecondAndNoneIsLost() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        let darkroom = try Darkroom(redis)
+        let events = PhotoEvents(
+            worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
+        let thread = OwnedThread("events") { events.run() }
+        let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
+        var count = 0
+        func note() {
+            let record = PhotoRecord(index: count, name: "", url: "")
+            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            count += 1
+        }
+        func sent() throws -> Int {
+            let text = try darkroom.store.connection.call(RedisCommand("INFO", "commandstats")).string ?? ""
+            let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_publish:calls=") }
+            return line.flatMap { Int($0.dropFirst("cmdstat_publish:calls=".count).prefix { $0 != "," }) } ?? 0
+        }
+        let began = ContinuousClock.now
+        while .now - began < .seconds(3) {
+            note()
+            usleep(5000)
+        }
+        let messages = try sent()
+        #expect(messages <= 1 + Int((ContinuousClock.now - began) / .seconds(1)) + 1, "\(messages) messages")
+        // What is noted after somebody has come is heard.
+        let heard = Heard(darkroom)
+        let first = count
+        note()
+        _ = heard.wait("photo \(first)") { $0.contains { $0.photos["\(first)"] != nil } }
+        events.stop()
+        thread.join()
+    }
+
     @Test func whatWaitsAtTheEndIsSent() throws {
         let darkroom = try Darkroom(.current)
         let heard = Heard(darkroom)

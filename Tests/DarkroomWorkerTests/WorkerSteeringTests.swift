@@ -104,7 +104,14 @@ import Testing
 
     @Test func hintsAreRead() {
         func hint(_ text: String) -> Hint? { Hint(Array(text.utf8)) }
-        #expect(hint(#"{"change":"work","workers":3,"priority":"high"}"#) == .work(workers: 3, priority: .high))
+        #expect(
+            hint(#"{"change":"work","workers":3,"priority":"high","operations":5}"#)
+                == .work(Hint.Work(workers: 3, priority: .high, operations: 5)))
+        let most = "9223372036854775807"
+        let absurd = #"{"change":"work","workers":\#(most),"priority":"high","operations":-\#(most)}"#
+        #expect(
+            hint(absurd)
+                == .work(Hint.Work(workers: 1_000_000, priority: .high, operations: 0)))
         #expect(
             hint(#"{"change":"batch","batch":"one","steering":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
@@ -126,26 +133,35 @@ import Testing
     private func next(
         _ plan: inout ClaimPlan, after milliseconds: Int = 0, lowest: Priority?, focused: Priority? = nil
     ) -> ClaimPlan.Claim? {
-        plan.next(start + .milliseconds(milliseconds), ClaimPlan.Wants(lowest: lowest, focused: focused))
+        let focus = focused.map { (batch: BatchID("focused"), priority: $0) }
+        return plan.next(start + .milliseconds(milliseconds), ClaimPlan.Wants(lowest: lowest, focused: focus))
+    }
+
+    /// Tells the plan what a claim brought that saw all there was.
+    private func tell(
+        _ plan: inout ClaimPlan, _ claim: ClaimPlan.Claim?, _ priorities: [Priority] = [], next: String = "",
+        turn: Int = 1, sawAll: Bool = true
+    ) throws {
+        plan.claimed(try #require(claim), priorities, next: next, turn: turn, sawAll: sawAll)
     }
 
     @Test func claimsAtOnceAndThenWhileThereIsMore() throws {
         var plan = ClaimPlan(now: start)
         let first = try #require(next(&plan, lowest: .veryLow))
         #expect(first == ClaimPlan.Claim(lowest: .veryLow))
-        plan.claimed(first, [.normal], goesOn: false)
+        try tell(&plan, first, [.normal])
         let second = try #require(next(&plan, lowest: .veryLow))
-        plan.claimed(second, [], goesOn: false)
+        try tell(&plan, second)
         let third = next(&plan, lowest: .veryLow)
         #expect(third == nil)
-        #expect(plan.wake(start, ClaimPlan.Wants(lowest: .veryLow)) == start + .seconds(3))
-        let late = next(&plan, after: 3000, lowest: .veryLow)
+        #expect(plan.wake(start, ClaimPlan.Wants(lowest: .veryLow)) == start + .seconds(30))
+        let late = next(&plan, after: 30_000, lowest: .veryLow)
         #expect(late != nil)
     }
 
     @Test func aFullWorkerClaimsOnlyWhatIsMoreUrgent() throws {
         var plan = ClaimPlan(now: start)
-        plan.claimed(try #require(next(&plan, lowest: .veryLow)), [.normal], goesOn: false)
+        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
         let more = next(&plan, lowest: .high)
         #expect(more == nil, "more of what it is full of makes it claim")
         plan.hinted(.normal, due: start)
@@ -159,19 +175,19 @@ import Testing
 
     @Test func nothingUrgentIsNotNothingAtAll() throws {
         var plan = ClaimPlan(now: start)
-        plan.claimed(try #require(next(&plan, lowest: .veryLow)), [.normal], goesOn: false)
-        plan.claimed(try #require(next(&plan, after: 3000, lowest: .high)), [], goesOn: false)
-        let ordinary = next(&plan, after: 3000, lowest: .veryLow)
+        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
+        try tell(&plan, next(&plan, after: 30_000, lowest: .high))
+        let ordinary = next(&plan, after: 30_000, lowest: .veryLow)
         #expect(ordinary != nil, "it stopped claiming what there is")
     }
 
     @Test func aHintIsFollowedAgainAfterAHundredMilliseconds() throws {
         var plan = ClaimPlan(now: start)
-        plan.claimed(try #require(next(&plan, lowest: .veryLow)), [], goesOn: false)
+        try tell(&plan, next(&plan, lowest: .veryLow))
         plan.hinted(.normal, due: start + .milliseconds(5))
         let early = next(&plan, lowest: .veryLow)
         #expect(early == nil)
-        plan.claimed(try #require(next(&plan, after: 5, lowest: .veryLow)), [], goesOn: false)
+        try tell(&plan, next(&plan, after: 5, lowest: .veryLow))
         let between = next(&plan, after: 50, lowest: .veryLow)
         #expect(between == nil)
         let again = next(&plan, after: 105, lowest: .veryLow)
@@ -180,7 +196,7 @@ import Testing
 
     @Test func aFullWorkerTakesALittleOfABatchThatIsNew() throws {
         var plan = ClaimPlan(now: start)
-        plan.claimed(try #require(next(&plan, lowest: .veryLow)), [.normal], goesOn: false)
+        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
         plan.hinted(.normal, due: start)
         let claim = plan.next(start, ClaimPlan.Wants(lowest: .high, takesOthers: true))
         #expect(claim == ClaimPlan.Claim(lowest: .normal, isForHungry: true))
@@ -190,14 +206,76 @@ import Testing
 
     @Test func aFocusThatMovesFastIsClaimedForNowAndThen() throws {
         var plan = ClaimPlan(now: start)
-        plan.claimed(try #require(next(&plan, lowest: .veryLow)), [], goesOn: false)
+        try tell(&plan, next(&plan, lowest: .veryLow))
         var claims = 0
-        for step in 0..<100 where next(&plan, after: step, lowest: .veryHigh, focused: .normal)?.isFocused == true {
+        for step in 0..<100 where next(&plan, after: step, lowest: .veryHigh, focused: .normal)?.focus != nil {
             claims += 1
         }
         #expect(claims == 5)
-        // With room, what is in focus comes first anyway.
-        let ordinary = next(&plan, after: 1000, lowest: .low, focused: .normal)
-        #expect(ordinary == ClaimPlan.Claim(lowest: .low))
+        // Also with room: others may stand before it in the rings.
+        let focused = next(&plan, after: 1000, lowest: .low, focused: .normal)
+        #expect(focused == ClaimPlan.Claim(lowest: .normal, focus: BatchID("focused")))
+    }
+
+    @Test func aClaimGoesOnWhereTheLastOneStopped() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), next: "3:100")
+        let second = next(&plan, after: 1, lowest: .veryLow)
+        #expect(second == ClaimPlan.Claim(lowest: .veryLow, next: "3:100"))
+        try tell(&plan, second, next: "3:200")
+        let third = next(&plan, after: 2, lowest: .veryLow)
+        #expect(third?.next == "3:200")
+        try tell(&plan, third)
+        #expect(next(&plan, after: 3, lowest: .veryLow) == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func whatIsNewIsLookedForFromTheBeginning(_ isHinted: Bool) throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), next: "2:100")
+        // Hinted at, or entered while this worker was full for long and heard of no hint.
+        if isHinted { plan.hinted(.veryHigh, due: start + .milliseconds(1)) }
+        let later = next(&plan, after: isHinted ? 1 : 5000, lowest: .veryLow)
+        #expect(later == ClaimPlan.Claim(lowest: .veryLow), "it goes on below what is new")
+    }
+
+    @Test func aHeartbeatWakesOnlyWhereTheRingsHaveChanged() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), turn: 7)
+        plan.heard(turn: 7, start + .seconds(3))
+        let same = next(&plan, after: 3000, lowest: .veryLow)
+        #expect(same == nil, "a worker that can take nothing claims although nothing has changed")
+        plan.heard(turn: 8, start + .seconds(6))
+        let changed = next(&plan, after: 6000, lowest: .veryLow)
+        #expect(changed != nil)
+        // What was left out may be wanted by now.
+        try tell(&plan, changed, turn: 8, sawAll: false)
+        plan.heard(turn: 8, start + .seconds(9))
+        let leftOut = next(&plan, after: 9000, lowest: .veryLow)
+        #expect(leftOut != nil)
+        // A change between the calls of one pass may stand before the place of the second.
+        try tell(&plan, leftOut, next: "2:100", turn: 8)
+        try tell(&plan, next(&plan, after: 9001, lowest: .veryLow), turn: 9)
+        plan.heard(turn: 9, start + .seconds(12))
+        let between = next(&plan, after: 12_000, lowest: .veryLow)
+        #expect(between != nil)
+    }
+}
+
+@Suite struct HintDrawTests {
+    private func claimants(_ workers: Int, _ operations: Int) -> Int {
+        let work = Hint.Work(workers: workers, priority: .normal, operations: operations)
+        return (0..<workers).filter { work.isFor(draw: Double($0) / Double(workers)) }.count
+    }
+
+    @Test func asManyClaimAsThereIsWorkFor() {
+        #expect(claimants(1000, 1) == 18)
+        #expect(claimants(10_000, 1) == 18, "the cost of a hint grows with the workers")
+        #expect(claimants(1000, 400) == 816)
+        #expect(claimants(1000, 1_000_000) == 1000)
+    }
+
+    @Test func allOfAFewClaim() {
+        for workers in 1...16 { #expect(claimants(workers, 0) == workers) }
     }
 }

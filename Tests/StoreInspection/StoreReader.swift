@@ -59,7 +59,7 @@ final class StoreReader {
         let parts = key.split(separator: ":").map(String.init)
         switch parts.first {
         case "batch": return parts.count == 2 || parts.count == 3 && batchKeys.contains(parts[2])
-        case "worker": return parts.count == 2
+        case "worker": return parts.count == 2 || parts.count == 3 && parts[2] == "refused"
         default: return globalKeys.contains(key)
         }
     }
@@ -218,6 +218,12 @@ final class StoreReader {
         }
         state.workers = integers("workers", &state.problems)
         for key in raw.keys where key.hasPrefix("worker:") {
+            let name = String(key.dropFirst("worker:".count))
+            if name.hasSuffix(":refused") {
+                let members = (raw[key] ?? "").split(separator: "\n").map { BatchID(String($0)) }
+                state.refusals[String(name.dropLast(":refused".count))] = Set(members)
+                continue
+            }
             var fields = Dictionary(pairs(key)) { first, _ in first }
             var worker = WorkerContent()
             worker.claim = fields.removeValue(forKey: "claim.number").flatMap { Int($0) }
@@ -227,7 +233,7 @@ final class StoreReader {
                 worker.handed.append(OperationID(batch: BatchID(words[at]), number: Int(words[at + 1]) ?? -1))
             }
             worker.facts = fields
-            state.workerHashes[String(key.dropFirst("worker:".count))] = worker
+            state.workerHashes[name] = worker
         }
         for (folder, id) in pairs("outputs") { state.outputs[folder] = BatchID(id) }
     }

@@ -20,6 +20,8 @@ struct StoreState: Equatable {
     var workers: [String: Int] = [:]
     /// What each worker's hash holds.
     var workerHashes: [String: WorkerContent] = [:]
+    /// The batches that each worker refuses.
+    var refusals: [String: Set<BatchID>] = [:]
     var outputs: [String: BatchID] = [:]
     var expiring: [BatchID: Int] = [:]
     /// Batches whose dependents are to be released, by when they finished.
@@ -224,6 +226,7 @@ extension StoreState {
         compare("leases", leases, expected.leases)
         compare("workers", workers, expected.workers)
         compare("worker hashes", workerHashes, expected.workerHashes)
+        compare("refusals", refusals, expected.refusals)
         compare("outputs", outputs, expected.outputs)
         compare("expiring", expiring, expected.expiring)
         compare("releases", releases, expected.releases)

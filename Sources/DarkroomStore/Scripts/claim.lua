@@ -3,11 +3,15 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id  [2] number of this claim  [3] most operations (16)  [4] most photos (4,000; one operation at least)
 --     [5] rank of the lowest priority that is taken (0 veryLow ... 4 veryHigh)  [6] where to go on, '' at first
---     [7] '1': only operations that are in focus  [8] number of batches that are refused (100)
---     [9...] their ids, then what the worker holds (see renew.lua)
+--     [7] a batch of which only operations in focus are handed out, '' for operations of all batches
+--     [8] '1': the refusals that are known of the worker are forgotten first
+--     [9] number of batches that the worker refuses from now on (1,000), their ids, number of batches that it no longer refuses
+--     (1,000), their ids, number of batches that only this claim leaves out (1,000), their ids, then what the worker holds
+--     (see renew.lua)
 -- {'OLD'} the number of an earlier claim; nothing was done
--- {'OK', fence, lost, where, version, cluster, batch, ...}: `lost` as renew.lua says; `where` to go on, '' when all was looked
---     at; the number of the last change and what holds for the cluster (see cluster.lua); each batch a list of its id, what
+-- {'OK', fence, lost, where, version, cluster, turn, refusals, batch, ...}: `lost` as renew.lua says; `where` to go on, '' when
+--     all was looked at; the number of the last change and what holds for the cluster (see cluster.lua); the turn of the rings,
+--     which grows whenever a batch enters one; the number of batches that the worker refuses; each batch a list of its id, what
 --     holds for it (see steering.lua) and for each of its operations: number, letters, deaths, entry. The same claim number
 --     again gets the same answer, as far as it is still the worker's own.
 local prefix, worker, claim = KEYS[1], ARGV[1], tonumber(ARGV[2])
@@ -15,9 +19,15 @@ local worker_key = prefix .. 'worker:' .. worker
 local last = redis.call('HMGET', worker_key, 'claim.number', 'claim.answer')
 if last[1] and claim < tonumber(last[1]) then return {'OLD'} end
 --#include time.lua
-local refused = {}
-local at = 9 + ARGV[8]
-for i = 9, at - 1 do refused[ARGV[i]] = true end
+local refused_key, left_out, at = worker_key .. ':refused', {}, 9
+if ARGV[8] == '1' then redis.call('UNLINK', refused_key) end
+if ARGV[at] ~= '0' then redis.call('SADD', refused_key, unpack(ARGV, at + 1, at + ARGV[at])) end
+at = at + 1 + ARGV[at]
+if ARGV[at] ~= '0' then redis.call('SREM', refused_key, unpack(ARGV, at + 1, at + ARGV[at])) end
+at = at + 1 + ARGV[at]
+for i = at + 1, at + ARGV[at] do left_out[ARGV[i]] = true end
+at = at + 1 + ARGV[at]
+local refusals = redis.call('SCARD', refused_key)
 --#include renew.lua
 --#include housekeeping.lua
 local version, cluster
@@ -43,24 +53,37 @@ else
     redis.call('HSET', prefix .. 'control', 'claims', fence)
     local fence_text = string.format('%.0f', fence)
     local answer = {fence_text}
-    local operations_left, photos_left, looked = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4]), 0
-    local only_focus = ARGV[7] == '1'
-    local names = {'veryLow', 'low', 'normal', 'high', 'veryHigh'}
+    local operations_left, photos_left = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4])
+    -- Ring entries: those read, and of them those that the worker may take.
+    local read, looked = 0, 0
+    local focused, names = ARGV[7], {'veryLow', 'low', 'normal', 'high', 'veryHigh'}
     local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')
+    local left, left_priority = 0, nil  -- operations of the batches that were looked at that stay queued
     for rank = tonumber(from_rank or 4), tonumber(ARGV[5]), -1 do
-        if operations_left == 0 or photos_left <= 0 or looked == 100 then break end
         local ring = prefix .. 'ready:' .. names[rank + 1]
         local after = '-inf'
         if from_turn and rank == tonumber(from_rank) then after = '(' .. from_turn end
-        local entries = redis.call('ZRANGEBYSCORE', ring, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 100 - looked)
-        for i = 1, #entries, 2 do
-            local id = entries[i]
-            looked = looked + 1
-            if not refused[id] then
+        while after and where == '' and operations_left > 0 and photos_left > 0 do
+            local page, ids, open = nil, {}, {}
+            if focused == '' then
+                page = redis.call('ZRANGEBYSCORE', ring, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+            else
+                page = {focused, redis.call('ZSCORE', ring, focused) or nil}
+                if not page[2] then page = {} end
+            end
+            for i = 1, #page, 2 do ids[#ids + 1] = page[i] end
+            read = read + #ids
+            local refused = refusals > 0 and #ids > 0 and redis.call('SMISMEMBER', refused_key, unpack(ids)) or {}
+            for i = 1, #ids do
+                if refused[i] ~= 1 and not left_out[ids[i]] then open[#open + 1] = i end
+            end
+            for n = 1, #open do
+                local id = ids[open[n]]
+                looked = looked + 1
                 local key = prefix .. 'batch:' .. id
                 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', 'focus.first', 'focus.last', 'focus.only')
                 local size = tonumber(b[2])
-                local share = math.floor(photos_left / ((#entries - i + 1) / 2) / size)
+                local share = math.floor(photos_left / (#open - n + 1) / size)
                 if #answer == 1 then share = math.max(share, 1) elseif share == 0 and photos_left >= size then share = 1 end
                 local count = math.min(share, operations_left)
                 local popped, focus_first, focus_last = {}, nil, nil
@@ -69,7 +92,7 @@ else
                     popped = redis.call('ZRANGEBYSCORE', key .. ':queue', focus_first, focus_last, 'LIMIT', 0, count)
                     if #popped > 0 then redis.call('ZREM', key .. ':queue', unpack(popped)) end
                 end
-                if #popped < count and not only_focus and b[10] ~= '1' then
+                if #popped < count and focused == '' and b[10] ~= '1' then
                     local rest = redis.call('ZPOPMIN', key .. ':queue', count - #popped)
                     for j = 1, #rest, 2 do popped[#popped + 1] = rest[j] end
                 end
@@ -97,24 +120,41 @@ else
                     end
                     redis.call('PUBLISH', prefix .. 'events', '{"event":"claimed","time":' .. now .. ',"batch":"' .. id .. '","operations":['
                         .. table.concat(popped, ',') .. '],"worker":"' .. worker .. '"}')
-                    if b[4] - b[5] - executing == 0 or b[10] == '1' and redis.call('ZCOUNT', key .. ':queue', focus_first, focus_last) == 0 then
+                    local queued = b[4] - b[5] - executing
+                    if queued == 0 or b[10] == '1' and redis.call('ZCOUNT', key .. ':queue', focus_first, focus_last) == 0 then
                         redis.call('ZREM', ring, id)
                     else
                         redis.call('ZADD', ring, redis.call('HINCRBY', prefix .. 'control', 'turn', 1), id)
+                        left = left + queued
+                        left_priority = left_priority or names[rank + 1]
                     end
                     handed[#handed + 1] = {id, key, size, tonumber(b[3]), numbers}
                     operations_left = operations_left - #numbers
                     photos_left = photos_left - #numbers * size
                 end
+                if operations_left == 0 or photos_left <= 0 then
+                    left = left + #open - n
+                    if n < #open then left_priority = left_priority or names[rank + 1] end
+                    break
+                end
+                if looked == 100 then
+                    where = rank .. ':' .. page[2 * open[n]]
+                    break
+                end
             end
-            if operations_left == 0 or photos_left <= 0 then break end
-            if looked == 100 then where = rank .. ':' .. entries[i + 1] end
+            after = #ids == 100 and '(' .. page[200]
+            if after and where == '' and read >= 1000 then where = rank .. ':' .. page[200] end
         end
+    end
+    -- A worker that held nothing was idle, and others may be: they hear of what it leaves.
+    if #named == 0 and #handed > 0 and left > 0 then
+        local priority, operations = left_priority, left
+--#include offer.lua
     end
     redis.call('HSET', worker_key, 'claim.number', claim, 'claim.answer', table.concat(answer, ' '))
 end
 
-local reply = {'OK', fence, lost, where, version, cluster}
+local reply = {'OK', fence, lost, where, version, cluster, tonumber(redis.call('HGET', prefix .. 'control', 'turn') or 0), refusals}
 for _, h in ipairs(handed) do
     local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
     local entries = redis.call('HMGET', key .. ':operations', unpack(numbers))

@@ -11,7 +11,8 @@ do
     if redis.call('EXISTS', key .. ':dependents') == 1 then
         redis.call('ZADD', prefix .. 'releases', now, id)
         -- The next claim of anybody releases them; this makes workers claim now.
-        redis.call('PUBLISH', prefix .. 'control', '{"change":"work","workers":' .. redis.call('ZCARD', prefix .. 'workers') .. ',"priority":"veryHigh"}')
+        redis.call('PUBLISH', prefix .. 'control', '{"change":"work","workers":'
+            .. redis.call('ZCOUNT', prefix .. 'workers', now - 10000, '+inf') .. ',"priority":"veryHigh","operations":1}')
     end
     if f[2] and f[2] ~= '' then
         redis.call('HSET', key, 'webhook.attempts', 0)

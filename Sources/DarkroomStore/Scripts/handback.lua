@@ -1,11 +1,12 @@
 #!lua flags=allow-oom
 -- A worker hands an operation back that it will not go on with: queued again, no death.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id  [2] fence  [3] batch id  [4] operation number
+-- ARGV[1] worker id  [2] fence  [3] batch id  [4] operation number  [5] '1': the worker refuses the batch, no hint is published
 -- {'OK'}  {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} its letters were all final
 -- {'CANCELLED', letters} its batch is cancelled, so that it has ended; N and D are C then
 local prefix, worker, fence, id, operation = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key = prefix .. 'batch:' .. id
+ARGV.quiet = ARGV[5] == '1'
 local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'retain', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only')
 if not b[11] then return {'GONE'} end
 local holder = redis.call('HGET', key .. ':executing', operation)

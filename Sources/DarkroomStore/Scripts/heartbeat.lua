@@ -2,13 +2,14 @@
 -- A worker says that it lives and renews what it holds; also sent with no worker, for the housekeeping alone.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field, value of each, then what the worker holds (see renew.lua)
--- {'OK', lost, steering, letters, webhooks, more}
+-- {'OK', lost, steering, letters, webhooks, more, turn}
 --     lost: batch id, operation number, fence, ... of what it no longer holds
 --     steering: number of the last change, what holds for the cluster (see cluster.lua), and for each batch that the worker
 --     named and that is there its id and what holds for it (see steering.lua)
 --     letters: batch id, operation number, letters, ... of what it holds of batches in which photos were cancelled one by one
 --     webhooks: member, time, URL, ... of up to 10 whose time has come
 --     more: 1 when the housekeeping has more to do, so that another heartbeat at once is welcome
+--     turn: that of the rings, which grows whenever a batch enters one
 local prefix, worker = KEYS[1], ARGV[1]
 --#include time.lua
 local at = 3 + 2 * ARGV[2]
@@ -50,4 +51,4 @@ for i = 1, #due, 2 do
         redis.call('ZREM', prefix .. 'webhooks', due[i])
     end
 end
-return {'OK', lost, steerings, letters, webhooks, more}
+return {'OK', lost, steerings, letters, webhooks, more, tonumber(redis.call('HGET', prefix .. 'control', 'turn') or 0)}

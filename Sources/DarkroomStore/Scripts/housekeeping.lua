@@ -6,7 +6,7 @@ local more = 0
 if worker ~= '' then redis.call('ZADD', prefix .. 'workers', now, worker) end
 for _, silent in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'workers', '-inf', now - 3600000, 'LIMIT', 0, 10)) do
     redis.call('ZREM', prefix .. 'workers', silent)
-    redis.call('UNLINK', prefix .. 'worker:' .. silent)
+    redis.call('UNLINK', prefix .. 'worker:' .. silent, prefix .. 'worker:' .. silent .. ':refused')
 end
 local expired = redis.call('ZRANGEBYSCORE', prefix .. 'leases', '-inf', '(' .. attended, 'LIMIT', 0, 50)
 if #expired == 50 then more = 1 end

@@ -4,5 +4,5 @@
 -- ARGV[1] worker id
 -- {'OK'}
 redis.call('ZREM', KEYS[1] .. 'workers', ARGV[1])
-redis.call('UNLINK', KEYS[1] .. 'worker:' .. ARGV[1])
+redis.call('UNLINK', KEYS[1] .. 'worker:' .. ARGV[1], KEYS[1] .. 'worker:' .. ARGV[1] .. ':refused')
 return {'OK'}

@@ -8,26 +8,24 @@ import Foundation
 final class Claimer: Sendable {
     private let core: WorkerCore
     private let plan = Locked(ClaimPlan(now: .now))
-    private let refusals = Locked<[BatchID: (reason: String, until: ContinuousClock.Instant)]>([:])
     /// How many workers heard the last hint that said so.
     private let workers = Locked(1)
-
-    private static let refusalLasts = Duration.seconds(10)
 
     init(_ core: WorkerCore) { self.core = core }
 
     /// The batches that this worker does not take now, and why.
     var refused: [BatchID: String] {
         let barred = core.withLedger { $0.barred }
-        return refusals.withLock { $0.mapValues(\.reason) }.merging(barred) { _, why in why }
+        return core.refusals.withLock { $0.reasons }.merging(barred) { _, why in why }
     }
 
     /// Something was published after which there may be something to claim.
     func heard(_ hint: Hint) {
         switch hint {
-        case .work(let workers, let priority):
-            self.workers.withLock { $0 = workers }
-            expectWork(priority, workers: workers)
+        case .work(let work):
+            workers.withLock { $0 = work.workers }
+            guard work.isFor(draw: Double.random(in: 0..<1)) else { return }
+            expectWork(work.priority, workers: work.claimants)
         case .cluster(let cluster, _):
             if !cluster.isSuspended, !cluster.areDownloadsSuspended {
                 expectWork(.veryHigh, workers: workers.withLock { $0 })
@@ -40,13 +38,13 @@ final class Claimer: Sendable {
         }
     }
 
-    /// An output can be written again: what was refused for its sake is claimed again at once.
-    func outputIsFree() {
-        refusals.withLock { $0 = [:] }
+    /// Redis may have lost what this worker told it, and hints were not heard: everything is told and looked for again.
+    func beginAgain() {
+        core.refusals.withLock { $0.tellAll() }
         expectWork(.veryHigh, workers: 1)
     }
 
-    /// There may be work of a priority; `workers` heard it, and spread over 0.1 ms for each of them, 20 ms at most.
+    /// There may be work of a priority; `workers` look for it, and spread over 0.1 ms for each of them, 20 ms at most.
     func expectWork(_ priority: Priority, workers: Int) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.hinted(priority, due: .now + spread) }
@@ -56,12 +54,12 @@ final class Claimer: Sendable {
     /// Runs until the worker stops.
     func run() {
         var number = 0
-        var next = ""
         var contexts: [BatchID: BatchContext] = [:]
         while !core.withLedger({ $0.isStopping }) {
             let wants = core.heartBeats.withLock { $0 } ? wants() : .nothing
             let (claim, wake) = plan.withLock { plan in
                 let now = ContinuousClock.now
+                if let turn = core.ringsTurn.withLock({ $0.take() }) { plan.heard(turn: turn, now) }
                 let claim = plan.next(now, wants)
                 return (claim, plan.wake(now, wants))
             }
@@ -71,7 +69,8 @@ final class Claimer: Sendable {
             }
             number += 1
             let asked = core.withLedger { $0.hungry }
-            guard let claimed = perform(claim, number, next: claim.isOrdinary ? next : "") else {
+            let unwanted = unwanted(claim)
+            guard let claimed = perform(claim, number, without: unwanted) else {
                 plan.withLock { $0.failed() }
                 continue
             }
@@ -84,11 +83,15 @@ final class Claimer: Sendable {
                     ["operations": .text(operations.joined(separator: " ")), "fence": .number(first.fence)])
             }
             let priorities = claimed.operations.map { claimed.steering[$0.held.batch]?.priority ?? .normal }
-            if claim.isOrdinary { next = claimed.next }
-            plan.withLock { $0.claimed(claim, priorities, goesOn: !claimed.next.isEmpty) }
+            let isSuspended = claimed.cluster.isSuspended || claimed.cluster.areDownloadsSuspended
+            plan.withLock {
+                $0.claimed(
+                    claim, priorities, next: claimed.next, turn: claimed.turn,
+                    sawAll: unwanted.isEmpty && !isSuspended)
+            }
             // Nothing (more) of what is in focus is to be had until it moves.
-            if let focused = wants.focused, claim.lowest <= focused, claimed.operations.isEmpty {
-                core.withLedger { $0.focusToClaim = nil }
+            if let focus = claim.focus, claimed.operations.isEmpty {
+                core.withLedger { if $0.focusToClaim == focus { $0.focusToClaim = nil } }
             }
             let ids = Set(claimed.operations.map(\.held.batch))
             if claim.isForHungry { core.withLedger { $0.served(ids, asked: asked) } }
@@ -105,25 +108,31 @@ final class Claimer: Sendable {
         return core.withLedger { $0.wants }
     }
 
+    /// The batches that a claim leaves out, beside those that Redis knows that the worker refuses.
+    private func unwanted(_ claim: ClaimPlan.Claim) -> [BatchID] {
+        let unwanted = core.withLedger { ledger in
+            ledger.unwanted + ledger.barred.keys + (claim.isForHungry ? ledger.fed : [])
+        }
+        return Array(unwanted.prefix(RefusalChanges.limit))
+    }
+
     /// Claims under `number`, again and again while Redis is away: the same number gets the same answer.
-    private func perform(_ claim: ClaimPlan.Claim, _ number: Int, next: String) -> Claimed? {
-        refusals.withLock { refusals in refusals = refusals.filter { $0.value.until > .now } }
-        let refused = Array(refused.keys.prefix(100))
+    private func perform(_ claim: ClaimPlan.Claim, _ number: Int, without unwanted: [BatchID]) -> Claimed? {
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
             let (held, known) = core.withLedger { ($0.held, $0.steering.known) }
-            let (photos, unwanted) = core.withLedger { ledger in
-                (ledger.photosToClaim(from: claim.lowest), ledger.unwanted + (claim.isForHungry ? ledger.fed : []))
-            }
+            let photos = core.withLedger { $0.photosToClaim(from: claim.lowest) }
+            let refusals = core.refusals.withLock { $0.changes }
             let call = core.store.claim(
-                worker: core.id, number: number, operations: claim.isFocused ? 1 : 16,
-                photos: isMeasured ? 4000 : max(1, min(photos, 4000)), lowest: claim.lowest, next: next,
-                focused: claim.isFocused, refused: Array((refused + unwanted).prefix(100)), held: Array(held.prefix(64))
+                worker: core.id, number: number, operations: claim.focus == nil ? 16 : 1,
+                photos: isMeasured ? 4000 : max(1, min(photos, 4000)), lowest: claim.lowest, next: claim.next,
+                focus: claim.focus, refusals: refusals, without: unwanted, held: Array(held.prefix(64))
             )
             do {
                 switch try core.store.perform(call) {
                 case .old: return nil
                 case .claimed(let claimed):
+                    core.refusals.withLock { $0.told(refusals, count: claimed.refusals) }
                     core.steer {
                         $0.answered(
                             claimed.version, sent: known, cluster: claimed.cluster, batches: claimed.steering)
@@ -143,36 +152,80 @@ final class Claimer: Sendable {
 
     private func accept(_ operation: ClaimedOperation, _ contexts: inout [BatchID: BatchContext]) {
         let batch = operation.held.batch
+        var end = Refusals.End.time
         do {
-            let context = try contexts[batch] ?? makeContext(batch)
-            contexts[batch] = context
-            let folder = try context.openFolder()
-            if let folder, let why = core.withLedger({ $0.bar(batch, onDevice: UInt(folder.device)) }) {
-                throw Refusal(reason: why)
+            if contexts[batch] == nil, let options = try core.store.facts(of: batch)?.options {
+                end = .look(options)
+                contexts[batch] = try BatchContext(batch, options, core.configuration)
             }
+            guard let context = contexts[batch] else { return giveBack(operation) }  // the batch is gone
+            end = .look(context.options)
+            let folder = try openFolder(of: context)
+            end = .time
             try core.accept(operation, context, folder)
         } catch {
             contexts[batch] = nil  // what was wrong with it may pass
-            refuse(batch, (error as? Refusal)?.reason ?? "operation \(operation.held.number): \(error)")
-            core.withLedger { $0.giveBack(operation.held) }
-            core.reportSignal.raise()
+            switch error {
+            case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
+            case let error as StoreError where error.isPassing: break
+            default: refuse(batch, "operation \(operation.held.number): \(error)", until: .time)
+            }
+            giveBack(operation)
         }
     }
 
-    /// Leaves a batch to other workers for a while; said once.
-    private func refuse(_ batch: BatchID, _ reason: String) {
-        let isNews = refusals.withLock { refusals in
-            defer { refusals[batch] = (reason, .now + Self.refusalLasts) }
-            return refusals[batch] == nil
+    private func giveBack(_ operation: ClaimedOperation) {
+        core.withLedger { $0.giveBack(operation.held) }
+        core.reportSignal.raise()
+    }
+
+    /// The folder of the batch's manifest, open; nil when the batch writes nothing.
+    /// - Throws: ``Refusal`` when nothing can be written there.
+    private func openFolder(of context: BatchContext) throws(Refusal) -> OpenFolder? {
+        let folder = try context.openFolder()
+        if let folder, let why = core.withLedger({ $0.bar(context.id, onDevice: UInt(folder.device)) }) {
+            throw Refusal(reason: why)
         }
-        guard isNews else { return }
+        return folder
+    }
+
+    // MARK: Refusals
+
+    /// Leaves a batch to other workers until the reason is gone; said once.
+    private func refuse(_ batch: BatchID, _ reason: String, until end: Refusals.End) {
+        guard core.refusals.withLock({ $0.refuse(batch, reason, until: end, .now) }) else { return }
+        core.outputSignal.raise()
         core.logger.notice(
             "batch is left to other workers", key: batch.description,
             [.batch: .text(batch), "detail": .text(reason)])
     }
 
-    private func makeContext(_ batch: BatchID) throws -> BatchContext {
-        guard let facts = try core.store.facts(of: batch) else { throw Refusal(reason: "it is gone") }
-        return try BatchContext(batch, facts.options, core.configuration)
+    /// Looks whether the reasons of refusals are gone, without a claim. Blocks as folders do.
+    func lookAtRefusals() {
+        var isAnyWithdrawn = false
+        for (batch, end) in core.refusals.withLock({ $0.due(.now) }) {
+            do throws(Refusal) {
+                if case .look(let options) = end {
+                    _ = try openFolder(of: BatchContext(batch, options, core.configuration))
+                }
+                core.refusals.withLock { $0.withdraw(batch) }
+                isAnyWithdrawn = true
+            } catch {
+                core.refusals.withLock { $0.stands(batch, error.reason, .now) }
+            }
+        }
+        if isAnyWithdrawn { expectWork(.veryHigh, workers: 1) }
+    }
+
+    /// Forgets refusals of batches that have been forgotten.
+    func pruneRefusals() {
+        let refused = Array(core.refusals.withLock { $0.reasons.keys })
+        for start in stride(from: 0, to: refused.count, by: 1000) {
+            let part = Array(refused[start..<min(start + 1000, refused.count)])
+            guard let existing = try? core.store.existing(part) else { return }  // tried again the next time
+            for batch in part where !existing.contains(batch) {
+                core.refusals.withLock { $0.withdraw(batch) }
+            }
+        }
     }
 }

@@ -86,6 +86,7 @@ final class Heart: Sendable {
             // What changed between two parts of the answer may have been missed in the first.
             if let first = replies.first { steering.heardAll(upTo: first.version) }
         }
+        if let turn = replies.last?.turn { core.ringsTurn.withLock { $0 = turn } }
         let lost = Set(replies.flatMap(\.lost))
         for letters in replies.flatMap(\.letters) {
             let meant = held.first { $0.batch == letters.batch && $0.number == letters.number }

@@ -3,8 +3,8 @@ import Foundation
 
 /// A message of the control channel: "this changed".
 enum Hint: Equatable {
-    /// A batch has operations to hand out; `workers` hear it.
-    case work(workers: Int, priority: Priority)
+    /// Operations can be claimed.
+    case work(Work)
     /// Flags, priority or focus of a batch.
     case batch(BatchID, Steering, version: Int)
     /// Photos of a batch were cancelled one by one.
@@ -12,10 +12,36 @@ enum Hint: Equatable {
     /// Flags or limits of the cluster.
     case cluster(ClusterSteering, version: Int)
 
+    /// How much there is to claim, and how many workers hear of it.
+    struct Work: Equatable {
+        let workers: Int
+        let priority: Priority
+        let operations: Int
+
+        /// So many workers claim although there is one operation only: some of them are busy, and some refuse its batch.
+        private static let leastClaimants = 16
+        /// What is read from outside is bounded.
+        private static let most = 1_000_000
+
+        init(workers: Int, priority: Priority, operations: Int) {
+            self.workers = max(1, min(workers, Self.most))
+            self.priority = priority
+            self.operations = max(0, min(operations, Self.most))
+        }
+
+        /// How many of the workers claim, as an average: so what a hint costs depends on the work and not on the workers. The others
+        /// hear with their next heartbeat that the rings have changed.
+        var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
+
+        /// Whether a worker claims that drew a number from 0 to below 1.
+        func isFor(draw: Double) -> Bool { draw * Double(workers) < Double(claimants) }
+    }
+
     private struct Message: Decodable {
         let change: String
         let workers: Int?
         let priority: String?
+        let operations: Int?
         let batch: String?
         let steering: String?
         let cluster: String?
@@ -28,7 +54,8 @@ enum Hint: Equatable {
         switch (message.change, message.batch.map { BatchID($0) }, message.version) {
         case ("work", _, _):
             let priority = message.priority.flatMap(Priority.init(rawValue:)) ?? .normal
-            self = .work(workers: message.workers ?? 1, priority: priority)
+            let workers = message.workers ?? 1
+            self = .work(Work(workers: workers, priority: priority, operations: message.operations ?? workers))
         case ("batch", let batch?, let version?):
             guard let steering = message.steering.flatMap({ Steering($0) }) else { return nil }
             self = .batch(batch, steering, version: version)

@@ -2,18 +2,19 @@ import DarkroomConcurrency
 import DarkroomLogging
 import Foundation
 
-/// Looks every few seconds whether outputs that could not be written can be written again, on a thread of its own.
+/// Looks every few seconds whether outputs that could not be written can be written again, and whether refused batches can be
+/// done now, on a thread of its own.
 final class OutputWatcher: Sendable {
     private let core: WorkerCore
-    /// Called when one can.
-    private let onFree: @Sendable () -> Void
+    private let claimer: Claimer
     private let stopped = Latch()
 
     private static let interval = Duration.seconds(2)
+    private static let pruneInterval = Duration.seconds(600)
 
-    init(_ core: WorkerCore, onFree: @escaping @Sendable () -> Void) {
+    init(_ core: WorkerCore, _ claimer: Claimer) {
         self.core = core
-        self.onFree = onFree
+        self.claimer = claimer
     }
 
     /// Ends the thread after the look that may be under way.
@@ -25,13 +26,19 @@ final class OutputWatcher: Sendable {
     /// Runs until ``stop()``.
     func run() {
         var lastLook = ContinuousClock.now
+        var lastPrune = ContinuousClock.now
         while !stopped.isSet {
-            let isAnyAwaited = core.withLedger { !$0.outputWaits.isEmpty }
+            let isAnyAwaited = core.withLedger { !$0.outputWaits.isEmpty } || !core.refusals.withLock { $0.isEmpty }
             core.outputSignal.wait(timeout: isAnyAwaited ? max(.milliseconds(1), lastLook + Self.interval - .now) : nil)
             // What was met a moment ago is not looked at before the interval has passed.
             if !isAnyAwaited { lastLook = .now }
             guard isAnyAwaited, !stopped.isSet, .now >= lastLook + Self.interval else { continue }
             for wait in core.withLedger({ $0.outputsToLook(now: .now) }) { look(wait) }
+            if .now >= lastPrune + Self.pruneInterval {
+                claimer.pruneRefusals()
+                lastPrune = .now
+            }
+            claimer.lookAtRefusals()
             lastLook = .now
         }
     }
@@ -46,6 +53,8 @@ final class OutputWatcher: Sendable {
             "output can be written again, going on",
             ["folder": .text(wait.obstacle.place.folder), "batches": .number(wait.batches.count)])
         core.act(on: core.withLedger { $0.freed(wait.number) })
-        onFree()
+        // What was refused for its sake is claimed again at once.
+        core.refusals.withLock { $0.lookAgain(.now) }
+        claimer.expectWork(.veryHigh, workers: 1)
     }
 }

@@ -6,7 +6,8 @@ import Foundation
 /// Tells on the events channel what becomes of photos: what key-value observing of an operation was on one device.
 ///
 /// Letters are collected, the newest of each photo, and sent at most ten times a second, one batch a message, by a thread
-/// of its own. Nobody waits for that: what cannot be sent soon enough is dropped, and how much is said.
+/// of its own; once a second while Redis says that a message reached nobody. Nobody waits for that: what cannot be sent soon
+/// enough is dropped, and how much is said.
 final class PhotoEvents: Sendable {
     /// What waits to be sent. A plain value: no thread or Redis is needed to test it.
     struct Backlog {
@@ -99,6 +100,8 @@ final class PhotoEvents: Sendable {
     }
 
     private static let interval = Duration.milliseconds(100)
+    /// While nobody listens. What is collected meanwhile is sent all the same: somebody may have come.
+    private static let unheardInterval = Duration.seconds(1)
     /// With more messages that Redis has not answered, none is sent: they would only fill memory.
     private static let maxUnanswered = 5
 
@@ -109,6 +112,11 @@ final class PhotoEvents: Sendable {
     private let news = Signal()
     private let stopped = Latch()
     private let unanswered = Locked(0)
+    /// Whether the last message may have reached somebody.
+    private let isHeard = Locked(true)
+    /// Whether Redis is a node of a cluster, which counts only its own listeners of those that a message reached; nil before it
+    /// has said so.
+    private let isCluster = Locked<Bool?>(nil)
     /// The Redis clock, as it was at an answer.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)
 
@@ -149,7 +157,7 @@ final class PhotoEvents: Sendable {
 
     /// Waits until the next message may go; letters that come meanwhile do not cut it short.
     private func pause() {
-        let end = ContinuousClock.now + Self.interval
+        let end = ContinuousClock.now + (isHeard.withLock { $0 } ? Self.interval : Self.unheardInterval)
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }
     }
 
@@ -166,9 +174,18 @@ final class PhotoEvents: Sendable {
 
     private func ask(_ publish: [RedisCommand]) {
         unanswered.withLock { $0 += 1 }
-        connection.send([RedisCommand("TIME")] + publish) { [self] results in
+        let asksMode = isCluster.withLock { $0 == nil }
+        let commands = [RedisCommand("TIME")] + publish + (asksMode ? [RedisCommand("INFO", "server")] : [])
+        connection.send(commands) { [self] results in
             unanswered.withLock { $0 -= 1 }
-            // Whether anybody heard it matters to nobody; a Redis that is away is the heart's to tell of.
+            if asksMode, case .success(let value)? = results.last, let text = value.string {
+                isCluster.withLock { $0 = text.contains("redis_mode:cluster") }
+            }
+            if !publish.isEmpty, case .success(let reached) = results[1] {
+                let isAlone = isCluster.withLock { $0 == false }
+                isHeard.withLock { $0 = reached.int != 0 || !isAlone }
+            }
+            // A Redis that is away is the heart's to tell of.
             guard case .success(let value) = results[0], let parts = value.array, parts.count == 2,
                 let seconds = parts[0].int, let micros = parts[1].int
             else { return }

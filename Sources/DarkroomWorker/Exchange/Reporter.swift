@@ -160,7 +160,10 @@ final class Reporter: Sendable {
 
     private func handBack() -> Bool {
         let operations = core.withLedger { $0.toHandBack(now: .now) }
-        let calls = operations.map { core.store.handback($0, worker: core.id) }
+        let calls = operations.map { held in
+            core.store.handback(
+                held, worker: core.id, isRefused: core.refusals.withLock { $0.contains(held.batch) })
+        }
         var isComplete = true
         for (held, result) in zip(operations, core.store.results(of: calls)) {
             switch result {

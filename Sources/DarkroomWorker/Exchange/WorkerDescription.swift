@@ -27,7 +27,7 @@ struct WorkerDescription {
             ("filtering", String(running.filtrations)), ("bytes.held", String(bytesHeld)), ("photos", String(done)),
             ("rate", String(core.rate.photosPerSecond(done: done))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
-            ("refused", String(refusals.prefix(1000))),
+            ("refused", String(refusals.prefix(10_000))),
         ]
     }
 }

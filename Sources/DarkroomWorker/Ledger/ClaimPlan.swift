@@ -6,21 +6,24 @@ struct ClaimPlan {
     struct Claim: Equatable {
         /// The lowest priority that is taken.
         let lowest: Priority
-        /// Only operations that are in focus: for a full worker.
-        var isFocused = false
+        /// The batch of which only operations in focus are taken.
+        var focus: BatchID?
         /// Only batches of which nothing is left to begin, or of which nothing is held.
         var isForHungry = false
 
+        /// Where the rings are to be read on, "" from their beginning.
+        var next = ""
+
         /// Whether it looks for everything that there is.
-        var isOrdinary: Bool { !isFocused && !isForHungry }
+        var isOrdinary: Bool { focus == nil && !isForHungry }
     }
 
     /// What a worker has room for.
     struct Wants {
         /// The lowest priority of which it wants more; nil when it is full.
         var lowest: Priority?
-        /// The lowest priority of operations in focus that it wants although it is full.
-        var focused: Priority?
+        /// The batch of which it wants an operation in focus, although it may be full.
+        var focused: (batch: BatchID, priority: Priority)?
         /// The lowest priority of batches that have nothing left to begin here, although it is full of others.
         var hungry: Priority?
         /// Whether it takes a little of batches that it holds nothing of, although it is full of others.
@@ -30,15 +33,32 @@ struct ClaimPlan {
         static let nothing = Wants()
     }
 
+    /// What a claim found of the rings that it has not read to their end.
+    private struct Pass {
+        var next: String
+        /// The turn of the rings at its first claim.
+        var turn: Int
+        /// Whether none of its claims handed anything out.
+        var isFruitless: Bool
+        var began: ContinuousClock.Instant
+    }
+
     /// When work of which priority was hinted: soon after, and 100 ms later, for what the hint left out.
     private var hints: [(due: ContinuousClock.Instant, priority: Priority)] = []
     /// The highest priority of which there may be more: the last claim handed some out, or there was none yet.
     private var more: Priority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant
+    private var pass: Pass?
+    /// When the last ordinary claim was due.
+    private var lastClaim: ContinuousClock.Instant
+    /// The turn of the rings at which they had nothing for this worker; nil when they may have something.
+    private var emptyTurn: Int?
 
-    /// Without any hint a worker with room looks for work this often.
-    static let idleInterval = Duration.seconds(3)
+    /// Without any hint, and while Redis tells of no change in the rings, a worker with room looks for work this often.
+    static let idleInterval = Duration.seconds(30)
+    /// A pass over the rings is begun again after this long: batches that entered since may stand before its place.
+    private static let longestPass = Duration.seconds(1)
     /// A focus may move a hundred times a second: claims for it are this far apart.
     private static let focusInterval = Duration.milliseconds(20)
     private static let maxHints = 16
@@ -46,6 +66,7 @@ struct ClaimPlan {
     init(now: ContinuousClock.Instant) {
         nextAttempt = now
         nextFocused = now
+        lastClaim = now
     }
 
     /// "Work available" was published; it is looked for at `due` and 100 ms later.
@@ -54,18 +75,29 @@ struct ClaimPlan {
         hints = hints.suffix(Self.maxHints - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
 
+    /// A heartbeat told the turn of the rings: where it has changed since they had nothing, they are looked at again.
+    mutating func heard(turn: Int, _ now: ContinuousClock.Instant) {
+        if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
+    }
+
     /// The claim to make now, nil when it is not time.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: Wants) -> Claim? {
         let hinted = hints.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
             hints.removeAll { $0.due <= now }
-            // Looked for at the latest when there is room.
-            if let hinted { more = max(more ?? hinted, hinted) }
+            // Looked for at the latest when there is room, and from the beginning of the rings.
+            if let hinted {
+                more = max(more ?? hinted, hinted)
+                pass = nil
+            }
         }
         if let lowest = wants.lowest {
-            if more.map({ $0 >= lowest }) ?? false || now >= nextAttempt {
+            let isDue = now >= nextAttempt
+            if more.map({ $0 >= lowest }) ?? false || isDue {
+                if isDue || pass.map({ now - $0.began >= Self.longestPass }) ?? false { pass = nil }
                 nextAttempt = now + Self.idleInterval
-                return Claim(lowest: lowest)
+                lastClaim = now
+                return Claim(lowest: lowest, next: pass?.next ?? "")
             }
         }
         if let hungry = wants.hungry { return Claim(lowest: hungry, isForHungry: true) }
@@ -73,15 +105,26 @@ struct ClaimPlan {
         if let hinted, wants.takesOthers { return Claim(lowest: hinted, isForHungry: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval
-        // Who has room anyway gets what is in focus first.
-        if let lowest = wants.lowest, lowest <= focused { return Claim(lowest: lowest) }
-        return Claim(lowest: focused, isFocused: true)
+        return Claim(lowest: focused.priority, focus: focused.batch)
     }
 
-    /// What a claim brought: the priorities of the operations handed out, and whether it has to go on.
-    mutating func claimed(_ claim: Claim, _ priorities: [Priority], goesOn: Bool) {
+    /// What a claim brought.
+    /// - Parameters:
+    ///   - claim: the claim.
+    ///   - priorities: those of the operations handed out.
+    ///   - next: where it has to go on, "" when all was looked at.
+    ///   - turn: that of the rings.
+    ///   - sawAll: nothing but what the worker refuses was left out, and nothing is suspended: what was not handed out is not
+    ///     there until the turn changes.
+    mutating func claimed(_ claim: Claim, _ priorities: [Priority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
-        if goesOn {
+        var current =
+            claim.next.isEmpty ? Pass(next: "", turn: turn, isFruitless: true, began: lastClaim) : pass
+        if !priorities.isEmpty || !sawAll { current?.isFruitless = false }
+        current?.next = next
+        pass = next.isEmpty ? nil : current
+        emptyTurn = next.isEmpty && current?.isFruitless == true && current?.turn == turn ? turn : nil
+        if !next.isEmpty {
             more = .veryHigh
         } else if let least = priorities.min() {
             more = least  // what is more urgent was looked at before
@@ -91,7 +134,11 @@ struct ClaimPlan {
     }
 
     /// It is not known what a claim brought.
-    mutating func failed() { more = .veryHigh }
+    mutating func failed() {
+        more = .veryHigh
+        pass = nil
+        emptyTurn = nil
+    }
 
     /// When to look again.
     func wake(_ now: ContinuousClock.Instant, _ wants: Wants) -> ContinuousClock.Instant {

@@ -27,16 +27,17 @@ extension WorkerLedger {
         return operations > 1 ? max(0, room - (unbegun - largest)) : max(1, room - unbegun)
     }
 
-    /// The least priority of a focused operation to claim although the worker is full; nil when there is one here with photos
-    /// of the focus left to begin, or too much beside it: so a focus that moves a hundred times a second costs little.
-    var focusedWanted: Priority? {
+    /// The batch of which an operation in focus is to be claimed although the worker may be full, and its priority; nil when there
+    /// is one here with photos of the focus left to begin, or too much beside it: so a focus that moves a hundred times a second
+    /// costs little.
+    var focusedWanted: (batch: BatchID, priority: Priority)? {
         guard let id = focusToClaim, !isStopping, doneOperations < Self.maxUnreported else { return nil }
         let priority = steering.batch(id).priority
         let waiting = beginLanes.joined().compactMap { batches[$0] }
         let largest = waiting.map(\.operationSize).max() ?? 0
         guard waiting.reduce(0, { $0 + $1.unbegun }) < 4 * window + 2 * largest else { return nil }
         let isHere = batches[id]?.toBegin.contains { operations[$0]?.hasFocusedPhotosToBegin == true } ?? false
-        return isHere ? nil : priority
+        return isHere ? nil : (id, priority)
     }
 
     /// How many photos the claim asks for: of small operations several, so that each batch whose turn it is hands one out.

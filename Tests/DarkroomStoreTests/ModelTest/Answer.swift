@@ -30,6 +30,30 @@ enum Answer: Equatable {
     case refused
 }
 
+extension Answer {
+    /// The turn of the rings that it tells.
+    var turn: Int? {
+        switch self {
+        case .claim(.claimed(let claimed)): claimed.turn
+        case .heartbeat(let reply): reply.turn
+        default: nil
+        }
+    }
+
+    /// The same without the turn: how many turns are counted is not foretold.
+    var withoutTurn: Answer {
+        switch self {
+        case .claim(.claimed(var claimed)):
+            claimed.turn = 0
+            return .claim(.claimed(claimed))
+        case .heartbeat(var reply):
+            reply.turn = 0
+            return .heartbeat(reply)
+        default: return self
+        }
+    }
+}
+
 extension Answer: CustomStringConvertible {
     /// What a log of a run shows.
     var description: String {

@@ -195,9 +195,15 @@ struct ChangeAudit {
                 found.append("\(hint) names no priority")
                 continue
             }
-            if hint.int("workers") != after.workers.count {
-                found.append("\(hint), but there are \(after.workers.count)")
+            // Those heard of within 10 s; the step itself takes less than one.
+            let now = after.workers.values.max() ?? 0
+            let latest = after.workers.values.filter { $0 >= now - 9_000 }.count
+            if !(latest...after.workers.count).contains(hint.int("workers") ?? -1) {
+                found.append("\(hint), but there are \(latest) to \(after.workers.count)")
             }
+            if hint.int("operations") ?? 0 < 1 { found.append("\(hint) tells of no operation") }
+            // What a worker leaves that held nothing is told to others.
+            if after.rings[priority] != nil, events.contains(where: { $0.name == "claimed" }) { continue }
             let entered = after.batches.contains { id, batch in
                 batch.priority == priority && (before.rings[priority]?.turns[id] == nil)
             }

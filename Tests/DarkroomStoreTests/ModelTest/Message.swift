@@ -11,7 +11,7 @@ enum Message {
     case claim(Claim)
     case heartbeat(worker: String?, facts: [String], held: [HeldOperation])
     case report(Report)
-    case handback(HeldOperation, worker: String)
+    case handback(HeldOperation, worker: String, isRefused: Bool = false)
     case forget(BatchID, unfinished: Bool)
     case expireLeases
     case leave(worker: String)
@@ -37,8 +37,9 @@ enum Message {
         var photos = 4000
         var lowest = Priority.veryLow
         var next = ""
-        var focused = false
-        var refused: [BatchID] = []
+        var focus: BatchID?
+        var refusals = RefusalChanges()
+        var without: [BatchID] = []
         var held: [HeldOperation] = []
     }
 
@@ -97,8 +98,8 @@ extension Message {
                     store.report(
                         report.held, worker: report.worker, letters: report.letters, bytesIn: report.bytesIn,
                         bytesOut: report.bytesOut, failures: failures)))
-        case .handback(let held, let worker):
-            return .handback(try store.perform(store.handback(held, worker: worker)))
+        case .handback(let held, let worker, let isRefused):
+            return .handback(try store.perform(store.handback(held, worker: worker, isRefused: isRefused)))
         case .forget(let id, let unfinished):
             return .forget(try store.perform(store.forget(id, unfinished: unfinished)))
         case .expireLeases:
@@ -150,8 +151,8 @@ extension Message {
         let reply = try store.perform(
             store.claim(
                 worker: claim.worker, number: claim.number, operations: claim.operations, photos: claim.photos,
-                lowest: claim.lowest, next: claim.next, focused: claim.focused, refused: claim.refused,
-                held: claim.held))
+                lowest: claim.lowest, next: claim.next, focus: claim.focus, refusals: claim.refusals,
+                without: claim.without, held: claim.held))
         guard case .claimed(var claimed) = reply else { return reply }
         claimed.lost = claimed.lost.sorted()
         return .claimed(claimed)
@@ -175,14 +176,16 @@ extension Message: CustomStringConvertible {
             return "seal \(id), \(operations) operations, \(photos) photos"
         case .claim(let claim):
             return "claim \(claim.number) of \(claim.worker), \(claim.operations) operations, \(claim.photos) photos, "
-                + "from \(claim.lowest)\(claim.focused ? ", focused" : ""), next \"\(claim.next)\", refused \(claim.refused), held \(list(claim.held))"
+                + "from \(claim.lowest), focus \(claim.focus?.description ?? "none"), next \"\(claim.next)\", "
+                + "\(claim.refusals), without \(claim.without), held \(list(claim.held))"
         case .heartbeat(let worker, let facts, let held):
             return "heartbeat of \(worker ?? "nobody"), facts \(facts), held \(list(held))"
         case .report(let report):
             let letters = String(decoding: report.letters, as: UTF8.self)
             return "report of \(report.worker) for \(text(report.held)): \(letters), "
                 + "bytes \(report.bytesIn) \(report.bytesOut), failures \(report.failures)"
-        case .handback(let held, let worker): return "hand-back of \(worker) for \(text(held))"
+        case .handback(let held, let worker, let isRefused):
+            return "hand-back of \(worker) for \(text(held))\(isRefused ? ", refused" : "")"
         case .forget(let id, let unfinished): return "forget \(id)" + (unfinished ? ", also unfinished" : "")
         case .expireLeases: return "expire all leases"
         case .leave(let worker): return "\(worker) leaves"

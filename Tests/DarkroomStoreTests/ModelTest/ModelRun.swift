@@ -175,8 +175,9 @@ final class ModelRun {
             claim.photos = random.pick([1, 5, 10, 60, 400, 4000])!
         }
         if random.chance(15) { claim.lowest = random.pick(Priority.allCases)! }
-        if random.chance(15) { claim.refused = bench.state.batches.keys.sorted().filter { _ in random.chance(30) } }
-        claim.focused = random.chance(10)
+        if random.chance(15) { claim.without = bench.state.batches.keys.sorted().filter { _ in random.chance(30) } }
+        if random.chance(10) { claim.focus = random.pick(bench.state.batches.keys.sorted()) }
+        if random.chance(20) { claim.refusals = refusals(of: claim.worker) }
         if random.chance(10) {
             let turn = Int.random(in: max(0, bench.state.turn - 20)...bench.state.turn, using: &random)
             claim.next = "\(Int.random(in: 0...4, using: &random)):\(turn)"
@@ -187,6 +188,15 @@ final class ModelRun {
         guard case .claimed(let claimed) = reply else { return }
         workers[at].drop(claimed.lost)
         workers[at].take(claimed.operations)
+    }
+
+    /// Changes of what a worker refuses; most are taken back soon, so that batches come to their end.
+    private func refusals(of worker: String) -> RefusalChanges {
+        let refused = (bench.state.refusals[worker] ?? []).sorted()
+        var changes = RefusalChanges(replacesAll: random.chance(30))
+        changes.added = bench.state.batches.keys.sorted().filter { _ in random.chance(20) }
+        changes.removed = refused.filter { _ in random.chance(60) }
+        return changes
     }
 
     private func heartbeat() throws {
@@ -228,7 +238,8 @@ final class ModelRun {
         guard let position = random.pick(cancelled.isEmpty ? Array(workers[at].work.indices) : cancelled) else {
             return
         }
-        let message = Message.handback(workers[at].work[position].held, worker: workers[at].id)
+        let message = Message.handback(
+            workers[at].work[position].held, worker: workers[at].id, isRefused: random.chance(30))
         if try deliver(message) != nil { workers[at].work.remove(at: position) }
     }
 

@@ -9,6 +9,7 @@ extension StoreModel {
         let last = state.workerHashes[claim.worker]
         if let number = last?.claim, claim.number < number { return .old }
         tick()
+        refuse(claim)
         let lost = renew(claim.worker, claim.held)
         _ = keepHouse(claim.worker)
         var handed: [OperationID] = []
@@ -37,33 +38,49 @@ extension StoreModel {
         return .claimed(
             Claimed(
                 operations: operations, lost: lost, next: next, version: state.version, cluster: state.cluster,
+                turn: state.turn, refusals: state.refusals[claim.worker]?.count ?? 0,
                 steering: steering(of: handed.map(\.batch))))
     }
 
-    /// Most urgent first, within a priority in turns: each batch gets its share of the rest of the photos.
+    private mutating func refuse(_ claim: Message.Claim) {
+        var refused = claim.refusals.replacesAll ? [] : state.refusals[claim.worker] ?? []
+        refused.formUnion(claim.refusals.added)
+        refused.subtract(claim.refusals.removed)
+        state.refusals[claim.worker] = refused.isEmpty ? nil : refused
+    }
+
+    /// Most urgent first, within a priority in turns: each batch gets its share of the rest of the photos. Of what the worker
+    /// refuses, only the place in the ring is read.
     private mutating func handOut(_ claim: Message.Claim, _ fence: Int) -> (handed: [OperationID], next: String) {
         var handed: [OperationID] = []
         var photosLeft = claim.photos
-        var looked = 0
+        var (read, looked) = (0, 0)
         let start = claim.next.split(separator: ":").compactMap { Int($0) }
+        let refused = (state.refusals[claim.worker] ?? []).union(claim.without)
         for priority in Priority.allCases.reversed() where priority >= claim.lowest {
             if let rank = start.first, priority.rank > rank { continue }
-            let ring = state.rings[priority] ?? Ring()
-            var entries = ring.inTurn.map { (id: $0, turn: ring.turns[$0]!) }
-            if let rank = start.first, priority.rank == rank { entries.removeAll { $0.turn <= start[1] } }
-            let page = entries.prefix(100 - looked)
-            for (position, (id, turn)) in page.enumerated() {
-                if handed.count == claim.operations || photosLeft <= 0 { return (handed, "") }
-                looked += 1
-                if !claim.refused.contains(id) {
-                    var share = photosLeft / (page.count - position) / state.batches[id]!.size
+            var after = start.first == priority.rank ? start[1] : Int.min
+            while true {
+                // Batches that were served in an earlier page come again at the end.
+                let ring = state.rings[priority] ?? Ring()
+                var page = ring.inTurn.map { (id: $0, turn: ring.turns[$0]!) }.filter { $0.turn > after }
+                if let focus = claim.focus { page = ring.turns[focus].map { [(focus, $0)] } ?? [] }
+                page = Array(page.prefix(100))
+                read += page.count
+                let open = page.filter { !refused.contains($0.id) }
+                for (position, (id, turn)) in open.enumerated() {
+                    looked += 1
+                    var share = photosLeft / (open.count - position) / state.batches[id]!.size
                     if handed.isEmpty || photosLeft >= state.batches[id]!.size { share = max(share, 1) }
                     let numbers = handOut(id, min(share, claim.operations - handed.count), claim, fence)
                     handed += numbers.map { OperationID(batch: id, number: $0) }
                     photosLeft -= numbers.count * state.batches[id]!.size
                     if handed.count == claim.operations || photosLeft <= 0 { return (handed, "") }
+                    if looked == 100 { return (handed, "\(priority.rank):\(turn)") }
                 }
-                if looked == 100 { return (handed, "\(priority.rank):\(turn)") }
+                guard page.count == 100 else { break }
+                after = page[99].turn
+                if read >= 1000 { return (handed, "\(priority.rank):\(after)") }
             }
         }
         return (handed, "")
@@ -72,7 +89,7 @@ extension StoreModel {
     /// Hands out the first `count` operations of a batch, what is in focus before what is not, and gives it a new turn.
     private mutating func handOut(_ id: BatchID, _ count: Int, _ claim: Message.Claim, _ fence: Int) -> [Int] {
         let batch = state.batches[id]!
-        let wanted = batch.handable.filter { !claim.focused || batch.focused?.contains($0) ?? false }
+        let wanted = batch.handable.filter { claim.focus == nil || batch.focused?.contains($0) ?? false }
         let numbers = Array(wanted.prefix(max(0, count)))
         guard !numbers.isEmpty else { return [] }
         for number in numbers {
@@ -102,7 +119,7 @@ extension StoreModel {
             webhooks: due.map { member, score in
                 let batch = DueWebhook(member: member, score: score, url: "").batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)
-            }, hasMore: hasMore)
+            }, hasMore: hasMore, turn: state.turn)
     }
 
     /// The letters of what is held of batches in which photos were cancelled one by one.
@@ -147,6 +164,7 @@ extension StoreModel {
         for (worker, _) in silent.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(10) {
             state.workers[worker] = nil
             state.workerHashes[worker] = nil
+            state.refusals[worker] = nil
         }
         let expired = state.leases.filter { $0.value < state.attended }
         for (operation, _) in expired.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(50) {

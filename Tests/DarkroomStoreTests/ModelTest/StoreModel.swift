@@ -20,7 +20,7 @@ struct StoreModel {
         case .claim(let claim): return .claim(self.claim(claim))
         case .heartbeat(let worker, let facts, let held): return .heartbeat(heartbeat(worker, facts, held))
         case .report(let report): return self.report(report)
-        case .handback(let held, let worker): return .handback(handback(held, worker))
+        case .handback(let held, let worker, _): return .handback(handback(held, worker))
         case .forget(let id, let unfinished): return .forget(forget(id, unfinished))
         case .expireLeases:
             state.leases = state.leases.mapValues { _ in -1 }
@@ -28,6 +28,7 @@ struct StoreModel {
         case .leave(let worker):
             state.workers[worker] = nil
             state.workerHashes[worker] = nil
+            state.refusals[worker] = nil
             return .done
         case .cancel(let id, let reason): return .cancel(cancel(id, reason))
         case .cancelPhotos(let id, let ranges): return .cancelPhotos(cancelPhotos(id, ranges))

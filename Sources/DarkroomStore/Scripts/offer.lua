@@ -1,0 +1,11 @@
+-- Included. Publishes that `operations` of `priority` can be claimed, unless that was said within 100 ms of more than half as
+-- many. `workers` are those heard of within 10 s; each draws whether it claims, see Hint.swift. Expects `prefix` and `now`.
+do
+    local said = redis.call('HMGET', prefix .. 'control', 'hinted.' .. priority, 'offered.' .. priority)
+    local since = now - tonumber(said[1] or 0)
+    if since >= 100 or since < 0 or operations >= 2 * tonumber(said[2] or 0) then
+        redis.call('HSET', prefix .. 'control', 'hinted.' .. priority, now, 'offered.' .. priority, operations)
+        redis.call('PUBLISH', prefix .. 'control', '{"change":"work","workers":' .. redis.call('ZCOUNT', prefix .. 'workers', now - 10000, '+inf')
+            .. ',"priority":"' .. priority .. '","operations":' .. operations .. '}')
+    end
+end

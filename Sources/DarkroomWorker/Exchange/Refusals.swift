@@ -1,0 +1,124 @@
+import DarkroomModel
+import DarkroomStore
+
+/// The batches that a worker refuses, and how much of that Redis knows: a plain value without a clock.
+///
+/// Claims look past the batches that Redis knows of. So a refusal stands until its reason is gone, which the worker finds out by
+/// itself: it looks again at what it lacked, and does not claim to try.
+struct Refusals {
+    /// What may end a refusal.
+    enum End: Sendable {
+        /// The worker can do a batch with these options: its folders are there now.
+        case look(BatchOptions)
+        /// Time: what failed may have been mended.
+        case time
+    }
+
+    /// A refused batch.
+    struct Refusal {
+        var reason: String
+        let end: End
+        /// When to look whether the reason is gone.
+        var due: ContinuousClock.Instant
+    }
+
+    private var refusals: [BatchID: Refusal] = [:]
+    /// Refused batches that Redis does not know of.
+    private var untold: Set<BatchID> = []
+    /// Batches that Redis takes for refused, although they no longer are.
+    private var withdrawn: Set<BatchID> = []
+    /// What Redis knows is forgotten first: it may be anything.
+    private var replacesAll = true
+
+    /// Of more refused batches the one that is due first is forgotten.
+    static let limit = 10_000
+    /// How often the worker looks whether it can do a batch.
+    static let lookInterval = Duration.seconds(5)
+    /// How long a batch is refused of which an operation cannot be read.
+    static let timeInterval = Duration.seconds(60)
+    /// The most refusals of one look.
+    private static let maxDue = 1000
+
+    /// The reason for each batch.
+    var reasons: [BatchID: String] { refusals.mapValues(\.reason) }
+
+    var isEmpty: Bool { refusals.isEmpty }
+
+    func contains(_ batch: BatchID) -> Bool { refusals[batch] != nil }
+
+    // MARK: Changes
+
+    /// Refuses a batch.
+    /// - Returns: false when it was refused before.
+    mutating func refuse(
+        _ batch: BatchID, _ reason: String, until end: End, _ now: ContinuousClock.Instant
+    ) -> Bool {
+        let isNews = refusals[batch] == nil
+        if isNews, refusals.count >= Self.limit, let first = refusals.min(by: { $0.value.due < $1.value.due }) {
+            withdraw(first.key)
+        }
+        refusals[batch] = Refusal(reason: reason, end: end, due: now + Self.interval(end))
+        if withdrawn.remove(batch) == nil, isNews { untold.insert(batch) }
+        return isNews
+    }
+
+    /// No longer refuses a batch.
+    mutating func withdraw(_ batch: BatchID) {
+        guard refusals.removeValue(forKey: batch) != nil else { return }
+        if untold.remove(batch) == nil { withdrawn.insert(batch) }
+    }
+
+    /// The reason of a refusal stands.
+    mutating func stands(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
+        guard let end = refusals[batch]?.end else { return }
+        refusals[batch]?.reason = reason
+        refusals[batch]?.due = now + Self.interval(end)
+    }
+
+    /// Refusals that may have come to their end.
+    func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
+        refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
+    }
+
+    /// Every refusal that a look can end is due.
+    mutating func lookAgain(_ now: ContinuousClock.Instant) {
+        for (batch, refusal) in refusals {
+            if case .look = refusal.end { refusals[batch]?.due = now }
+        }
+    }
+
+    private static func interval(_ end: End) -> Duration {
+        switch end {
+        case .look: lookInterval
+        case .time: timeInterval
+        }
+    }
+
+    // MARK: Redis
+
+    /// What Redis does not know, as far as one claim can tell it.
+    var changes: RefusalChanges {
+        RefusalChanges(
+            replacesAll: replacesAll,
+            added: Array((replacesAll ? Set(refusals.keys) : untold).prefix(RefusalChanges.limit)),
+            removed: replacesAll ? [] : Array(withdrawn.prefix(RefusalChanges.limit)))
+    }
+
+    /// A claim told Redis these changes; it now knows `count` refusals.
+    mutating func told(_ changes: RefusalChanges, count: Int) {
+        if changes.replacesAll {
+            untold = Set(refusals.keys)
+            withdrawn = []
+            replacesAll = false
+        }
+        untold.subtract(changes.added)
+        withdrawn.subtract(changes.removed)
+        // What was withdrawn while the claim was under way.
+        withdrawn.formUnion(changes.added.filter { refusals[$0] == nil })
+        // Redis lost some, or kept what this worker never told it.
+        if count != refusals.count - untold.count + withdrawn.count { replacesAll = true }
+    }
+
+    /// Redis may know anything: it was away.
+    mutating func tellAll() { replacesAll = true }
+}

@@ -1,0 +1,116 @@
+import DarkroomModel
+import DarkroomStore
+import Testing
+
+@testable import DarkroomWorker
+
+@Suite struct RefusalsTests {
+    let start = ContinuousClock.now
+    let one = BatchID("one")
+    let two = BatchID("two")
+    let three = BatchID("three")
+
+    /// Redis as it keeps what claims tell it.
+    private struct Kept {
+        var batches: Set<BatchID> = []
+        mutating func take(_ changes: RefusalChanges) {
+            if changes.replacesAll { batches = [] }
+            batches.formUnion(changes.added)
+            batches.subtract(changes.removed)
+        }
+    }
+
+    private func claim(_ refusals: inout Refusals, _ kept: inout Kept, meanwhile: (inout Refusals) -> Void = { _ in }) {
+        let changes = refusals.changes
+        meanwhile(&refusals)
+        kept.take(changes)
+        refusals.told(changes, count: kept.batches.count)
+    }
+
+    private func refuse(_ refusals: inout Refusals, _ batches: BatchID...) {
+        for batch in batches { _ = refusals.refuse(batch, "no such filter", until: .look(BatchOptions()), start) }
+    }
+
+    @Test func aClaimTellsWhatHasChanged() {
+        var (refusals, kept) = (Refusals(), Kept(batches: [three]))
+        refuse(&refusals, one, two)
+        #expect(refusals.changes.replacesAll, "what Redis knew before is not this worker's")
+        claim(&refusals, &kept)
+        #expect(kept.batches == [one, two])
+        #expect(refusals.changes == RefusalChanges())
+        refusals.withdraw(one)
+        refuse(&refusals, three)
+        #expect(refusals.changes == RefusalChanges(added: [three], removed: [one]))
+        claim(&refusals, &kept)
+        #expect(kept.batches == [two, three])
+        #expect(refusals.changes == RefusalChanges())
+    }
+
+    @Test func whatChangesDuringAClaimIsToldByTheNext() {
+        var (refusals, kept) = (Refusals(), Kept())
+        refuse(&refusals, one)
+        claim(&refusals, &kept) { refusals in
+            refusals.withdraw(one)
+            refuse(&refusals, two)
+        }
+        claim(&refusals, &kept)
+        #expect(kept.batches == [two])
+        claim(&refusals, &kept) { refuse(&$0, two) }
+        claim(&refusals, &kept)
+        refusals.withdraw(two)
+        claim(&refusals, &kept) { refuse(&$0, two) }
+        claim(&refusals, &kept)
+        claim(&refusals, &kept)
+        #expect(kept.batches == [two])
+    }
+
+    @Test func whatRedisLostIsToldAgain() {
+        var (refusals, kept) = (Refusals(), Kept())
+        refuse(&refusals, one, two)
+        claim(&refusals, &kept)
+        kept.batches = []
+        claim(&refusals, &kept)
+        claim(&refusals, &kept)
+        #expect(kept.batches == [one, two])
+        // After a connection was lost Redis may know others that are as many.
+        kept.batches = [two, three]
+        refusals.tellAll()
+        claim(&refusals, &kept)
+        #expect(kept.batches == [one, two])
+    }
+
+    @Test func manyAreToldByAndBy() {
+        var (refusals, kept) = (Refusals(), Kept())
+        let batches = (0..<2500).map { BatchID("\($0)") }
+        for batch in batches { refuse(&refusals, batch) }
+        for _ in 0..<3 { claim(&refusals, &kept) }
+        #expect(kept.batches == Set(batches))
+        #expect(refusals.changes == RefusalChanges())
+        for batch in batches { refusals.withdraw(batch) }
+        for _ in 0..<3 { claim(&refusals, &kept) }
+        #expect(kept.batches.isEmpty)
+    }
+
+    @Test func theirNumberIsBounded() {
+        var refusals = Refusals()
+        for number in 0..<Refusals.limit + 10 {
+            _ = refusals.refuse(BatchID("\(number)"), "", until: .time, start + .milliseconds(number))
+        }
+        #expect(refusals.reasons.count == Refusals.limit)
+        #expect(!refusals.contains(BatchID("0")))
+    }
+
+    @Test func theyAreLookedAtNowAndThen() {
+        var refusals = Refusals()
+        refuse(&refusals, one)
+        _ = refusals.refuse(two, "damaged", until: .time, start)
+        #expect(refusals.due(start).isEmpty)
+        #expect(refusals.due(start + Refusals.lookInterval).map(\.batch) == [one])
+        refusals.stands(one, "still no such filter", start + Refusals.lookInterval)
+        #expect(refusals.due(start + Refusals.lookInterval).isEmpty)
+        #expect(refusals.reasons[one] == "still no such filter")
+        refusals.lookAgain(start + .seconds(6))
+        #expect(refusals.due(start + .seconds(6)).map(\.batch) == [one])
+        #expect(Set(refusals.due(start + .seconds(60)).map(\.batch)) == [one, two])
+    }
+}
