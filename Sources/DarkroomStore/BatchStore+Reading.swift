@@ -55,14 +55,6 @@ extension BatchStore {
         return Set(zip(ids, scores).filter { $0.1 != .null }.map(\.0))
     }
 
-    /// Those of `ids`, at most 1,000, that have not been forgotten.
-    public func existing(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
-        guard !ids.isEmpty else { return [] }
-        let words = ["ZMSCORE", keys.batches] + ids.map(\.description)
-        let scores = try read(RedisCommand(arguments: words.map { [UInt8]($0) })).array ?? []
-        return Set(zip(ids, scores).filter { $0.1 != .null }.map(\.0))
-    }
-
     /// The facts of batches; those that are gone are left out.
     public func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
         var facts: [BatchFacts] = []

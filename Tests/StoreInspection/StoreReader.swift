@@ -220,7 +220,7 @@ final class StoreReader {
         for key in raw.keys where key.hasPrefix("worker:") {
             let name = String(key.dropFirst("worker:".count))
             if name.hasSuffix(":refused") {
-                let members = (raw[key] ?? "").split(separator: "\n").map { BatchID(String($0)) }
+                let members = (raw[key] ?? "").split(separator: "\n").compactMap { BatchID(String($0)) }
                 state.refusals[String(name.dropLast(":refused".count))] = Set(members)
                 continue
             }
