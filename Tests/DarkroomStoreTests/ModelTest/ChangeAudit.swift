@@ -195,9 +195,10 @@ struct ChangeAudit {
                 found.append("\(hint) names no priority")
                 continue
             }
-            // Those heard of within 10 s; the step itself takes less than one.
-            let now = after.workers.values.max() ?? 0
-            let latest = after.workers.values.filter { $0 >= now - 9_000 }.count
+            // Those heard of within 10 s; when the step was is known to a few seconds.
+            let times = [after.seen ?? 0, after.workers.values.max() ?? 0] + events.compactMap { $0.int("time") }
+            let now = times.max() ?? 0
+            let latest = after.workers.values.filter { $0 >= now - 5_000 }.count
             if !(latest...after.workers.count).contains(hint.int("workers") ?? -1) {
                 found.append("\(hint), but there are \(latest) to \(after.workers.count)")
             }
