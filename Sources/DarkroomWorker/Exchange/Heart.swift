@@ -29,7 +29,10 @@ final class Heart: Sendable {
             var hasMore = false
             do {
                 hasMore = try beat()
-                if isAway { core.logger.info("Redis is back") }
+                if isAway {
+                    core.logger.info("Redis is back")
+                    core.ringsTurn.withLock { $0 = -1 }  // no turn of any rings: an idle worker claims at once
+                }
                 isAway = false
                 core.heartBeats.withLock { $0 = true }
                 // Whatever has news goes with this heartbeat, also downloads alone; and idle workers look for work.
