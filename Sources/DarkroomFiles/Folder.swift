@@ -17,7 +17,11 @@ public final class Folder: Sendable {
     }
 
     init(trusted path: String, _ resolution: PathResolution) throws(SystemFailure) {
-        let descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        var descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        // What is in a folder may be used although its names may not be read.
+        if descriptor < 0, errno == EACCES {
+            descriptor = Glibc.open(path, PathResolution.pathOnly | O_DIRECTORY | O_CLOEXEC)
+        }
         guard descriptor >= 0 else { throw SystemFailure("open", errno) }
         self.descriptor = descriptor
         self.resolution = resolution

@@ -112,7 +112,7 @@ public struct FolderHolder: Sendable, Hashable {
             case EINTR: continue
             case EWOULDBLOCK:
                 guard ContinuousClock.now < deadline else {
-                    throw SystemFailure("hold", EBUSY, "another process holds the lock of the folder's holder")
+                    throw SystemFailure("hold", ETIMEDOUT, "another process holds the lock of the folder's holder")
                 }
                 usleep(2000)  // no signal tells of a lock that is free within a time
             default: return  // there are no locks here

@@ -100,9 +100,7 @@ final class BatchContext: Sendable {
         guard let place else { return nil }
         do throws(SystemFailure) {
             let root = try place.open()
-            if let other = try place.holder?.take(ManifestPath.holder, in: root) {
-                throw SystemFailure("hold", EBUSY, "batch \(other.owner) has taken the folder")
-            }
+            try take(root, place)
             let latest = latestFolder.withLock { $0.folder }
             if let latest, latest.isStillThere, latest.isWritable { return latest }
             let folder = try OpenFolder(place)
@@ -114,6 +112,17 @@ final class BatchContext: Sendable {
                 reason: "its output folder cannot be used: "
                     + (place.detail(of: error) ?? "\(error.attempted) \(place.signPath): \(error.text)"),
                 isOfHolder: error.attempted == "hold" && error.error == EBUSY)
+        }
+    }
+
+    /// Takes the output folder. On a full disk nothing is written anyway: the next claim takes it.
+    private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
+        do throws(SystemFailure) {
+            if let other = try place.holder?.take(ManifestPath.holder, in: root) {
+                throw SystemFailure("hold", EBUSY, "batch \(other.owner) has taken the folder")
+            }
+        } catch {
+            guard error.error == ENOSPC || error.error == EDQUOT else { throw error }
         }
     }
 
