@@ -37,7 +37,7 @@ public final class Folder: Sendable {
     /// Opens what is at `path`, or makes it where the flags say so.
     /// - Parameters:
     ///   - path: below the folder; "" is the folder itself.
-    ///   - flags: as of open(2). `O_CLOEXEC` and `O_NOFOLLOW` are always added.
+    ///   - flags: as of open(2). `O_CLOEXEC` is always added.
     ///   - mode: of a new file.
     /// - Returns: a descriptor, which the caller closes.
     public func open(

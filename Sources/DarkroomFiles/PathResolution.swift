@@ -24,10 +24,11 @@ enum PathResolution {
     /// - Returns: a descriptor, or -1 with errno.
     func open(_ components: [Substring], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         guard let last = components.last else { return openat(root, ".", flags) }
-        let flags = flags | O_NOFOLLOW | O_CLOEXEC
+        let flags = flags | O_CLOEXEC
         switch self {
         case .kernel:
-            return csystem_open_beneath(root, components.joined(separator: "/"), flags, mode)
+            // With O_NOFOLLOW it would tell of a link where a folder is asked for as of a file.
+            return csystem_open_beneath(root, components.joined(separator: "/"), flags & ~O_NOFOLLOW, mode)
         case .stepwise:
             var folder = root
             defer { if folder != root { Self.closeKeepingError(folder) } }
@@ -37,7 +38,7 @@ enum PathResolution {
                 if folder != root { close(folder) }
                 folder = next
             }
-            return Self.step(last, in: folder, flags, mode)
+            return Self.step(last, in: folder, flags | O_NOFOLLOW, mode)
         }
     }
 
