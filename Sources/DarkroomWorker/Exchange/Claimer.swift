@@ -217,6 +217,12 @@ final class Claimer: Sendable {
                 core.refusals.withLock { $0.withdraw(batch) }
                 isAnyWithdrawn = true
             } catch {
+                // Whether another batch still has the folder, the next claim knows: a retry may have taken it back.
+                guard !error.isOfHolder else {
+                    core.refusals.withLock { $0.withdraw(batch) }
+                    isAnyWithdrawn = true
+                    continue
+                }
                 core.refusals.withLock { $0.stands(batch, error.reason, .now) }
             }
         }
