@@ -138,14 +138,13 @@ import Testing
     @Test func waitsWhileTheLastOperationExecutes() throws {
         let batch = try Coordinator(store: store).submit(SampleList(count: 60), options: .init())
         guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: 1)) else { return }
-        let growing = Locked(false)
+        let growing = DispatchSemaphore(value: 0)
         let feeding = OnThread { [store] in
             try Coordinator(store: store) { notice in
-                if case .growing(from: 60) = notice { growing.withLock { $0 = true } }
+                if case .growing(from: 60) = notice { growing.signal() }
             }.resume(batch.id, SampleList(count: 70))
         }
-        let deadline = ContinuousClock.now + .seconds(30)
-        while !growing.withLock({ $0 }) { try #require(ContinuousClock.now < deadline) }
+        try #require(growing.wait(timeout: .now() + 30) == .success)
         #expect(try store.facts(of: batch.id)?.photos == 60)
         _ = try store.perform(store.handback(claimed.operations[1].held, worker: "w"))
         #expect(try feeding.value()?.photos == 70)

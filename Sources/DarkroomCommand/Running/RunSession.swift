@@ -101,14 +101,19 @@ final class RunSession {
         if retry, batch.state == .finished, !batch.cancelled {
             batch = try retryFailed(batch, list, interruption)
         }
-        if batch.state == .finished, !batch.cancelled { try tellOfLeftOver(batch) }
+        if batch.state == .finished, !batch.cancelled { tellOfLeftOver(batch) }
         return Outcome(
             batch: batch, now: try store.time(), wasFinished: !isWorking, isInterrupted: batch.state != .finished)
     }
 
     /// Names files that a batch before has written, and this one has not.
-    private func tellOfLeftOver(_ batch: BatchFacts) throws {
-        let left = try replaced.leftOver(by: batch.id)
+    private func tellOfLeftOver(_ batch: BatchFacts) {
+        let left: [String]
+        do {
+            left = try replaced.leftOver(by: batch.id)
+        } catch {
+            return progress.note("which files of the batch before are left over cannot be told: \(error)")
+        }
         guard !left.isEmpty else { return }
         progress.note(
             "\(HumanText.count(left.count, of: "file")) of the batch before \(left.count == 1 ? "is" : "are") of no photo of this "
