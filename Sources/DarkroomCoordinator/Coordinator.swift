@@ -79,14 +79,21 @@ public final class Coordinator: Sendable {
     public func resume(
         _ id: BatchID, _ list: some PhotoListSource, onResumed: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
-        guard try !facts(of: id).cancelled else {
+        let begun = try facts(of: id)
+        guard !begun.cancelled else {
             throw CoordinatorError(
                 .batchCancelled,
                 "batch \(id) was cancelled: it takes no more photos, and those it has do not run; submit the list again as a new "
                     + "batch, with --overwrite into the same folder")
         }
         try onResumed(id)
-        return try feedAndSeal(list) { id }
+        do {
+            return try feedAndSeal(list) { id }
+        } catch let error as CoordinatorError where error.code == .listDiffers {
+            // Without the manifest the error is as true, and says less.
+            guard let first = try? ListDifference.first(in: list, from: begun) else { throw error }
+            throw CoordinatorError(.listDiffers, "\(error). The first difference: \(first)")
+        }
     }
 
     // MARK: - Steps

@@ -184,6 +184,8 @@ import Testing
         let other = try run(list, "--allow-private")
         #expect(other.status == 1)
         #expect(other.standardError.contains("it ends after 129 of the 130 photos fed before"), "\(other)")
+        #expect(other.standardError.contains("The first difference: photo 0 was "), "\(other)")
+        #expect(other.standardError.contains("(\(server.url("/0.jpg"))) and is "), "\(other)")
     }
 
     @Test func againNamesFilesThatAreOfNoPhotoAnyMore() throws {

@@ -1,0 +1,59 @@
+import DarkroomModel
+
+/// Finds the first photo in which a list differs from the list of a batch, by the manifest beside the batch's photos. Redis
+/// has a digest of the list only.
+struct ListDifference {
+    private let batch: BatchFacts
+    private let manifest: ManifestReader
+    private var part: (number: Int, lines: ManifestPart)?
+    /// The lines of one operation, by index.
+    private var known: [Int: ManifestLine] = [:]
+
+    private init(_ batch: BatchFacts) {
+        self.batch = batch
+        manifest = ManifestReader(output: batch.options.output)
+    }
+
+    /// The first difference in words; nil when no photo whose line is there differs.
+    static func first(in list: some PhotoListSource, from batch: BatchFacts) throws -> String? {
+        guard !batch.options.output.isEmpty else { return nil }
+        var difference = ListDifference(batch)
+        var (index, found): (Int, String?) = (0, nil)
+        var failure: (any Error)?
+        try list.rewind()
+        try list.read { name, url in
+            defer { index += 1 }
+            guard index < batch.photos else { return false }
+            let record = PhotoRecord(
+                index: index, name: String(decoding: name, as: UTF8.self), url: String(decoding: url, as: UTF8.self))
+            do {
+                found = try difference.text(of: record)
+            } catch {
+                failure = error
+            }
+            return found == nil && failure == nil
+        }
+        if let failure { throw failure }
+        return found
+    }
+
+    private mutating func text(of record: PhotoRecord) throws -> String? {
+        let size = batch.options.operationSize
+        if record.index % size == 0 { try read(operation: record.index / size + 1) }
+        guard var line = known[record.index] else { return nil }
+        var now = ManifestLine(batch: batch.id, record: record, state: .new)
+        // A manifest may be without what is secret of URLs, and messages are.
+        line.redact()
+        now.redact()
+        guard line.name != now.name || line.url != now.url else { return nil }
+        return "photo \(record.index) was \"\(line.name)\" (\(line.url)) and is \"\(now.name)\" (\(now.url))"
+    }
+
+    private mutating func read(operation: Int) throws {
+        let number = operation / ManifestPart.size
+        var part = try part.flatMap { $0.number == number ? $0.lines : nil } ?? manifest.part(number, of: batch.id)
+        let lines = try part.lines(ofOperation: operation)
+        self.part = (number, part)
+        known = Dictionary(lines.map { ($0.index, $0) }) { first, _ in first }
+    }
+}
