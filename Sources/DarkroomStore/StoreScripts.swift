@@ -52,6 +52,7 @@ enum StoreScripts {
         "cancelling.lua": PackageResources.cancelling_lua,
         "readying.lua": PackageResources.readying_lua,
         "releasing.lua": PackageResources.releasing_lua,
+        "reopening.lua": PackageResources.reopening_lua,
     ]
 
     private static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
