@@ -160,7 +160,7 @@ final class WorkerCore: Sendable {
                 LogMetadata(held).adding(["fence": .number(held.fence)]))
         }
         drop(lost)
-        noteEnd(of: Set(known.filter(\.isOver).map(\.held.batch)))
+        noteEnd(of: Set(known.filter(\.isOver).map(\.0.batch)))
     }
 
     /// Drops operations that are another's now, or were handed back; or are to be handed back without a report.
