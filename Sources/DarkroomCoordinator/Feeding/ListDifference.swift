@@ -43,8 +43,8 @@ struct ListDifference {
         guard var line = known[record.index] else { return nil }
         var now = ManifestLine(batch: batch.id, record: record, state: .new)
         // A manifest may be without what is secret of URLs, and messages are.
-        line.redact()
-        now.redact()
+        line.redact(query: true)
+        now.redact(query: true)
         guard line.name != now.name || line.url != now.url else { return nil }
         return "photo \(record.index) was \"\(line.name)\" (\(line.url)) and is \"\(now.name)\" (\(now.url))"
     }
