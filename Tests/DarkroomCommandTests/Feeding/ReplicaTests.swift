@@ -63,7 +63,8 @@ import Testing
     @Test func steeringReturnsWhenAReplicaHasIt() throws {
         defer { redis.stop() }
         func suspend() throws -> Program {
-            try Program(["suspend", "--namespace", queue.namespace], environment: ["DARKROOM_REDIS": redis.url])
+            let arguments = ["suspend", "--all", "--namespace", queue.namespace]
+            return try Program(arguments, environment: ["DARKROOM_REDIS": redis.url])
         }
         func isSuspended(_ server: RedisServer) throws -> Bool {
             let key = queue.store.keys.control
