@@ -99,7 +99,7 @@ import Testing
         defer { stopped([master] + replicas) }
         let store = BatchStore(master.configuration, keys: try Keys())
         let id = BatchID("a")
-        for name in ["a", "b"] { _ = try store.perform(store.submit(BatchID(name), BatchOptions())) }
+        for name in ["a", "b"] { _ = try store.perform(store.submit(BatchID(name)!, BatchOptions())) }
         #expect(try Durability(store: store).wait().lack == nil)
         kill(replicas[0].processIdentifier, SIGSTOP)
         defer { kill(replicas[0].processIdentifier, SIGCONT) }

@@ -95,10 +95,10 @@ import Testing
         var options = BatchOptions()
         options.name = "holidays"
         func submit(_ id: String) throws -> SubmitReply {
-            try test.store.perform(test.store.submit(BatchID(id), options))
+            try test.store.perform(test.store.submit(BatchID(id)!, options))
         }
         // Two that are sent at once: the script decides.
-        let calls = ["first", "second"].map { test.store.submit(BatchID($0), options) }
+        let calls = ["first", "second"].map { test.store.submit(BatchID($0)!, options) }
         #expect(try test.store.perform(calls)[1] == .nameTaken(by: BatchID("first")))
         #expect(try test.state().batches[BatchID("second")] == nil && submit("first") == .exists)
         _ = try test.store.perform(test.store.seal(BatchID("first"), operations: 0, photos: 0))
@@ -108,7 +108,7 @@ import Testing
         #expect(try submit("third").isSubmitted, "the second was cancelled")
         #expect(try test.state().names == ["holidays": BatchID("third")])
         // What an older batch of the name leaves behind is not the newest one's.
-        for id in ["first", "second"] { _ = try test.store.perform(test.store.forget(BatchID(id), unfinished: true)) }
+        for id in ["first", "second"] { _ = try test.store.perform(test.store.forget(BatchID(id)!, unfinished: true)) }
         #expect(try test.state().names == ["holidays": BatchID("third")])
         #expect(try test.store.perform(test.store.forget(BatchID("third"), unfinished: true)) == .forgotten)
         #expect(try test.state().names.isEmpty && submit("fourth").isSubmitted)

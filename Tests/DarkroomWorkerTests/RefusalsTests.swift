@@ -81,7 +81,7 @@ import Testing
 
     @Test func manyAreToldByAndBy() {
         var (refusals, kept) = (Refusals(), Kept())
-        let batches = (0..<2500).map { BatchID("\($0)") }
+        let batches = (0..<2500).map { BatchID("\($0)")! }
         for batch in batches { refuse(&refusals, batch) }
         for _ in 0..<3 { claim(&refusals, &kept) }
         #expect(kept.batches == Set(batches))
@@ -94,7 +94,7 @@ import Testing
     @Test func theirNumberIsBounded() {
         var refusals = Refusals()
         for number in 0..<Refusals.limit + 10 {
-            _ = refusals.refuse(BatchID("\(number)"), "", until: .time, start + .milliseconds(number))
+            _ = refusals.refuse(BatchID("\(number)")!, "", until: .time, start + .milliseconds(number))
         }
         #expect(refusals.reasons.count == Refusals.limit)
         #expect(!refusals.contains(BatchID("0")))

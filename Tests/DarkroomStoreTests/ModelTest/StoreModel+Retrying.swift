@@ -107,7 +107,7 @@ extension StoreModel {
     mutating func settle(_ member: String, _ score: Int, _ delay: Duration?) -> Bool {
         guard state.webhooks[member] == score else { return false }
         state.webhooks[member] = delay.map { now + $0.wholeMilliseconds }
-        let id = DueWebhook(member: member, score: score, url: "").batch
+        let id = DueWebhook(member: member, score: score, url: "")!.batch
         if delay == nil, state.batches[id]?.state == .finished { expire(id) }
         return true
     }
