@@ -57,7 +57,10 @@ struct IsolationTests {
         // Nothing of the worker is open in a helper, nothing of its environment is known there, and no file can be written.
         let about = try #require(FileManager.default.contents(atPath: queue.folder + "/out/000009-about.txt"))
         let lines = String(decoding: about, as: UTF8.self).split(separator: "\n")
-        #expect(lines == ["DARKROOM_PHOTO_HELPER SWIFT_BACKTRACE", "0 1 2", "0"])
+        // libvips sets VIPSHOME itself.
+        let variables = lines.first?.split(separator: " ").filter { $0 != "VIPSHOME" }
+        #expect(variables == ["DARKROOM_PHOTO_HELPER", "SWIFT_BACKTRACE"])
+        #expect(lines.dropFirst() == ["0 1 2", "0"])
     }
 
     @Test(.enabled(if: ConfinementFacts.found().filtersCalls, "the kernel has no seccomp"))
@@ -78,16 +81,15 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
     }
 
-    @Test func memoryAndEnvironmentOfAWorkerAndItsHelpersAreHidden() throws {
+    /// A helper with a user namespace of its own can be read by its user, who owns the namespace; it knows nothing secret.
+    @Test func memoryAndEnvironmentOfAWorkerAreHidden() throws {
         let queue = try Queue()
         let id = try submit(["loop"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true, privileged: false)
         defer { worker.process.stop() }
         let helpers = HostileWorkerProcess.waitForChildren(of: worker.process.identifier)
         #expect(!helpers.isEmpty, "batch \(id) has begun no helper")
-        for process in helpers + [worker.process.identifier] {
-            #expect(try !HostileWorkerProcess.canBeRead(process), "process \(process)")
-        }
+        #expect(try !HostileWorkerProcess.canBeRead(worker.process.identifier))
         let other = try BoundProcess(HostileWorkerProcess.withoutPrivileges + ["sleep", "60"], log: "/dev/null")
         defer { other.stop() }
         #expect(try HostileWorkerProcess.canBeRead(other.identifier), "the test reads other processes")
