@@ -137,7 +137,8 @@ struct EndToEndTests {
         let id = try queue.run("submit", list, "-o", scratch.path("out"), "--operation-size", "5").lines[0]
         let waited = try queue.run("wait", id)
         #expect(waited.status == 0, "\(waited)")
-        let facts = try #require(try queue.store.facts(of: #require(BatchID(id))))
+        let batch = try #require(BatchID(id))
+        let facts = try #require(try queue.store.facts(of: batch))
         for worker in workers { worker.send(SIGTERM) }
         for worker in workers { #expect(try worker.outcome().status == 0) }
         #expect(facts.counts.filtered == urls.count && facts.operationsEnded == 30)
@@ -173,7 +174,8 @@ struct EndToEndTests {
         #expect(ContinuousClock.now - began < .seconds(14), "recovery took longer than its lease of 6 s explains")
         second.send(SIGTERM)
         #expect(try second.outcome().status == 0)
-        let facts = try #require(try queue.store.facts(of: #require(BatchID(id))))
+        let batch = try #require(BatchID(id))
+        let facts = try #require(try queue.store.facts(of: batch))
         #expect(facts.counts.filtered == 2)
         #expect(try Program.run("manifest", scratch.path("out")).lines.count == 2)
         let hidden = try FileManager.default.contentsOfDirectory(atPath: scratch.path("out")).filter {
