@@ -138,7 +138,9 @@ public struct BatchProblems: Sendable {
     /// The kind of a worker's refusal. A worker says why in words, which name the option or the folder.
     private static func code(ofRefusal reason: String) -> BatchProblem.Code {
         if reason.contains(" --") { return .optionMissing }
-        if reason.contains("is missing") || reason.contains("is gone") { return .folderMissing }
+        if reason.contains("is not seen here") || reason.contains("is missing") || reason.contains("is gone") {
+            return .folderMissing
+        }
         if reason.contains("No space left") || reason.contains("quota") { return .diskFull }
         return .refused
     }

@@ -25,7 +25,7 @@ struct RunReference {
         guard let url = PrivateRedis.url(in: folder) else {
             guard name.contains("/") else { return nil }
             throw CommandError(
-                "folder \(name): no run works on it at the moment; what became of its photos: darkroom manifest \(name)"
+                "folder \(name): no run works on it at the moment; what became of its photos: darkroom manifest \(ShellWord.quoted(name))"
             )
         }
         redis = try RedisConfiguration(url: url, password: nil)

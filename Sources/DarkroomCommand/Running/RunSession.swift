@@ -275,7 +275,7 @@ final class RunSession {
 
     /// How another terminal names the batch: by its folder; of a shared Redis by its id.
     private var nameForOthers: String {
-        privateRedis == nil ? "\(identity.output) --redis ..." : identity.output
+        ShellWord.quoted(identity.output) + (privateRedis == nil ? " --redis ..." : "")
     }
 
     private var address: String {

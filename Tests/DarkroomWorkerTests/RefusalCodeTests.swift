@@ -1,0 +1,48 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomStore
+@testable import DarkroomWorker
+
+/// The problem that users and programs see where a worker refuses a batch: its kind is told from the worker's words.
+@Suite struct RefusalCodeTests {
+    private static let now = 1_795_252_101_000
+    private static let id = BatchID("20261121-090501123-7f3a")
+
+    /// The kind of the problem when the only worker refuses a batch with these options.
+    private func code(_ options: BatchOptions, outputsUnder: [String] = []) throws -> BatchProblem.Code? {
+        var configuration = WorkerConfiguration()
+        configuration.outputsUnder = outputsUnder
+        var reason = ""
+        do throws(Refusal) {
+            _ = try BatchContext(Self.id, options, configuration)
+        } catch {
+            reason = error.reason
+        }
+        let fields = ["state": "ready", "sealed": "1", "photos": "1", "operations": "1", "feeder.seen": "\(Self.now)"]
+        let batch = try #require(BatchFacts(id: Self.id, fields: fields, reasons: [:]))
+        let worker = WorkerFacts(id: "w", seen: Self.now, fields: ["refused": "\(Self.id): \(reason)"])
+        let problems = BatchProblems(workers: [worker], cluster: ClusterSteering(), now: Self.now, known: [])
+        return problems.of(batch).first?.code
+    }
+
+    @Test func folderThatIsNotThere() throws {
+        var options = BatchOptions()
+        options.output = NSTemporaryDirectory() + "darkroom-none-\(UUID().uuidString)"
+        #expect(try code(options) == .folderMissing)
+    }
+
+    @Test func optionThatTheWorkerWasNotStartedWith() throws {
+        var options = BatchOptions()
+        options.output = "/photos/holidays"
+        #expect(try code(options, outputsUnder: ["/elsewhere"]) == .optionMissing)
+    }
+
+    @Test func operationThatTheWorkerDoesNotKnow() throws {
+        var options = BatchOptions()
+        options.filters = ["x:signature"]
+        #expect(try code(options) == .refused)
+    }
+}
