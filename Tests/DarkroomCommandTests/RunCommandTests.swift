@@ -160,7 +160,7 @@ import Testing
 
         let again = try run(list, "--filter", "sepia=0.5", "--again")
         #expect(again.status == 3, "\(again)")
-        #expect(try scratch.contents("out/manifest").count == 1)
+        #expect(try scratch.contents("out/manifest").filter { $0 != "holder.txt" }.count == 1)
         #expect(try run(list, "--filter", "sepia=0.5").standardOutput.contains("nothing to do"))
     }
 

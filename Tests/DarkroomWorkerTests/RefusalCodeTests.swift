@@ -1,5 +1,4 @@
 import DarkroomModel
-import DarkroomTestSupport
 import Foundation
 import Testing
 
