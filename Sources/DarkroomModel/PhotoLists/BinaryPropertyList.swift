@@ -1,9 +1,34 @@
-/// What has to hold before Foundation may read a binary property list from a stranger: sets (of which no list consists) and deep
-/// nesting would crash it.
+/// A binary property list, read without Foundation.
+///
+/// DESIGN. Any number of containers of a binary property list may name the same object, so 164 bytes can describe gigabytes;
+/// Foundation expands all of them. A photo list needs only the top object and the texts that it names: nothing below is
+/// read, whatever its size, depth or circles, and the texts are taken from the list's own bytes one at a time. Since a text
+/// may be named often, too, the bytes that all entries come to are counted before the first is handed on.
 ///
 /// The format is that of Apple's `CFBinaryPList.c`: objects, a table of their offsets, and a trailer of 32 bytes.
 struct BinaryPropertyList {
-    private static let maxDepth = 512
+    /// Why the bytes are no list of photos.
+    enum Problem: Error {
+        /// What is damaged.
+        case damaged(String)
+        /// What the top object is in place of a dictionary or an array.
+        case notAList(String)
+        /// How many bytes the entries come to.
+        case tooLarge(Int)
+    }
+
+    /// The longest text that is taken as it is, 1 MiB.
+    private static let maxTextBytes = 1 << 20
+    private static let trailerBytes = 32
+
+    private enum Kind { case text, utf16, array, dictionary, other(String) }
+
+    /// An object, and where its bytes (of a container: its references) begin; `count` is of characters, or members.
+    private struct Object {
+        let kind: Kind
+        let start: Int
+        let count: Int
+    }
 
     private let bytes: [UInt8]
     private let offsetBytes: Int
@@ -11,75 +36,185 @@ struct BinaryPropertyList {
     private let objectCount: Int
     private let table: Int
 
-    /// Nil where the trailer makes no sense, which Foundation says too.
-    init?(_ bytes: [UInt8]) {
-        guard bytes.starts(with: Array("bplist".utf8)), bytes.count >= 40 else { return nil }
-        self.bytes = bytes
-        func number(_ range: Range<Int>) -> Int? {
-            let value = range.reduce(UInt64(0)) { $0 << 8 | UInt64(bytes[bytes.count - 32 + $1]) }
-            return value <= UInt64(bytes.count) ? Int(value) : nil
+    /// True for a dictionary, whose keys are unique.
+    private(set) var isDictionary = false
+    private var members = Object(kind: .array, start: 0, count: 0)
+    /// The positions of a dictionary's entries, by the bytes of their keys.
+    private var order: [Int]?
+
+    /// Nil for what does not begin as a binary property list.
+    init?(_ bytes: [UInt8], maxBytes: Int) throws(Problem) {
+        guard bytes.starts(with: Array("bplist".utf8)) else { return nil }
+        guard bytes.count >= 8 + Self.trailerBytes else { throw Problem.damaged("it has no trailer") }
+        func number(_ start: Int) -> Int? { Self.number(in: bytes, at: bytes.count - Self.trailerBytes + start, 8) }
+        guard let count = number(8), let top = number(16), let table = number(24), count > 0, top < count else {
+            throw Problem.damaged("its trailer makes no sense")
         }
-        guard let count = number(8..<16), let table = number(24..<32) else { return nil }
+        self.bytes = bytes
         (offsetBytes, referenceBytes) = (Int(bytes[bytes.count - 26]), Int(bytes[bytes.count - 25]))
         (objectCount, self.table) = (count, table)
-        guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes), count > 0,
-            count <= (bytes.count - 32 - min(table, bytes.count - 32)) / offsetBytes
-        else { return nil }
+        // Each object takes a byte and an offset at least, so nothing here overflows.
+        guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes), count <= bytes.count,
+            table + count * offsetBytes + Self.trailerBytes == bytes.count
+        else { throw Problem.damaged("its trailer makes no sense") }
+        try begin(with: object(top), maxBytes: maxBytes)
     }
 
-    /// What Foundation must not be given, nil where it may read the list.
-    func problem() -> String? {
-        // Each level of containers by the objects that the level above it names; the same object many times costs once.
-        var level = Set([top])
-        var depth = 0
-        for object in 0..<objectCount where !isKnown(object) {
-            return "it holds an object of another kind than lists have"
+    /// Hands on the entries: a dictionary's by the bytes of their names, since it has no order.
+    func parse(_ receive: PhotoListReceiver) throws(Problem) {
+        var scratch = PhotoURL.Scratch()
+        for position in 0..<members.count {
+            guard let order else {
+                try withURL(member(position)) { url in
+                    PhotoURL.withName(of: url, &scratch) { receive($0, url) }
+                }
+                continue
+            }
+            let key = try object(member(order[position])), value = try member(members.count + order[position])
+            try withURL(value) { url in withText(key) { receive($0, url) } }
         }
-        while !level.isEmpty {
-            depth += 1
-            if depth > Self.maxDepth { return "more than \(Self.maxDepth) levels of nesting" }
-            level = Set(level.flatMap(members))
+    }
+
+    // MARK: The top object
+
+    private mutating func begin(with top: Object, maxBytes: Int) throws(Problem) {
+        switch top.kind {
+        case .array: break
+        case .dictionary: isDictionary = true
+        case .text, .utf16: throw Problem.notAList("a string")
+        case .other(let what): throw Problem.notAList(what)
         }
-        return nil
+        members = top
+        var total = 0
+        for position in 0..<top.count * (isDictionary ? 2 : 1) {
+            let member = try object(member(position))
+            total += member.count * Self.bytesPerCharacter(member.kind)
+            guard total <= maxBytes else { throw Problem.tooLarge(total) }
+        }
+        guard isDictionary else { return }
+        var keys: [[UInt8]] = []
+        var keyBytes = 0
+        for position in 0..<top.count {
+            let key = try object(member(position))
+            if Self.bytesPerCharacter(key.kind) == 0 { throw Problem.damaged("a key of its dictionary is no text") }
+            keys.append(withText(key) { Array($0) })
+            keyBytes += keys[position].count
+            // No two keys are the same, so they have at most the bytes of the list, and half as many again from UTF-16.
+            guard keyBytes <= 2 * bytes.count else { throw Problem.damaged("its keys share their bytes") }
+        }
+        let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
+        for (one, next) in zip(order, order.dropFirst()) where keys[one] == keys[next] {
+            let key = keys[one].withUnsafeBytes { $0.excerpt(maxBytes: 80) }
+            throw Problem.damaged("the key \"\(key)\" stands in its dictionary twice")
+        }
+        self.order = order
     }
 
-    private var top: Int { number(at: bytes.count - 16, 8) ?? 0 }
-
-    /// Null and Boolean, integer, real, date, data, text, UTF-16 text, UID, array, dictionary.
-    private func isKnown(_ object: Int) -> Bool {
-        guard let offset = offset(of: object) else { return true }  // Foundation refuses it
-        return [0, 1, 2, 3, 4, 5, 6, 8, 0xA, 0xD].contains(bytes[offset] >> 4)
+    /// The number of the object that the top object names at `position`.
+    private func member(_ position: Int) throws(Problem) -> Int {
+        let start = members.start + position * referenceBytes
+        guard let member = Self.number(in: bytes, at: start, referenceBytes) else {
+            throw Problem.damaged("it names an object that is not there")
+        }
+        return member
     }
 
-    /// The objects that a container holds.
-    private func members(of object: Int) -> [Int] {
-        guard let offset = offset(of: object), bytes[offset] >> 4 == 0xA || bytes[offset] >> 4 == 0xD else { return [] }
-        var start = offset + 1
-        var count = Int(bytes[offset] & 15)
+    // MARK: Objects
+
+    private func object(_ number: Int) throws(Problem) -> Object {
+        guard number < objectCount,
+            let offset = Self.number(in: bytes, at: table + number * offsetBytes, offsetBytes), offset < table
+        else { throw Problem.damaged("it names an object that is not there") }
+        let marker = bytes[offset]
+        if let what = try scalar(marker, offset) { return Object(kind: .other(what), start: offset, count: 0) }
+        var (start, count) = (offset + 1, Int(marker & 15))
         if count == 15 {
-            guard start < bytes.count, bytes[start] >> 4 == 1 else { return [] }
-            let length = 1 << Int(bytes[start] & 15)
-            guard length <= 8, let found = number(at: start + 1, length) else { return [] }
-            count = found
-            start += 1 + length
+            let length = start < table ? 1 << Int(bytes[start] & 15) : 0
+            guard start < table, bytes[start] >> 4 == 1, length <= 8,
+                let long = Self.number(in: bytes, at: start + 1, length)
+            else { throw Problem.damaged("it has an object without a length") }
+            (start, count) = (start + 1 + length, long)
         }
-        guard count <= bytes.count else { return [] }
-        if bytes[offset] >> 4 == 0xD { count *= 2 }
-        guard count <= (bytes.count - start) / referenceBytes else { return [] }
-        return (0..<count).compactMap { number(at: start + $0 * referenceBytes, referenceBytes) }
+        let (kind, size): (Kind, Int) =
+            switch marker >> 4 {
+            case 5, 7: (.text, 1)  // ASCII, and UTF-8
+            case 6: (.utf16, 2)
+            case 10: (.array, referenceBytes)
+            default: (.dictionary, 2 * referenceBytes)
+            }
+        guard count <= (table - min(start, table)) / size else { throw Problem.damaged("an object of it is cut") }
+        return Object(kind: kind, start: start, count: count)
     }
 
-    private func offset(of object: Int) -> Int? {
-        guard object < objectCount, let offset = number(at: table + object * offsetBytes, offsetBytes) else {
-            return nil
+    /// What an object is that is neither a text nor a container with a use here; nil for those.
+    private func scalar(_ marker: UInt8, _ offset: Int) throws(Problem) -> String? {
+        switch marker >> 4 {
+        case 5, 6, 7, 10, 13: return nil
+        case 0 where marker == 8: return "false"
+        case 0 where marker == 9: return "true"
+        case 1:
+            let length = 1 << Int(marker & 15)
+            guard length <= 8, offset + 1 + length <= table else { break }
+            let value = bytes[offset + 1..<offset + 1 + length].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return "the number \(length == 8 ? "\(Int64(bitPattern: value))" : "\(value)")"
+        case 2: return "a number"
+        case 3: return "a date"
+        case 4: return "data"
+        default: break
         }
-        return offset < bytes.count ? offset : nil
+        return "a value of another kind"
+    }
+
+    /// The most bytes of UTF-8 that a character of a text takes; 0 for what is no text.
+    private static func bytesPerCharacter(_ kind: Kind) -> Int {
+        switch kind {
+        case .text: 1
+        case .utf16: 3
+        case .array, .dictionary, .other: 0
+        }
+    }
+
+    /// Calls `body` with an object's text without the blanks at its ends, or with what stands in place of a URL and fails.
+    private func withURL(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(Problem) {
+        let object = try object(number)
+        var what: String
+        switch object.kind {
+        case .text, .utf16:
+            guard object.count > Self.maxTextBytes else { return withText(object) { body($0.trimmedOfSpace) } }
+            what = "URL of \(object.count) characters, too long"
+        case .array: what = "an array in place of a URL"
+        case .dictionary: what = "a dictionary in place of a URL"
+        case .other(let kind): what = "\(kind) in place of a URL"
+        }
+        what.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+
+    private func withText<Result>(_ object: Object, _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        guard case .utf16 = object.kind else {
+            return bytes.withUnsafeBytes { body($0.part(object.start..<object.start + object.count)) }
+        }
+        let units = (0..<object.count).map { index in
+            UInt16(bytes[object.start + 2 * index]) << 8 | UInt16(bytes[object.start + 2 * index + 1])
+        }
+        var text = String(decoding: units, as: UTF16.self)
+        return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
     /// A big-endian number; nil where it lies outside of the list or is larger than the list.
-    private func number(at start: Int, _ count: Int) -> Int? {
+    private static func number(in bytes: [UInt8], at start: Int, _ count: Int) -> Int? {
         guard start >= 0, start + count <= bytes.count else { return nil }
         let value = bytes[start..<start + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
         return value <= UInt64(bytes.count) ? Int(value) : nil
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Without the blanks and line ends at both ends.
+    fileprivate var trimmedOfSpace: UnsafeRawBufferPointer {
+        func isSpace(_ byte: UInt8) -> Bool { Byte.isBlank(byte) || (10...13).contains(byte) }
+        guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {
+            return part(0..<0)
+        }
+        return part(first..<last + 1)
     }
 }

@@ -46,7 +46,7 @@ public struct PhotoListParser {
         }
         guard format == .propertyList else { return true }
         guard isLast else { return false }
-        let propertyList = try PropertyListParser(held)
+        let propertyList = try PropertyListParser(held, maxBytes: maxWholeBytes)
         held = []
         namesAreUnique = propertyList.isDictionary
         content = .propertyList(propertyList)
@@ -142,7 +142,7 @@ public struct PhotoListParser {
             try parser.parse(chunk, receive)
             content = .json
         case .propertyList(let parser):
-            if isLast { parser.parse(receive) }
+            if isLast { try parser.parse(receive) }
             content = .propertyList(parser)
         }
     }

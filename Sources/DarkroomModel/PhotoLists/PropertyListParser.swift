@@ -4,11 +4,24 @@ import Foundation
 struct PropertyListParser {
     /// True for a dictionary: its keys, and so the names, are unique.
     let isDictionary: Bool
-    private let entries: [PhotoListEntry]
+    private let content: Content
+
+    private enum Content {
+        case binary(BinaryPropertyList)
+        case xml([PhotoListEntry])
+    }
 
     /// The entries of a property list; a dictionary's by the UTF-8 bytes of their names, since it has no order.
-    init(_ bytes: [UInt8]) throws(PhotoListError) {
-        if let problem = BinaryPropertyList(bytes)?.problem() { throw Self.damaged(problem) }
+    /// - Parameter maxBytes: the most bytes that the texts of a binary list may come to.
+    init(_ bytes: [UInt8], maxBytes: Int) throws(PhotoListError) {
+        do throws(BinaryPropertyList.Problem) {
+            if let list = try BinaryPropertyList(bytes, maxBytes: maxBytes) {
+                (isDictionary, content) = (list.isDictionary, .binary(list))
+                return
+            }
+        } catch {
+            throw Self.error(error)
+        }
         let root: Any
         var format = PropertyListSerialization.PropertyListFormat.xml
         do {
@@ -21,27 +34,31 @@ struct PropertyListParser {
         switch root {
         case let dictionary as [String: Any]:
             isDictionary = true
-            entries = dictionary.map { PhotoListEntry(name: $0.key, url: Self.url($0.value)) }
-                .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+            content = .xml(
+                dictionary.map { PhotoListEntry(name: $0.key, url: Self.url($0.value)) }
+                    .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) })
         case let array as [Any]:
             isDictionary = false
-            entries = array.map { value in
-                let url = Self.url(value)
-                return PhotoListEntry(name: PhotoURL.name(of: url), url: url)
-            }
-        default:
-            throw PhotoListError(
-                .notAList,
-                "the property list is \(Self.kind(root)), expected a dictionary (name, URL) or an array of URLs")
+            content = .xml(
+                array.map { value in
+                    let url = Self.url(value)
+                    return PhotoListEntry(name: PhotoURL.name(of: url), url: url)
+                })
+        default: throw Self.error(.notAList(Self.kind(root)))
         }
     }
 
     /// Hands on the entries.
-    func parse(_ receive: PhotoListReceiver) {
-        for entry in entries {
-            var name = entry.name, url = entry.url
-            name.withUTF8 { name in
-                url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
+    func parse(_ receive: PhotoListReceiver) throws(PhotoListError) {
+        switch content {
+        case .binary(let list):
+            do throws(BinaryPropertyList.Problem) { try list.parse(receive) } catch { throw Self.error(error) }
+        case .xml(let entries):
+            for entry in entries {
+                var name = entry.name, url = entry.url
+                name.withUTF8 { name in
+                    url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
+                }
             }
         }
     }
@@ -62,6 +79,20 @@ struct PropertyListParser {
         case let number as NSNumber: "the number \(number)"
         // Its description may be another each time.
         default: "a value of another kind"
+        }
+    }
+
+    private static func error(_ problem: BinaryPropertyList.Problem) -> PhotoListError {
+        switch problem {
+        case .damaged(let what): damaged(what)
+        case .notAList(let what):
+            PhotoListError(
+                .notAList, "the property list is \(what), expected a dictionary (name, URL) or an array of URLs")
+        case .tooLarge(let bytes):
+            PhotoListError(
+                .tooLarge,
+                "the property list names the same texts so often that its entries have more than \(bytes) bytes; "
+                    + "write it as CSV or JSONL (an entry a line), which are read piece by piece")
         }
     }
 
