@@ -8,6 +8,8 @@ public struct Download: Sendable, Equatable {
     public let attempts: Int
     /// How long the last attempt took, waiting for a place at its host not counted.
     public let duration: Duration
+    /// The requests of the last attempt, redirects included; none for files, and for what was found.
+    public let way: [RequestStop]
 
     /// How many bytes were transferred for it.
     public var transferredBytes: Int { attempts > 0 ? body.count : 0 }
@@ -16,6 +18,6 @@ public struct Download: Sendable, Equatable {
 extension Download {
     /// A body that was transferred at another time and found where it was kept.
     package init(found body: [UInt8], duration: Duration) {
-        self.init(body: body, contentType: nil, attempts: 0, duration: duration)
+        self.init(body: body, contentType: nil, attempts: 0, duration: duration, way: [])
     }
 }

@@ -25,6 +25,9 @@ final class EasyHandle {
     private var started = ContinuousClock.now
     /// Whether a request of this attempt has gone to an address of the public internet.
     private var hasBeenPublic = false
+    /// The host that is asked, and the requests so far.
+    private var host = ""
+    private var way: [RequestStop] = []
     private var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
@@ -44,17 +47,18 @@ final class EasyHandle {
     }
 
     /// Makes the handle ready for an attempt of `transfer`; libcurl keeps a pointer to it, so it must live until `clear`.
-    func prepare(_ transfer: Transfer, url: String) {
+    func prepare(_ transfer: Transfer, url: String, host: String) {
         self.transfer = transfer
         redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
         hasBeenPublic = false
+        self.host = host
         started = .now
         lastActivity = started
         errorText.pointee = 0
         curl_easy_reset(curl)
         settings.apply(to: curl)
+        settings.apply(Redirects.Hop(url: url, host: host), to: curl)
         let context = Unmanaged.passUnretained(self).toOpaque()
-        darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, url)
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, errorText)
         darkroom_curl_easy_setopt_write_callback(curl, CURLOPT_WRITEFUNCTION) { bytes, size, count, context in
             EasyHandle.at(context).receive(UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
@@ -78,6 +82,7 @@ final class EasyHandle {
     /// Forgets the attempt.
     func clear() {
         transfer = nil
+        way = []
         body = []
         received = 0
         headerBytes = 0
@@ -105,6 +110,7 @@ final class EasyHandle {
             return false
         }
         if settings.allows(found) { hasBeenPublic = true }
+        way.append(RequestStop(host: host, address: found.description))
         return true
     }
 
@@ -113,12 +119,11 @@ final class EasyHandle {
     }
 
     private func denied(_ address: String) -> Refusal {
-        let advice =
-            settings.configuration.mayStartAnywhere
-            ? ", which a redirect from there may not lead to; if it is to be trusted, name the URL that it redirects to"
-            : " (--allow-networks allows more)"
+        guard settings.configuration.mayStartAnywhere else { return .denied(address) }
         return Refusal(
-            code: .addressDenied, detail: "\(address) is not an address of the public internet\(advice)")
+            code: .addressDenied,
+            detail: "\(address) is not an address of the public internet, which a redirect from there may not lead to; "
+                + "if it is to be trusted, name the URL that it redirects to")
     }
 
     /// Counts a line of the header, or of one before a redirect; `false` ends the attempt.
@@ -206,7 +211,9 @@ final class EasyHandle {
             if let remaining, remaining <= .zero {
                 throw Refusal(code: .timeout, detail: "redirects took longer than \(started.duration(to: .now))")
             }
-            settings.apply(try redirects.follow(String(cString: location)), to: curl)
+            let hop = try redirects.follow(String(cString: location))
+            host = hop.host
+            settings.apply(hop, to: curl)
         } catch {
             redirectRefusal = error
             return false
@@ -234,7 +241,8 @@ final class EasyHandle {
             return .failure(Refusal(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
         }
         return .success(
-            Download(body: body, contentType: contentType, attempts: transfer.attempts, duration: .now - started))
+            Download(
+                body: body, contentType: contentType, attempts: transfer.attempts, duration: .now - started, way: way))
     }
 
     /// What the server asked for in `Retry-After`, which may lie in the past.

@@ -6,26 +6,19 @@ final class EasySettings {
     let hosts: HostRules
     /// Whether an address may be dialled, or a connection to it used again.
     let allows: @Sendable (IPAddress) -> Bool
-    private let headers: UnsafeMutablePointer<curl_slist>?
-    /// Those of the headers that may go to a host that the user did not name.
-    private let headersForEverybody: UnsafeMutablePointer<curl_slist>?
+    /// Header lists by the positions of their lines, made when they are first needed: as many as hosts differ in what they get.
+    private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?
 
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
-        func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
-            lines.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
-        }
         self.configuration = configuration
         self.allows = allows
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
-        headers = list(configuration.headers)
-        headersForEverybody = list(configuration.headers.filter(Redirects.isForEverybody))
-        connectTo = list(configuration.connectTo)
+        connectTo = Self.list(configuration.connectTo)
     }
 
     deinit {
-        curl_slist_free_all(headers)
-        curl_slist_free_all(headersForEverybody)
+        for list in headers.values { curl_slist_free_all(list) }
         curl_slist_free_all(connectTo)
     }
 
@@ -47,13 +40,25 @@ final class EasySettings {
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_BUFFERSIZE, 64 << 10)
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
-        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers)
         darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
     }
 
-    /// Sets what is different for a request that a redirect asked for.
+    /// Sets what is different for each request.
     func apply(_ hop: Redirects.Hop, to curl: UnsafeMutableRawPointer) {
         darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
-        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, hop.isAtHome ? headers : headersForEverybody)
+        darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(for: hop))
+    }
+
+    private func headers(for hop: Redirects.Hop) -> UnsafeMutablePointer<curl_slist>? {
+        let wanted = configuration.headers.indices.filter { hop.takes(configuration.headers[$0]) }
+        guard !wanted.isEmpty else { return nil }
+        if let list = headers[wanted] { return list }
+        let list = Self.list(wanted.map { configuration.headers[$0].line })
+        headers[wanted] = list
+        return list
+    }
+
+    private static func list(_ lines: [String]) -> UnsafeMutablePointer<curl_slist>? {
+        lines.reduce(nil) { curl_slist_append($0, $1) ?? $0 }
     }
 }

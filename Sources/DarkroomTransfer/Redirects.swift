@@ -3,14 +3,24 @@ internal import CCurl
 /// The way of one attempt over redirects.
 ///
 /// libcurl could follow them by itself, but would ask nobody about the hosts, and would send on all of
-/// `TransferConfiguration.headers` but `Authorization:` and `Cookie:`. A plain value: no server needed to test it.
+/// `TransferConfiguration.headers`, whatever their hosts, but `Authorization:` and `Cookie:`. A plain value: no server needed to test it.
 struct Redirects {
     /// One request on the way.
     struct Hop: Equatable {
         /// Where it goes, with user and password where they may be sent.
         let url: String
-        /// Whether headers that may hold secrets go with it.
-        let isAtHome: Bool
+        /// In its canonical form.
+        let host: String
+        /// Whether it goes to the scheme, host and port of the first request.
+        var isAtHome = true
+        /// Whether the first request was encrypted and this one is not.
+        var isExposed = false
+
+        /// Whether a header goes with it.
+        func takes(_ header: RequestHeader) -> Bool {
+            if header.isForEverybody, header.hosts == nil { return true }
+            return header.hosts.map { $0.matches(host) && !isExposed } ?? isAtHome
+        }
     }
 
     private let rules: HostRules
@@ -39,17 +49,14 @@ struct Redirects {
         }
         try rules.check(host)
         let parsed = try ParsedURL(url), first = try ParsedURL(start)
-        guard let home = first.origin, parsed.origin == home else { return Hop(url: url, isAtHome: false) }
+        guard let home = first.origin, parsed.origin == home else {
+            let isExposed = first[CURLUPART_SCHEME] == "https" && parsed[CURLUPART_SCHEME] != "https"
+            return Hop(url: url, host: host, isAtHome: false, isExposed: isExposed)
+        }
         if parsed[CURLUPART_USER] == nil, parsed[CURLUPART_PASSWORD] == nil {
             parsed.set(CURLUPART_USER, first[CURLUPART_USER])
             parsed.set(CURLUPART_PASSWORD, first[CURLUPART_PASSWORD])
         }
-        return Hop(url: parsed[CURLUPART_URL] ?? url, isAtHome: true)
-    }
-
-    /// Whether a header line may go to a host that the user did not name: it says what is liked, not who is asking.
-    static func isForEverybody(_ line: String) -> Bool {
-        let name = line.prefix { $0 != ":" && $0 != ";" }.lowercased()
-        return name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)
+        return Hop(url: parsed[CURLUPART_URL] ?? url, host: host)
     }
 }

@@ -14,10 +14,12 @@ public struct TransferConfiguration: Sendable {
     public var maxRedirects = 5
     /// Further attempts after a fault that may pass.
     public var retries = 3
-    /// Lines such as `Accept: image/*`, sent with every request.
-    /// After a redirect to another scheme, host or port only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are, as
-    /// the others may be secrets.
-    public var headers: [String] = []
+    /// Lines such as `Accept: image/*`, sent with every request to their hosts.
+    ///
+    /// A header for the hosts of a pattern goes to those only, also after a redirect, and not on from `https:` to `http:`. Of the
+    /// others only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent after a redirect to another scheme, host
+    /// or port, as they may be secrets.
+    public var headers: [RequestHeader] = []
     /// Sent as `User-Agent`.
     public var userAgent = "darkroom"
     /// Whether loopback, private, link-local and other addresses that are not of the public internet may be dialled.

@@ -97,7 +97,7 @@ final class TransferLoop {
         switch transfer.target {
         case .web(let url, let host):
             transfer.phase = .waiting
-            if hosts.admit(transfer, host: host, order: transfer.order) { attempt(transfer, url) }
+            if hosts.admit(transfer, host: host, order: transfer.order) { attempt(transfer, url, host) }
         case .file(let path):
             guard transfer.mayBegin?() ?? true else { return cancel(transfer, "withdrawn before it began") }
             transfer.attempts += 1
@@ -110,13 +110,13 @@ final class TransferLoop {
     }
 
     /// Hands the transfer, which holds a place at its host, to libcurl.
-    private func attempt(_ transfer: Transfer, _ url: String) {
+    private func attempt(_ transfer: Transfer, _ url: String, _ host: String) {
         guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
         transfer.attempts += 1
         guard let handle = spare.popLast() ?? EasyHandle(settings) else {
             return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
         }
-        handle.prepare(transfer, url: url)
+        handle.prepare(transfer, url: url, host: host)
         let status = curl_multi_add_handle(multi, handle.curl)
         guard status == CURLM_OK else {
             return fail(
@@ -169,7 +169,7 @@ final class TransferLoop {
             let next = hosts.release(host, isWanted: { !$0.isFinished }),
             case .web(let url, _) = next.target
         else { return }
-        attempt(next, url)
+        attempt(next, url, host)
     }
 
     private func finishRead(
@@ -181,7 +181,7 @@ final class TransferLoop {
                 if let onChunk = transfer.onChunk { bytes.withUnsafeBytes(onChunk) }
                 return Download(
                     body: transfer.onChunk == nil ? bytes : [], contentType: nil, attempts: transfer.attempts,
-                    duration: .now - since)
+                    duration: .now - since, way: [])
             })
     }
 

@@ -59,7 +59,9 @@ final class WorkerCore: Sendable {
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = PhotoHelpers(configuration)
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
-        let source = OriginalsSource(TransferSource(engine: engine), worker: id) { failure, context in
+        let source = OriginalsSource(
+            TransferSource(engine: engine), rules: FetchRules(configuration.transfer), worker: id
+        ) { failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
         }
         pending = PendingOperations(configuration, source: source)

@@ -22,7 +22,11 @@ import Testing
         ("worker --connect-to a:b", "--connect-to \"a:b\": write HOST:PORT:HOST:PORT"),
         ("worker --connect-to a:1:b:x", "--connect-to \"a:1:b:x\": write HOST:PORT:HOST:PORT"),
         ("worker --header Accept", "--header \"Accept\": write a name, a colon and a value"),
-        ("worker --header :x", "--header \":x\": write a name, a colon and a value"),
+        ("worker --header :x", "--header \"\": write a name, a colon and a value"),
+        ("worker --header Authorization:x", "--header \"Authorization\": its value may be a secret, and every host"),
+        ("worker --header http://a=Cookie:x", "--header \"http://a\": write HOST=LINE with a host without scheme"),
+        ("worker --header a:8080=Cookie:x", "--header \"a:8080\": write HOST=LINE with a host without scheme and port"),
+        ("worker --header-file /no/such", "--header-file /no/such: no such file"),
         (
             "worker --allow-networks 10.0.0.0/33",
             "--allow-networks \"10.0.0.0/33\": \"33\" is no number of bits from 0 to 32"
@@ -173,9 +177,28 @@ import Testing
         #expect(transfer.perHost == 4 && transfer.connectTimeout == .seconds(2))
         #expect(transfer.stallTimeout == .seconds(3) && transfer.timeout == .seconds(240))
         #expect(transfer.maxBytes == 5 << 20 && transfer.maxRedirects == 1 && transfer.retries == 0)
-        #expect(transfer.headers == ["Accept:x"] && transfer.userAgent == "me" && transfer.allowPrivate)
+        #expect(transfer.headers == [RequestHeader("Accept:x")] && transfer.userAgent == "me" && transfer.allowPrivate)
         #expect(transfer.fileFolders == ["/usr/lib"])
         #expect(transfer.connectTo == ["::[::1]:8080"])
+    }
+
+    @Test func headersOfAFileAreReadAndErrorsDoNotShowThem() throws {
+        let file = FileManager.default.temporaryDirectory.appendingPathComponent("headers-\(UUID().uuidString)").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        func headers(_ text: String) throws -> [RequestHeader] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: file))
+            let command = try DarkroomProgram.parseAsRoot(["worker", "--header-file", file]) as? WorkerCommand
+            return try #require(command).workerConfiguration().transfer.headers
+        }
+        let read = try headers("# of the archive\n\narchive.example=Authorization: Bearer hush\r\nAccept: image/*\n")
+        #expect(read.map(\.line) == ["Authorization: Bearer hush", "Accept: image/*"])
+        #expect(read.map { $0.hosts?.description } == ["archive.example", nil])
+        do {
+            _ = try headers("Accept: */*\nAuthorization: Bearer hush\n")
+            Issue.record("a secret for all hosts was taken")
+        } catch {
+            #expect("\(error)".contains("line 2, \"Authorization\"") && !"\(error)".contains("hush"), "\(error)")
+        }
     }
 
     @Test func folderThatWorkersMayWriteBelowMustBeThere() throws {

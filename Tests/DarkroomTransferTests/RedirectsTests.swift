@@ -17,7 +17,7 @@ import Testing
         ("http://a.org/1", "http://a.org/2", "http://a.org/2"),
     ])
     func staysAtHome(start: String, location: String, url: String) throws {
-        #expect(try hop(start, location) == Redirects.Hop(url: url, isAtHome: true))
+        #expect(try hop(start, location) == Redirects.Hop(url: url, host: "a.org"))
     }
 
     @Test(arguments: [
@@ -25,8 +25,10 @@ import Testing
         "http://a.org@evil.net/",
     ])
     func takesNothingElsewhere(location: String) throws {
-        #expect(try hop("http://ann:pw@a.org/1", location) == Redirects.Hop(url: location, isAtHome: false))
-        #expect(try !hop("https://ann:pw@a.org/1", "http://a.org/1").isAtHome, "without encryption, neither")
+        let hop = try hop("http://ann:pw@a.org/1", location)
+        #expect(hop.url == location && !hop.isAtHome)
+        let plain = try self.hop("https://ann:pw@a.org/1", "http://a.org/1")
+        #expect(!plain.isAtHome && plain.isExposed, "without encryption, neither")
     }
 
     @Test(arguments: [
@@ -59,7 +61,7 @@ import Testing
         let other = try HostileServer(["/there": .answer(body: [2])])
         let target = other.url("/there")
         let home = try HostileServer(["/a": .redirect(to: "/b"), "/b": .redirect(to: target)])
-        let configuration = TransferConfiguration.local { $0.headers = Self.secrets + Self.harmless }
+        let configuration = TransferConfiguration.local { $0.headers = (Self.secrets + Self.harmless).map { RequestHeader($0) } }
         let url = home.url("/a").replacingOccurrences(of: "://", with: "://ann:pw@")
         #expect(await TransferEngine(configuration).fetch(url).body == [2])
         #expect(home.log.heads.count == 2)
@@ -72,11 +74,57 @@ import Testing
         #expect(Self.harmless.allSatisfy { head.contains($0) }, "\(head)")
     }
 
+    @Test func aHeaderOfAHostGoesToThatHostOnly() async throws {
+        let other = try HostileServer(["/there": .answer(body: [2])])
+        let home = try HostileServer(["/a": .redirect(to: "http://other.example:\(other.port)/there")])
+        let header = try RequestHeader(parsing: "home.example=X-Api-Key: secret")
+        let engine = TransferEngine(
+            .local {
+                $0.headers = [header, RequestHeader("Accept: image/*")]
+                $0.connectTo = [
+                    "home.example:\(home.port):127.0.0.1:\(home.port)", "other.example:\(other.port):127.0.0.1:\(other.port)",
+                ]
+            })
+        #expect(await engine.fetch("http://HOME.example.:\(home.port)/a").body == [2])
+        #expect(await engine.fetch("http://other.example:\(other.port)/there").body == [2])
+        #expect(home.log.heads.count == 1 && home.log.heads.allSatisfy { $0.contains("X-Api-Key: secret") })
+        #expect(other.log.heads.count == 2 && !other.log.heads.contains { $0.contains("secret") })
+        #expect((home.log.heads + other.log.heads).allSatisfy { $0.contains("Accept: image/*") })
+    }
+
+    @Test func aHeaderOfAHostFollowsNoRedirectThatIsNotEncryptedAnyMore() throws {
+        let header = try RequestHeader(parsing: "*.a.org=Cookie: id=secret")
+        #expect(try hop("https://x.a.org/", "https://y.a.org/").takes(header))
+        #expect(try !hop("https://x.a.org/", "http://y.a.org/").takes(header))
+        #expect(try !hop("https://x.a.org/", "https://y.a.org.evil.net/").takes(header))
+        #expect(try hop("http://b.org/", "http://y.a.org/").takes(header))
+    }
+
+    @Test(arguments: [
+        "Authorization: Bearer x", "cookie: x", "Proxy-Authorization: x", "X-Api-Key: x", "X-Auth-Token: x",
+        "Private-Token: x", "X-Amz-Security-Token: x",
+    ])
+    func aHeaderThatCarriesASecretMustNameItsHost(line: String) throws {
+        let error = #expect(throws: InvalidRequestHeader.self) { try RequestHeader(parsing: line) }
+        #expect(error?.problem.contains("HOST=LINE") == true)
+        #expect(try RequestHeader(parsing: "a.org=" + line) == RequestHeader(line, hosts: HostPattern(parsing: "a.org")))
+    }
+
+    @Test(arguments: [
+        ("Accept: a=b", nil, "Accept: a=b"), ("*.a.org=Accept:a=b", "*.a.org", "Accept:a=b"),
+        ("[::1]=Referer: http://a/?b=c", "[::1]", "Referer: http://a/?b=c"),
+        ("Referer: http://a/?b=c", nil, "Referer: http://a/?b=c"),
+    ])
+    func readsAHeaderWithAndWithoutAHost(text: String, host: String?, line: String) throws {
+        let header = try RequestHeader(parsing: text)
+        #expect(header.line == line && header.hosts?.description == host)
+    }
+
     @Test func sendsSecretsAgainWhenTheWayComesBack() async throws {
         // What home sends to itself by way of another is still its own.
         let away = try HostileServer(["/x": .inTurn([.redirect(to: "/y")]), "/y": .answer(body: [3])])
         let home = try HostileServer(["/a": .redirect(to: away.url("/x"))])
-        let engine = TransferEngine(.local { $0.headers = ["X-Api-Key: secret"] })
+        let engine = TransferEngine(.local { $0.headers = [RequestHeader("X-Api-Key: secret")] })
         #expect(await engine.fetch(home.url("/a")).body == [3])
         #expect(away.log.heads.count == 2 && !away.log.heads.contains { $0.contains("secret") })
         #expect(await engine.fetch(away.url("/y")).body == [3])
@@ -88,7 +136,7 @@ import Testing
         let home = try HostileServer(["/a": .redirect(to: away.url("/x"))])
         let engine = TransferEngine(
             .local {
-                $0.headers = ["X-Api-Key: secret"]
+                $0.headers = [RequestHeader("X-Api-Key: secret")]
                 $0.retries = 1
             })
         #expect(await engine.fetch(home.url("/a")).body == [4])

@@ -11,7 +11,7 @@ import Testing
         let server = try HostileServer(["/a.jpg": .answer(headers: ["Content-Type: image/jpeg"], body: Self.photo)])
         let engine = TransferEngine(
             .local {
-                $0.headers = ["X-Test: yes"]
+                $0.headers = [RequestHeader("X-Test: yes")]
                 $0.userAgent = "darkroom/test"
             })
         let download = try await engine.fetch(server.url("/a.jpg")).get()

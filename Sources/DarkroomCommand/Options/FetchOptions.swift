@@ -11,7 +11,13 @@ struct FetchOptions: ParsableArguments {
     @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
     @Option(help: "Redirects followed.", valueName: "count") var maxRedirects: Int = 5
     @Option(help: "Further attempts after a fault that may pass.", valueName: "count") var retries: Int = 3
-    @Option(help: "A header sent with every request, as \"Accept: image/*\".", valueName: "line") var header: [String]
+    @Option(
+        help: "A header of requests, as \"Accept: image/*\"; with HOST= before it of those to HOST or *.DOMAIN only.",
+        valueName: "[host=]line")
+    var header: [String]
+    @Option(
+        help: "A file with such headers, a line each, which the process list does not show.", valueName: "file")
+    var headerFile: [String]
     @Option(help: "What servers are told the client is.", valueName: "text")
     var userAgent: String = "darkroom/\(darkroomVersion)"
     @Flag(help: "Fetch also from loopback, private and link-local addresses.") var allowPrivate: Bool
@@ -38,9 +44,7 @@ struct FetchOptions: ParsableArguments {
         ] where duration < .milliseconds(1) {
             throw ValidationError("\(name) \(duration.argumentText): at least 1ms")
         }
-        for line in header where !Self.isHeader(line) {
-            throw ValidationError("--header \"\(line)\": write a name, a colon and a value, as \"Accept: image/*\"")
-        }
+        _ = try headers
         for pairs in connectTo where !Self.isConnectTo(pairs) {
             throw ValidationError(
                 "--connect-to \"\(pairs)\": write HOST:PORT:HOST:PORT, as photos.example:80:127.0.0.1:8080")
@@ -49,8 +53,8 @@ struct FetchOptions: ParsableArguments {
 
     /// How downloads are done.
     /// - Parameter fileFolders: folders below which files may be read besides those of `--files-under`.
-    /// - Throws: ``CommandError`` when one of those is not there.
-    func transferConfiguration(fileFolders: [String] = []) throws(CommandError) -> TransferConfiguration {
+    /// - Throws: ``CommandError`` when one of those is not there, ``ValidationError`` when a file of headers is no such.
+    func transferConfiguration(fileFolders: [String] = []) throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = perHost
         transfer.connectTimeout = connectTimeout
@@ -59,7 +63,7 @@ struct FetchOptions: ParsableArguments {
         transfer.maxBytes = maxDownload.bytes
         transfer.maxRedirects = maxRedirects
         transfer.retries = retries
-        transfer.headers = header
+        transfer.headers = try headers
         transfer.userAgent = userAgent
         transfer.allowPrivate = allowPrivate
         transfer.allowedNetworks = allowNetworks
@@ -71,10 +75,30 @@ struct FetchOptions: ParsableArguments {
         return transfer
     }
 
-    private static func isHeader(_ line: String) -> Bool {
-        guard let colon = line.firstIndex(of: ":"), colon != line.startIndex else { return false }
-        let name = line[..<colon].utf8
-        return name.allSatisfy { (33...126).contains($0) } && !line.utf8.contains { $0 == 10 || $0 == 13 || $0 == 0 }
+    /// The headers of `--header` and of the files; errors name no value, which may be a secret.
+    private var headers: [RequestHeader] {
+        get throws {
+            var headers: [RequestHeader] = []
+            for text in header {
+                do throws(InvalidRequestHeader) {
+                    headers.append(try RequestHeader(parsing: text))
+                } catch {
+                    throw ValidationError("--header \"\(error.name)\": \(error.problem)")
+                }
+            }
+            for file in headerFile {
+                for (number, line) in try linesOfFile(file, "--header-file").enumerated()
+                where !line.isEmpty && !line.hasPrefix("#") {
+                    do throws(InvalidRequestHeader) {
+                        headers.append(try RequestHeader(parsing: line))
+                    } catch {
+                        throw ValidationError(
+                            "--header-file \(file), line \(number + 1), \"\(error.name)\": \(error.problem)")
+                    }
+                }
+            }
+            return headers
+        }
     }
 
     /// Three colons outside of brackets, which IPv6 addresses are written in.

@@ -20,3 +20,21 @@ func existingFolder(_ path: String, _ option: String) throws(CommandError) -> St
     guard isFolder.boolValue else { throw CommandError("\(option) \(path): not a folder") }
     return absolutePath(path)
 }
+
+/// Refuses a path where there is no file that can be read.
+func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
+    var isFolder: ObjCBool = false
+    guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
+        throw ValidationError("\(option) \(file): no such file")
+    }
+    guard !isFolder.boolValue, FileManager.default.isReadableFile(atPath: file) else {
+        throw ValidationError("\(option) \(file): not a file that can be read")
+    }
+}
+
+/// The lines of a file that holds what is not to be seen in the process list.
+func linesOfFile(_ file: String, _ option: String) throws(ValidationError) -> [String] {
+    try mustBeReadable(file, option)
+    let text = String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
+    return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
+}

@@ -40,7 +40,7 @@ struct RedisAccessOptions: ParsableArguments {
             }
             return configuration
         }
-        for case let (name, file?) in files { try Self.mustBeReadable(file, name) }
+        for case let (name, file?) in files { try mustBeReadable(file, name) }
         guard (certificate == nil) == (key == nil) else {
             throw ValidationError("--redis-cert and --redis-key: a certificate and its key go together; give both")
         }
@@ -52,23 +52,11 @@ struct RedisAccessOptions: ParsableArguments {
     private var password: String? {
         get throws {
             guard let passwordFile else { return nil }
-            try Self.mustBeReadable(passwordFile, "--redis-password-file")
-            let text = String(decoding: FileManager.default.contents(atPath: passwordFile) ?? Data(), as: UTF8.self)
-            guard let line = text.split(whereSeparator: \.isNewline).first else {
+            guard let line = try linesOfFile(passwordFile, "--redis-password-file").first(where: { !$0.isEmpty }) else {
                 throw ValidationError(
                     "--redis-password-file \(passwordFile): the file is empty; put the password there")
             }
-            return String(line)
-        }
-    }
-
-    private static func mustBeReadable(_ file: String, _ option: String) throws {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
-            throw ValidationError("\(option) \(file): no such file")
-        }
-        guard !isFolder.boolValue, FileManager.default.isReadableFile(atPath: file) else {
-            throw ValidationError("\(option) \(file): not a file that can be read")
+            return line
         }
     }
 }

@@ -56,6 +56,9 @@ extension PhotoURL {
         return url
     }
 
+    /// Whether a URL is of the scheme `file`.
+    public static func isFile(_ url: String) -> Bool { url.prefix(5).lowercased() == "file:" }
+
     /// Where the authority begins, behind `scheme://`; nil where there is none.
     static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {
         guard let colon = url.offset(of: Byte.colon), colon > 0, colon + 2 < url.count,

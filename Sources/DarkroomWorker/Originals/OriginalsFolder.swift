@@ -1,12 +1,16 @@
 import DarkroomCoding
 import DarkroomFiles
 import DarkroomModel
+import DarkroomTransfer
 import Foundation
 
 /// A folder of downloaded bytes as they came, a file for each URL: `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
 ///
 /// A file that is there is whole: it was written under a hidden name beside it, made durable and renamed. So batches and
 /// workers share a folder without knowing of each other; who comes last replaces a file by the same bytes.
+///
+/// Beside a file whose bytes not everybody may fetch, by the addresses or hosts they came from, lies `<digest>.way`: a line
+/// of host and address for each request. It is written before the file and never removed.
 struct OriginalsFolder: Sendable {
     let place: OutputPlace
     /// The most bytes that are read of a file.
@@ -23,23 +27,55 @@ struct OriginalsFolder: Sendable {
         case tooLarge
     }
 
-    /// The bytes of a URL's file; nil when there is none that can be read, so that it is to be downloaded (again). Blocks.
-    func read(_ url: String) throws(Unusable) -> [UInt8]? {
+    /// The bytes of a URL's file; nil when there is none that can be read under `rules`, so that it is to be downloaded (again).
+    /// Blocks.
+    func read(_ url: String, _ rules: FetchRules) throws(Unusable) -> [UInt8]? {
         do throws(SystemFailure) {
-            return try place.open().contents(of: Self.file(of: url), maxBytes: maxBytes)
+            let folder = try place.open(), file = Self.file(of: url)
+            let bytes = try folder.contents(of: file, maxBytes: maxBytes)
+            // After the file: whoever wrote that wrote this before.
+            guard let way = try Self.way(of: file, in: folder) else { return bytes }
+            return rules.allow(way) ? bytes : nil
         } catch {
             if error.error == EFBIG { throw .tooLarge }
             return nil
         }
     }
 
+    /// How a file's bytes were fetched, where that is told; a line that makes no sense is an address that nobody may ask.
+    private static func way(of file: String, in folder: Folder) throws(SystemFailure) -> [RequestStop]? {
+        do throws(SystemFailure) {
+            let text = String(decoding: try folder.contents(of: file + ".way", maxBytes: 64 << 10), as: UTF8.self)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            guard !lines.isEmpty else { return [RequestStop(host: "", address: "")] }
+            return lines.map { line in
+                let words = line.split(separator: " ", maxSplits: 1)
+                return RequestStop(host: String(words.first ?? ""), address: words.count == 2 ? String(words[1]) : "")
+            }
+        } catch {
+            if error.error == ENOENT { return nil }
+            throw error
+        }
+    }
+
     /// Writes the bytes of a URL's file, whole or not at all. Blocks.
-    /// - Parameter temporaryName: hidden and unique among all workers, see ``temporaryName(for:of:)``.
-    func write(_ bytes: [UInt8], of url: String, temporaryName: String) throws(OutputWriter.Failure) {
+    /// - Parameters:
+    ///   - way: how they were fetched.
+    ///   - temporaryName: hidden and unique among all workers, see ``temporaryName(for:of:)``.
+    func write(
+        _ bytes: [UInt8], of url: String, by way: [RequestStop], temporaryName: String
+    ) throws(OutputWriter.Failure) {
+        if !FetchRules.isOrdinary(way) {
+            let lines = way.map { "\($0.host) \($0.address)\n" }.joined()
+            try write(Array(lines.utf8), to: Self.file(of: url) + ".way", temporaryName)
+        }
+        try write(bytes, to: Self.file(of: url), temporaryName)
+    }
+
+    private func write(_ bytes: [UInt8], to file: String, _ temporaryName: String) throws(OutputWriter.Failure) {
         // The folder itself is never made here: a share that is not mounted any more must stay empty.
         try OutputWriter.write(
-            bytes, to: Self.file(of: url), in: place, temporaryName: temporaryName,
-            isDurable: true)
+            bytes, to: file, in: place, temporaryName: temporaryName, isDurable: true)
     }
 
     /// What the temporary file of a photo is called in its temporary name: of several batches that write the same file

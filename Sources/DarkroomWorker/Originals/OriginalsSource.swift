@@ -11,6 +11,7 @@ import Foundation
 /// read and written on threads of its own.
 final class OriginalsSource: PhotoSource {
     private let other: any PhotoSource
+    private let rules: FetchRules
     private let threads = ThreadPool("darkroom-originals", maxThreads: 4)
     private let worker: String
     /// Tells the temporary files of one photo's runs apart.
@@ -19,13 +20,15 @@ final class OriginalsSource: PhotoSource {
 
     /// The folders of originals, before `other`.
     /// - Parameters:
+    ///   - rules: what may be fetched; what may not is not taken from a folder either.
     ///   - worker: the worker's id.
     ///   - isWaitedFor: told when bytes could not be kept; true lets the photo begin again later.
     init(
-        _ other: any PhotoSource, worker: String,
+        _ other: any PhotoSource, rules: FetchRules, worker: String,
         isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool
     ) {
         self.other = other
+        self.rules = rules
         self.worker = worker
         self.isWaitedFor = isWaitedFor
     }
@@ -34,16 +37,21 @@ final class OriginalsSource: PhotoSource {
         _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
-        // What is no URL has no file.
-        guard let folder = photo.context.originals, PhotoURL.check(photo.record.url) == nil else {
+        let url = photo.record.url
+        // What is no URL has no file; and where files may be read is for each worker to say.
+        guard let folder = photo.context.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
             return other.fetch(photo, order: order, mayBegin: mayBegin, completion: completion)
+        }
+        if let problem = rules.problem(of: url) {
+            completion(.failure(mayBegin() ? problem : .cancelled))
+            return nil
         }
         let fetch = StagedFetch(order)
         threads.perform { [self] in
             guard !fetch.isOver else { return completion(.failure(.cancelled)) }
             let began = ContinuousClock.now
             do throws(OriginalsFolder.Unusable) {
-                if let bytes = try folder.read(photo.record.url) {
+                if let bytes = try folder.read(url, rules) {
                     let download = Download(found: bytes, duration: .now - began)
                     return completion(!fetch.isOver && mayBegin() ? .success(download) : .failure(.cancelled))
                 }
@@ -77,7 +85,8 @@ final class OriginalsSource: PhotoSource {
                 for: OriginalsFolder.temporaryName(for: photo.record, of: photo.operation.batch),
                 fence: photo.operation.fence, worker: "\(worker).\(number)")
             do throws(OutputWriter.Failure) {
-                try folder.write(download.body, of: photo.record.url, temporaryName: temporaryName)
+                try folder.write(
+                    download.body, of: photo.record.url, by: download.way, temporaryName: temporaryName)
                 completion(result)
             } catch {
                 guard !isWaitedFor(error, photo.context) else { return completion(.failure(.cancelled)) }

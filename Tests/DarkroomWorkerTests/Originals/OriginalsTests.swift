@@ -3,6 +3,7 @@ import DarkroomModel
 import DarkroomPhotoServer
 import DarkroomStore
 import DarkroomTestSupport
+import DarkroomTransfer
 import Foundation
 import Testing
 
@@ -44,10 +45,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         return facts
     }
 
-    /// The files below the folder of originals.
+    /// The files below the folder of originals, without what is told of their ways.
     private func files() throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: originals).filter { $0.count > 2 }.sorted()
+        try FileManager.default.subpathsOfDirectory(atPath: originals)
+            .filter { $0.count > 2 && !$0.hasSuffix(".way") }.sorted()
     }
+
+    private let rules = FetchRules(TransferConfiguration())
 
     @Test func downloadedBytesAreKept() throws {
         let facts = try run(urls, options())
@@ -58,6 +62,49 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 FileManager.default.contents(atPath: "\(originals)/\(OriginalsFolder.file(of: url))")
                     == FileManager.default.contents(atPath: "\(samples)/\(name)"))
         }
+    }
+
+    @Test func workerTakesNothingThatItMayNotFetch() throws {
+        #expect(try run(urls, options()).counts.filtered == 2)
+        let noPrivate = try run(urls, options()) { $0.transfer.allowPrivate = false }
+        #expect(noPrivate.failures == [.addressDenied: 2])
+        let noHost = try run(urls, options()) { $0.transfer.deniedHosts = [try HostPattern(parsing: "127.0.0.1")] }
+        #expect(noHost.failures == [.addressDenied: 2])
+        let allowed = try run(urls, options()) {
+            $0.transfer.allowPrivate = false
+            $0.transfer.allowedNetworks = [try NetworkRange(parsing: "127.0.0.0/8")]
+        }
+        #expect(allowed.counts.filtered == 2 && allowed.bytesIn == 0)
+    }
+
+    @Test func workerTakesNothingThatCameFromWhereItMayNotFetch() throws {
+        // The name says nothing of the address; a redirect leads to a host that one worker may ask and another may not.
+        let url = "http://photos.example/moon.png", redirecting = "http://elsewhere.example/a"
+        let server = try HostileServer(["/a": .redirect(to: url)])
+        defer { server.stop() }
+        let ports = [
+            "photos.example:80:127.0.0.1:\(photos.port)", "elsewhere.example:80:127.0.0.1:\(server.port)",
+        ]
+        #expect(try run([url, redirecting], options()) { $0.transfer.connectTo = ports }.counts.filtered == 2)
+        let noPrivate = try run([url], options()) {
+            $0.transfer.connectTo = ports
+            $0.transfer.allowPrivate = false
+        }
+        #expect(noPrivate.failures == [.addressDenied: 1])
+        let noHost = try run([redirecting], options()) {
+            $0.transfer.connectTo = ports
+            $0.transfer.deniedHosts = [try HostPattern(parsing: "photos.example")]
+        }
+        #expect(noHost.failures == [.addressDenied: 1])
+        let again = try run([url, redirecting], options()) { $0.transfer.connectTo = ports }
+        #expect(again.counts.filtered == 2 && again.bytesIn == 0)
+    }
+
+    @Test func filesAreReadByWhomeverMayAndNotKept() throws {
+        let url = "file://\(samples)/moon.png"
+        #expect(try run([url], options()) { $0.transfer.fileFolders = [samples] }.counts.filtered == 1)
+        #expect(try files().isEmpty)
+        #expect(try run([url], options()).failures == [.schemeDenied: 1])
     }
 
     @Test func fileOfAURLIsItsDigest() {
@@ -151,20 +198,22 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         #expect(symlink("/dev/full", "\(parent)/.temporary") == 0)
-        try folder.write([1, 2, 3], of: "u", temporaryName: ".temporary")
-        #expect(try folder.read("u") == [1, 2, 3])
+        try folder.write([1, 2, 3], of: "u", by: [], temporaryName: ".temporary")
+        #expect(try folder.read("u", rules) == [1, 2, 3])
         #expect(try FileManager.default.contentsOfDirectory(atPath: parent).count == 1)
         #expect(rename(parent, originals + "/elsewhere") == 0 && symlink("elsewhere", parent) == 0)
-        #expect(try folder.read("u") == nil)
-        #expect(throws: OutputWriter.Failure.self) { try folder.write([1], of: "u", temporaryName: ".temporary") }
+        #expect(try folder.read("u", rules) == nil)
+        #expect(throws: OutputWriter.Failure.self) {
+            try folder.write([1], of: "u", by: [], temporaryName: ".temporary")
+        }
     }
 
     @Test func folderThatIsGoneIsNotMadeAgain() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", sign: nil), maxBytes: 1000)
         var detail = ""
-        do { try folder.write([1], of: "u", temporaryName: ".temporary") } catch { detail = error.detail }
+        do { try folder.write([1], of: "u", by: [], temporaryName: ".temporary") } catch { detail = error.detail }
         #expect(detail.contains("is its share mounted?"))
-        #expect(try folder.read("u") == nil)
+        #expect(try folder.read("u", rules) == nil)
     }
 
     @Test func batchWhoseFolderIsNotSeenIsLeftToOthers() throws {
@@ -223,12 +272,12 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
         let path = "\(originals)/\(OriginalsFolder.file(of: "u"))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-        #expect(try folder.read("u") == nil)
+        #expect(try folder.read("u", rules) == nil)
         #expect(rmdir(path) == 0 && mkfifo(path, 0o600) == 0)
-        #expect(try folder.read("u") == nil)
+        #expect(try folder.read("u", rules) == nil)
         #expect(unlink(path) == 0 && symlink("/etc/passwd", path) == 0)
-        #expect(try folder.read("u") == nil)
+        #expect(try folder.read("u", rules) == nil)
         #expect(unlink(path) == 0 && FileManager.default.createFile(atPath: path, contents: Data([7, 8])))
-        #expect(try folder.read("u") == [7, 8])
+        #expect(try folder.read("u", rules) == [7, 8])
     }
 }

@@ -1,0 +1,66 @@
+/// A request on the way of a download: the host that was asked, and where it is.
+public struct RequestStop: Sendable, Hashable {
+    /// In its canonical form.
+    public let host: String
+    /// The address that was dialled, or whose connection was used again.
+    public let address: String
+
+    package init(host: String, address: String) {
+        self.host = host
+        self.address = address
+    }
+}
+
+/// What a configuration says about hosts and addresses, for bytes that were downloaded before, perhaps under other rules.
+package struct FetchRules: Sendable {
+    private let hosts: HostRules
+    private let addresses: AddressPolicy
+    /// Whether hosts may be asked elsewhere than their URL says.
+    private let isRerouted: Bool
+
+    /// The rules of a configuration.
+    package init(_ configuration: TransferConfiguration) {
+        hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
+        addresses =
+            configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)
+        isRerouted = !configuration.connectTo.isEmpty
+    }
+
+    /// Why a URL is not fetched, as far as it says so itself: by its host, or by the address that stands in place of one.
+    package func problem(of url: String) -> TransferError? {
+        do throws(Refusal) {
+            guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }
+            try hosts.check(host)
+            let literal = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
+            if !isRerouted, let address = IPAddress(literal), !addresses.allows(address) { throw .denied(address.description) }
+            return nil
+        } catch {
+            return TransferError(code: error.code, detail: error.detail, attempts: 0)
+        }
+    }
+
+    /// Whether each request of a way may be made.
+    package func allow(_ way: [RequestStop]) -> Bool {
+        way.allSatisfy { stop in
+            guard let address = IPAddress(stop.address), addresses.allows(address) else { return false }
+            return (try? hosts.check(stop.host)) != nil
+        }
+    }
+
+    /// Whether everybody may go a way that begins at the host of a URL: it stays there, on the public internet.
+    package static func isOrdinary(_ way: [RequestStop]) -> Bool {
+        let policy = AddressPolicy.publicInternet()
+        return way.allSatisfy { stop in
+            stop.host == way.first?.host && IPAddress(stop.address).map(policy.allows) ?? false
+        }
+    }
+}
+
+extension Refusal {
+    /// An address that must not be dialled.
+    static func denied(_ address: String) -> Refusal {
+        Refusal(
+            code: .addressDenied,
+            detail: "\(address) is not an address of the public internet (--allow-networks allows more)")
+    }
+}
