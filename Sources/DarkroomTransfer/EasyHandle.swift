@@ -31,6 +31,10 @@ final class EasyHandle {
     private var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
+    /// All bytes of the attempt, headers and redirects included.
+    private var bytesCome = 0
+    /// Since when the rate is averaged, and the bytes before; nil in the first span.
+    private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int)?
 
     /// `nil` when there is no memory for it.
     init?(_ settings: EasySettings) {
@@ -91,6 +95,8 @@ final class EasyHandle {
         redirectRefusal = nil
         isConnected = false
         isActive = false
+        bytesCome = 0
+        rateSpan = nil
     }
 
     /// The handle behind the context of a libcurl callback.
@@ -129,6 +135,7 @@ final class EasyHandle {
     /// Counts a line of the header, or of one before a redirect; `false` ends the attempt.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
+        bytesCome += count
         headerBytes += count
         guard headerBytes > Self.maxHeaderBytes else { return true }
         refusal = Refusal(code: .tooLarge, detail: "more than \(Self.maxHeaderBytes) bytes of header")
@@ -139,6 +146,7 @@ final class EasyHandle {
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if received == 0 { beginBody() }
         received += bytes.count
+        bytesCome += bytes.count
         guard isSuccess else {
             if received <= Self.maxDiscardedBytes { return true }
             refusal = Refusal(
@@ -193,8 +201,23 @@ final class EasyHandle {
             lastActivity = now
         }
         let limit = settings.configuration.stallTimeout
-        guard now - lastActivity >= limit else { return false }
+        guard now - lastActivity >= limit else { return isTooSlow(now) }
         refusal = Refusal(code: .stalled, detail: "nothing came for \(limit), after \(received) bytes")
+        return true
+    }
+
+    /// Whether less has come than must, on the average of the last span but the first.
+    private func isTooSlow(_ now: ContinuousClock.Instant) -> Bool {
+        let (least, span) = (settings.configuration.minBytesPerSecond, settings.configuration.minRateSpan)
+        let passed = now - (rateSpan?.start ?? started)
+        guard least > 0, passed >= span else { return false }
+        let rate = Int(Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / (passed / .seconds(1)))
+        let isFirst = rateSpan == nil
+        rateSpan = (now, bytesCome)
+        guard !isFirst, isConnected, rate < least else { return false }
+        refusal = Refusal(
+            code: .stalled,
+            detail: "\(rate) bytes a second came for \(span), less than \(least), after \(received) bytes")
         return true
     }
 

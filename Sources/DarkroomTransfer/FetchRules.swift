@@ -32,7 +32,9 @@ package struct FetchRules: Sendable {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }
             try hosts.check(host)
             let literal = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
-            if !isRerouted, let address = IPAddress(literal), !addresses.allows(address) { throw .denied(address.description) }
+            if !isRerouted, let address = IPAddress(literal), !addresses.allows(address) {
+                throw .denied(address.description)
+            }
             return nil
         } catch {
             return TransferError(code: error.code, detail: error.detail, attempts: 0)

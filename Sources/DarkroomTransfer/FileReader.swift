@@ -3,7 +3,8 @@ import DarkroomConcurrency
 /// Reads the files of `file:` URLs on threads of its own, so that neither a disk nor a network share holds up the transfers.
 final class FileReader: Sendable {
     /// Several, since on a network share reading is waiting.
-    private let threads = ThreadPool("darkroom-files", maxThreads: 4)
+    static let maxThreads = 4
+    private let threads = ThreadPool("darkroom-files", maxThreads: FileReader.maxThreads)
     private let folders: ReadableFolders
 
     /// Reads files below `folders`.

@@ -1,18 +1,30 @@
-/// Who runs and who waits, with a limit for each host. A plain value: no server needed to test it.
+/// Who runs and who waits, with a limit for each host and one for all. A plain value: no server needed to test it.
 ///
 /// Those of the highest priority are next; of one priority, groups take turns, so that many of one group do not keep the
-/// few of another waiting.
+/// few of another waiting, and so do hosts. The limit for all counts those of a priority and of all higher ones: whoever is more
+/// urgent never waits for places that less urgent ones have, however slow their hosts are.
 struct HostQueues<Element> {
-    /// Those of a host that wait together: of one priority and one group, in order.
+    /// Those of a host that wait together: of one order, in the order of their coming.
     private struct Lane {
         let order: TransferOrder
         var waiting: ArraySlice<Element>
     }
 
     private struct Host {
+        let limit: Int
         var running = 0
-        /// Lanes in turn: the first of the highest priority is next, and goes to the end. None is empty.
+        /// Lanes in turn: the first of the highest order is next, and goes to the end. None is empty.
         var lanes: [Lane] = []
+        /// When one of it was last let in; of hosts that could be next, the one with the lowest is.
+        var lastTurn = 0
+
+        /// The place of the next lane.
+        var next: Int? {
+            guard running < limit else { return nil }
+            return lanes.indices.reduce(nil) { best, lane in
+                best.map { lanes[lane].order.isBefore(lanes[$0].order) } ?? true ? lane : best
+            }
+        }
 
         mutating func append(_ element: Element, _ order: TransferOrder) {
             if let lane = lanes.firstIndex(where: { $0.order == order }) {
@@ -22,10 +34,7 @@ struct HostQueues<Element> {
             }
         }
 
-        mutating func popFirst() -> Element? {
-            guard !lanes.isEmpty else { return nil }
-            var next = 0
-            for lane in lanes.indices where lanes[lane].order.priority > lanes[next].order.priority { next = lane }
+        mutating func popFirst(of next: Int) -> Element {
             var lane = lanes.remove(at: next)
             let element = lane.waiting.removeFirst()
             if !lane.waiting.isEmpty { lanes.append(lane) }
@@ -43,43 +52,101 @@ struct HostQueues<Element> {
         }
     }
 
+    /// How many of one priority and of all higher ones run at once.
+    var maxRunning: Int
     private let limit: Int
     private var hosts: [String: Host] = [:]
+    /// How many run, by priority.
+    private var running: [Int: Int] = [:]
+    private var waiting = 0
+    private var turns = 0
 
-    /// `limit` elements of a host run at once, any number when it is `nil`.
-    init(limit: Int?) { self.limit = limit.map { max(1, $0) } ?? .max }
+    /// `limit` elements of a host and `maxRunning` of a priority run at once, any number when it is `nil`.
+    init(limit: Int?, maxRunning: Int? = nil) {
+        self.limit = limit.map { max(1, $0) } ?? .max
+        self.maxRunning = maxRunning.map { max(1, $0) } ?? .max
+    }
 
-    /// Whether `element` runs now and holds a place at `host`; otherwise it waits for `release`.
-    mutating func admit(_ element: Element, host: String, order: TransferOrder = TransferOrder()) -> Bool {
-        if hosts[host, default: Host()].running < limit {
-            hosts[host, default: Host()].running += 1
+    /// Whether `element` runs now and holds a place; otherwise it waits for ``next()``.
+    /// - Parameter hostLimit: the limit of this host, where it is another than that of all.
+    mutating func admit(
+        _ element: Element, host: String, order: TransferOrder = TransferOrder(), hostLimit: Int? = nil
+    ) -> Bool {
+        var state = hosts[host] ?? Host(limit: hostLimit ?? limit)
+        defer { hosts[host] = state }
+        if state.running < state.limit, hasRoom(order.priority) {
+            begin(&state, order.priority)
             return true
         }
-        hosts[host]?.append(element, order)
+        state.append(element, order)
+        waiting += 1
         return false
     }
 
-    /// Gives back a place at `host` and returns who gets it: the next that waits and that `isWanted`.
-    mutating func release(_ host: String, isWanted: (Element) -> Bool) -> Element? {
-        guard let index = hosts.index(forKey: host) else { return nil }
-        while let next = hosts.values[index].popFirst() {
-            if isWanted(next) { return next }
+    /// Gives back a place at `host` of one that was let in with `priority`; it is ``next()``'s to give it to another.
+    mutating func release(_ host: String, priority: Int) {
+        hosts[host]?.running -= 1
+        leave(priority)
+        forgetIfUnused(host)
+    }
+
+    /// Lets in the next of those that wait, who holds a place from now on; nil when none may run.
+    mutating func next() -> Element? {
+        guard waiting > 0 else { return nil }
+        var best: (host: String, lane: Int, order: TransferOrder, lastTurn: Int)?
+        for (name, host) in hosts {
+            guard let lane = host.next, hasRoom(host.lanes[lane].order.priority) else { continue }
+            let order = host.lanes[lane].order
+            let isBetter =
+                best.map {
+                    order.isBefore($0.order) || !$0.order.isBefore(order) && host.lastTurn < $0.lastTurn
+                } ?? true
+            if isBetter { best = (name, lane, order, host.lastTurn) }
         }
-        hosts.values[index].running -= 1
-        if hosts.values[index].running == 0 { hosts.remove(at: index) }
-        return nil
+        guard let best, var host = hosts[best.host] else { return nil }
+        let element = host.popFirst(of: best.lane)
+        waiting -= 1
+        begin(&host, best.order.priority)
+        hosts[best.host] = host
+        return element
     }
 
     /// Takes one that waits at `host` out of its queue.
     mutating func remove(_ host: String, where isMeant: (Element) -> Bool) {
-        guard let index = hosts.index(forKey: host) else { return }
-        _ = hosts.values[index].remove(where: isMeant)
+        guard hosts[host]?.remove(where: isMeant) != nil else { return }
+        waiting -= 1
+        forgetIfUnused(host)
     }
 
     /// Gives one that waits at `host` another place in the order, behind those that have it.
     mutating func reorder(_ host: String, to order: TransferOrder, where isMeant: (Element) -> Bool) {
-        guard let index = hosts.index(forKey: host), let element = hosts.values[index].remove(where: isMeant)
-        else { return }
-        hosts.values[index].append(element, order)
+        guard let element = hosts[host]?.remove(where: isMeant) else { return }
+        hosts[host]?.append(element, order)
+    }
+
+    /// Counts one that runs with another priority than before.
+    mutating func move(from old: Int, to new: Int) {
+        leave(old)
+        running[new, default: 0] += 1
+    }
+
+    private mutating func begin(_ host: inout Host, _ priority: Int) {
+        turns += 1
+        host.lastTurn = turns
+        host.running += 1
+        running[priority, default: 0] += 1
+    }
+
+    private mutating func leave(_ priority: Int) {
+        running[priority, default: 1] -= 1
+        if running[priority] == 0 { running[priority] = nil }
+    }
+
+    private mutating func forgetIfUnused(_ host: String) {
+        if let state = hosts[host], state.running == 0, state.lanes.isEmpty { hosts[host] = nil }
+    }
+
+    private func hasRoom(_ priority: Int) -> Bool {
+        maxRunning == .max || running.reduce(0) { $1.key >= priority ? $0 + $1.value : $0 } < maxRunning
     }
 }

@@ -8,6 +8,7 @@ final class Mailbox: @unchecked Sendable {  // `multi` is constant, and only wok
         case cancel(Transfer)
         case withdraw(Transfer)
         case reorder(Transfer, TransferOrder)
+        case limit(Int)
         case fileRead(Transfer, attempt: Int, Result<[UInt8], Refusal>)
         case shutdown
     }

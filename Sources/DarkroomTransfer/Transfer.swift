@@ -3,7 +3,7 @@ import DarkroomConcurrency
 /// A transfer that was started; it goes on whether or not somebody keeps this.
 public final class Transfer: @unchecked Sendable {  // all that changes is touched by the engine's thread alone
     enum Phase {
-        case waiting  // for a place at its host
+        case waiting  // for a place
         case running(EasyHandle)
         case reading(since: ContinuousClock.Instant)  // a file
         case pausing(until: ContinuousClock.Instant)  // before the next attempt
@@ -14,6 +14,8 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
     /// Asked on the engine's thread right before each attempt; false withdraws the transfer.
     let mayBegin: (@Sendable () -> Bool)?
+    /// Told on the engine's thread when it begins to wait: for a place, or before another attempt.
+    let waits: (@Sendable () -> Void)?
     /// Set when it was cancelled, before the engine's thread knows: what only that thread could tell would be told too late.
     let unwanted = Latch()
     private let mailbox: Mailbox
@@ -28,13 +30,14 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
 
     init(
         url: String, mailbox: Mailbox, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
-        onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
+        waits: (@Sendable () -> Void)? = nil, onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.url = url
         self.mailbox = mailbox
         self.order = order
         self.mayBegin = mayBegin
+        self.waits = waits
         self.onChunk = onChunk
         self.completion = completion
     }
@@ -47,16 +50,21 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
         mailbox.post(.cancel(self))
     }
 
-    /// Cancels the transfer unless an attempt of it runs: it waits for a place at its host, or pauses before another attempt.
-    /// One that runs goes on, to be tried again or not as ``TransferEngine/start(_:order:mayBegin:completion:)`` was told.
+    /// Cancels the transfer unless an attempt of it runs: it waits for a place, or pauses before another attempt.
+    /// One that runs goes on, to be tried again or not as ``TransferEngine/start(_:order:mayBegin:waits:completion:)`` was told.
     ///
     /// May be called from any thread and never blocks.
     public func withdraw() { mailbox.post(.withdraw(self)) }
 
-    /// Gives the transfer another place among those that wait for its host.
+    /// Gives the transfer another place among those that wait.
     ///
     /// May be called from any thread and never blocks.
     public func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
+
+    /// What its limit of places is counted by: its host; nothing for files.
+    var host: String {
+        if case .web(_, let host) = target { host } else { "" }
+    }
 
     var isFinished: Bool {
         if case .finished = phase { true } else { false }

@@ -2,10 +2,18 @@
 public struct TransferConfiguration: Sendable {
     /// Transfers from one host at a time, the others wait; `nil` is no limit. A redirected transfer counts at the host of its URL.
     public var perHost: Int? = 6
+    /// Transfers that run at once, of one priority and all higher ones; `nil` is no limit. Whoever waits for a host or for another
+    /// attempt does not count.
+    public var maxRunning: Int?
     /// From the name lookup to the finished handshake, for each attempt.
     public var connectTimeout: Duration = .seconds(10)
     /// How long a connected server may be silent.
     public var stallTimeout: Duration = .seconds(30)
+    /// The least that must come from a connected server, in bytes a second, averaged over ``minRateSpan`` after the first such
+    /// span; 0 is no least.
+    public var minBytesPerSecond = 1 << 10
+    /// Over how long the rate is averaged.
+    package var minRateSpan: Duration = .seconds(30)
     /// For each attempt as a whole, waiting for a place at the host not counted; `nil` is no limit.
     public var timeout: Duration? = .seconds(300)
     /// The largest body taken, in bytes.

@@ -43,21 +43,23 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
     /// (`TransferConfiguration.retries`). After `shutdown()` the completion gets `.cancelled` on the calling thread, before this returns.
     /// - Parameters:
     ///   - url: what to fetch.
-    ///   - order: when it is its turn among those that wait for its host.
+    ///   - order: when it is its turn among those that wait.
     ///   - mayBegin: asked on the engine's thread right before each attempt; when it says no, nothing is sent and the
     ///     completion gets `.cancelled`.
+    ///   - waits: told on the engine's thread when it begins to wait, for a place or before another attempt; `mayBegin` ends that.
     ///   - completion: gets the body, or why there is none.
     @discardableResult
     public func start(
         _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
-        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+        waits: (@Sendable () -> Void)? = nil, completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
         start(
             Transfer(
-                url: url, mailbox: mailbox, order: order, mayBegin: mayBegin, onChunk: nil, completion: completion))
+                url: url, mailbox: mailbox, order: order, mayBegin: mayBegin, waits: waits, onChunk: nil,
+                completion: completion))
     }
 
-    /// Like `start(_:order:mayBegin:completion:)` for a body that must not be held in memory: it goes to `onChunk` piece by piece, in order.
+    /// Like `start(_:order:mayBegin:waits:completion:)` for a body that must not be held in memory: it goes to `onChunk` piece by piece, in order.
     ///
     /// `onChunk` is called on the engine's thread, only with the body of a successful answer; the bytes are valid during the call. It
     /// may block to slow the server down, in an engine that does nothing else, best without `TransferConfiguration.timeout`. After the
@@ -76,6 +78,9 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
         mailbox.post(.shutdown)
         if Thread.current !== thread { running.wait() }
     }
+
+    /// How many transfers run at once from now on, see ``TransferConfiguration/maxRunning``; what runs goes on.
+    public func setMaxRunning(_ count: Int) { mailbox.post(.limit(count)) }
 
     private func start(_ transfer: Transfer) -> Transfer {
         if !mailbox.post(.start(transfer)) { transfer.fail(.cancelled, "the transfer engine was shut down") }

@@ -5,7 +5,7 @@ import Foundation
 //
 // One thread owns everything here: the multi handle, the easy handles, the places at hosts, the pauses before further attempts.
 // Other threads only leave messages. A round of the loop is: messages, what is due by time, libcurl, what libcurl finished; then
-// it sleeps until a socket, a message or the next time. The limit per host is kept here and not by libcurl
+// it sleeps until a socket, a message or the next time. The limits per host and of all are kept here and not by libcurl
 // (CURLMOPT_MAX_HOST_CONNECTIONS), whose timeouts would count the time spent queueing.
 
 /// The engine's thread.
@@ -16,7 +16,7 @@ final class TransferLoop {
     private let mailbox: Mailbox
     private let files: FileReader
 
-    private var hosts: HostQueues<Transfer>
+    private var places: HostQueues<Transfer>
     private var unfinished: [ObjectIdentifier: Transfer] = [:]
     private var running: [UnsafeMutableRawPointer: EasyHandle] = [:]
     private var spare: [EasyHandle] = []
@@ -24,6 +24,7 @@ final class TransferLoop {
     private var nextSweep = ContinuousClock.now
     private var generator = SystemRandomNumberGenerator()
     private var isShutDown = false
+    private var isBeginningWaiting = false
 
     init(
         _ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool,
@@ -34,7 +35,7 @@ final class TransferLoop {
         self.mailbox = mailbox
         settings = EasySettings(configuration, allows: allows)
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
-        hosts = HostQueues(limit: configuration.perHost)
+        places = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
     }
 
     func run() {
@@ -62,8 +63,12 @@ final class TransferLoop {
             case .running, .reading, .finished: return
             }
         case .reorder(let transfer, let order): reorder(transfer, order)
+        case .limit(let count):
+            places.maxRunning = max(1, count)
+            beginWaiting()
         case .fileRead(let transfer, let attempt, let result):
             guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
+            releasePlace(of: transfer)
             finishRead(transfer, since: since, result)
         case .shutdown: isShutDown = true
         }
@@ -94,13 +99,32 @@ final class TransferLoop {
     }
 
     private func begin(_ transfer: Transfer) {
+        transfer.phase = .waiting
+        // Files wait for the threads that read them.
+        let limit = transfer.host.isEmpty ? FileReader.maxThreads : nil
+        if places.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
+            attempt(transfer)
+        } else {
+            transfer.waits?()
+        }
+    }
+
+    /// Begins the attempts of those that wait and get a place.
+    private func beginWaiting() {
+        // What cannot begin after all gives its place back, which this goes on with.
+        guard !isBeginningWaiting else { return }
+        isBeginningWaiting = true
+        while !isShutDown, let next = places.next() { attempt(next) }
+        isBeginningWaiting = false
+    }
+
+    /// Begins an attempt of a transfer, which holds a place.
+    private func attempt(_ transfer: Transfer) {
+        guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
+        transfer.attempts += 1
         switch transfer.target {
-        case .web(let url, let host):
-            transfer.phase = .waiting
-            if hosts.admit(transfer, host: host, order: transfer.order) { attempt(transfer, url, host) }
+        case .web(let url, let host): run(transfer, url, host)
         case .file(let path):
-            guard transfer.mayBegin?() ?? true else { return cancel(transfer, "withdrawn before it began") }
-            transfer.attempts += 1
             transfer.phase = .reading(since: .now)
             files.read(path, unless: transfer.unwanted) { [mailbox, attempt = transfer.attempts] result in
                 mailbox.post(.fileRead(transfer, attempt: attempt, result))
@@ -109,10 +133,8 @@ final class TransferLoop {
         }
     }
 
-    /// Hands the transfer, which holds a place at its host, to libcurl.
-    private func attempt(_ transfer: Transfer, _ url: String, _ host: String) {
-        guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
-        transfer.attempts += 1
+    /// Hands the transfer to libcurl.
+    private func run(_ transfer: Transfer, _ url: String, _ host: String) {
         guard let handle = spare.popLast() ?? EasyHandle(settings) else {
             return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
         }
@@ -126,7 +148,7 @@ final class TransferLoop {
         running[handle.curl] = handle
     }
 
-    /// Ends a transfer that holds a place at its host, but that libcurl does not have.
+    /// Ends a transfer that holds a place, but that libcurl does not have.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         finish(transfer, .failure(Refusal(code: code, detail: detail)))
         releasePlace(of: transfer)
@@ -165,11 +187,8 @@ final class TransferLoop {
     }
 
     private func releasePlace(of transfer: Transfer) {
-        guard !isShutDown, case .web(_, let host) = transfer.target,
-            let next = hosts.release(host, isWanted: { !$0.isFinished }),
-            case .web(let url, _) = next.target
-        else { return }
-        attempt(next, url, host)
+        places.release(transfer.host, priority: transfer.order.priority)
+        beginWaiting()
     }
 
     private func finishRead(
@@ -197,6 +216,7 @@ final class TransferLoop {
                 let pause = RetryPolicy.pause(after: transfer.attempts, retryAfter: retryAfter, using: &generator)
                 transfer.phase = .pausing(until: .now + pause)
                 pausing.append(transfer)
+                transfer.waits?()
             } else {
                 unfinished[ObjectIdentifier(transfer)] = nil
                 transfer.fail(refusal.code, refusal.detail)
@@ -212,19 +232,27 @@ final class TransferLoop {
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
             releasePlace(of: transfer)
-        case .waiting, .reading, .pausing:
-            if case .waiting = transfer.phase, case .web(_, let host) = transfer.target {
-                hosts.remove(host) { $0 === transfer }
-            }
+        case .reading:
+            unfinished[ObjectIdentifier(transfer)] = nil
+            transfer.fail(.cancelled, detail)
+            releasePlace(of: transfer)
+        case .waiting, .pausing:
+            if case .waiting = transfer.phase { places.remove(transfer.host) { $0 === transfer } }
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
         }
     }
 
     private func reorder(_ transfer: Transfer, _ order: TransferOrder) {
+        let old = transfer.order
         transfer.order = order
-        guard case .waiting = transfer.phase, case .web(_, let host) = transfer.target else { return }
-        hosts.reorder(host, to: order) { $0 === transfer }
+        switch transfer.phase {
+        case .waiting:
+            places.reorder(transfer.host, to: order) { $0 === transfer }
+            beginWaiting()
+        case .running, .reading: places.move(from: old.priority, to: order.priority)
+        case .pausing, .finished: return
+        }
     }
 
     // MARK: Time
@@ -249,6 +277,7 @@ final class TransferLoop {
             case .running(let handle) where handle.hasStalled(now): end(handle, with: CURLE_ABORTED_BY_CALLBACK)
             case .reading(let since):
                 guard let timeout = configuration.timeout, now - since >= timeout else { continue }
+                releasePlace(of: transfer)
                 finish(
                     transfer, .failure(Refusal(code: .timeout, detail: "reading the file took longer than \(timeout)")))
             default: continue
@@ -257,7 +286,7 @@ final class TransferLoop {
     }
 
     private var sweepInterval: Duration {
-        max(.milliseconds(10), min(.seconds(1), configuration.stallTimeout / 8))
+        max(.milliseconds(10), min(.seconds(1), configuration.stallTimeout / 8, configuration.minRateSpan / 8))
     }
 
     private func millisecondsToSleep() -> Int32 {

@@ -1,13 +1,21 @@
-/// In which order transfers get the places at a host that they wait for.
+/// In which order transfers get the places that they wait for.
 public struct TransferOrder: Sendable, Hashable {
-    /// The larger is next.
+    /// The larger is next, and does not wait for places that the smaller have, see ``TransferConfiguration/maxRunning``.
     public var priority: Int
+    /// Of one priority, these are next.
+    public var isFirst: Bool
     /// Of one priority, groups take turns, whatever their sizes.
     public var group: String
 
     /// An order; transfers that are given none are all of one.
-    public init(priority: Int = 0, group: String = "") {
+    public init(priority: Int = 0, isFirst: Bool = false, group: String = "") {
         self.priority = priority
+        self.isFirst = isFirst
         self.group = group
+    }
+
+    /// Whether those of this order get a place before those of `other`.
+    func isBefore(_ other: TransferOrder) -> Bool {
+        priority == other.priority ? isFirst && !other.isFirst : priority > other.priority
     }
 }

@@ -54,7 +54,9 @@ final class WorkerCore: Sendable {
         self.logger = logger
         self.onDueWebhooks = onDueWebhooks
         fileCalls = FileCalls(patience: configuration.fileCallPatience)
-        engine = TransferEngine(configuration.transfer)
+        var transfer = configuration.transfer
+        transfer.maxRunning = configuration.downloads
+        engine = TransferEngine(transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = PhotoHelpers(configuration)
@@ -218,11 +220,10 @@ final class WorkerCore: Sendable {
         for filtration in step.filtrations { pending.filter(filtration, work: filter) }
         for (photo, urgency) in step.downloads {
             guard !photo.isStored, let call = trial(photo, begins: true) else {
-                pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
+                download(photo, urgency)
                 continue
             }
-            store.send([call]) { [self] _ in pending.download(photo, urgency, mayBegin: mayDownload, ended: downloaded)
-            }
+            store.send([call]) { [self] _ in download(photo, urgency) }
         }
         if step.isDue { reportSignal.raise() }
         if step.wantsMore { claimSignal.raise() }
@@ -236,6 +237,14 @@ final class WorkerCore: Sendable {
         withLedger { $0.letters(of: photo, begins: begins) }.map { letters in
             store.report(photo.operation, worker: id, letters: letters, bytesIn: 0, bytesOut: 0)
         }
+    }
+
+    private func download(_ photo: PhotoInProgress, _ urgency: Urgency) {
+        pending.download(
+            photo, urgency, mayBegin: mayDownload,
+            // Another may begin in its place.
+            waits: { [self] photo in advance { $0.waits(photo) } },
+            ended: downloaded)
     }
 
     private func mayDownload(_ photo: PhotoInProgress) -> Bool {
@@ -339,7 +348,8 @@ final class WorkerCore: Sendable {
             // One after the other, so that the last one sets what holds.
             limits.withLock { _ in
                 let (downloads, filtrations) = withLedger { ($0.downloads, $0.filtrations) }
-                pending.setLimits(downloads: downloads, filtrations: filtrations)
+                engine.setMaxRunning(downloads)
+                pending.setFiltrations(filtrations)
             }
         }
         if orders.needsBeat { heartSignal.raise() }

@@ -165,7 +165,7 @@ import Testing
     @Test func fetchOptionsBecomeTheConfigurationOfTransfers() throws {
         let line = """
             worker --downloads 3 --filtrations 2 --grace 1s --outputs-under / --per-host 4 --connect-timeout 2s \
-            --stall-timeout 3s --timeout 4m --max-download 5MiB --max-pixels 7M --max-redirects 1 --retries 0 \
+            --stall-timeout 3s --min-rate 2KiB --timeout 4m --max-download 5MiB --max-pixels 7M --max-redirects 1 --retries 0 \
             --header Accept:x --user-agent me --allow-private --files-under /usr/./lib --connect-to ::[::1]:8080
             """
         let command = try #require(
@@ -176,6 +176,7 @@ import Testing
         let transfer = worker.transfer
         #expect(transfer.perHost == 4 && transfer.connectTimeout == .seconds(2))
         #expect(transfer.stallTimeout == .seconds(3) && transfer.timeout == .seconds(240))
+        #expect(transfer.minBytesPerSecond == 2048)
         #expect(transfer.maxBytes == 5 << 20 && transfer.maxRedirects == 1 && transfer.retries == 0)
         #expect(transfer.headers == [RequestHeader("Accept:x")] && transfer.userAgent == "me" && transfer.allowPrivate)
         #expect(transfer.fileFolders == ["/usr/lib"])

@@ -36,23 +36,24 @@ import Testing
 }
 
 @Suite struct HostQueuesTests {
+    /// One of `host` ends, and the next begins.
+    private func next<Element>(
+        _ queues: inout HostQueues<Element>, after host: String = "a", _ priority: Int = 0
+    ) -> Element? {
+        queues.release(host, priority: priority)
+        return queues.next()
+    }
+
     @Test func runsAsManyOfAHostAsAllowedAndTheOthersInOrder() {
         var queues = HostQueues<Int>(limit: 2)
         let admitted = [1, 2, 3, 4].map { queues.admit($0, host: "a") }
         #expect(admitted == [true, true, false, false])
         let other = queues.admit(5, host: "b")
         #expect(other)
-        let released = (0..<3).map { _ in queues.release("a") { _ in true } }
+        let released = (0..<3).map { _ in next(&queues) }
         #expect(released == [3, 4, nil])
         let again = [6, 7].map { queues.admit($0, host: "a") }
         #expect(again == [true, false])
-    }
-
-    @Test func passesOverThoseNoLongerWanted() {
-        var queues = HostQueues<Int>(limit: 1)
-        for element in [1, 2, 3] { _ = queues.admit(element, host: "a") }
-        let next = queues.release("a") { $0 != 2 }
-        #expect(next == 3)
     }
 
     @Test func theMoreUrgentAreNext() {
@@ -61,8 +62,13 @@ import Testing
         for (element, priority) in [(1, 2), (2, 5), (3, 2), (4, 5)] {
             _ = queues.admit(element, host: "a", order: TransferOrder(priority: priority))
         }
-        let released = (0..<4).map { _ in queues.release("a") { _ in true } }
-        #expect(released == [2, 4, 1, 3])
+        _ = queues.admit(5, host: "a", order: TransferOrder(priority: 2, isFirst: true))
+        let released = [0, 5, 5, 2, 2].map { next(&queues, $0) }
+        #expect(released == [2, 4, 5, 1, 3])
+    }
+
+    private func next(_ queues: inout HostQueues<Int>, _ priority: Int) -> Int? {
+        next(&queues, after: "a", priority)
     }
 
     @Test func groupsOfOnePriorityTakeTurns() {
@@ -71,7 +77,7 @@ import Testing
         for element in ["a1", "a2", "a3", "a4", "b1", "b2"] {
             _ = queues.admit(element, host: "a", order: TransferOrder(group: String(element.prefix(1))))
         }
-        let released = (0..<6).compactMap { _ in queues.release("a") { _ in true } }
+        let released = (0..<6).compactMap { _ in next(&queues) }
         #expect(released == ["a1", "b1", "a2", "b2", "a3", "a4"])
     }
 
@@ -80,7 +86,7 @@ import Testing
         for element in 0...3 { _ = queues.admit(element, host: "a") }
         queues.reorder("a", to: TransferOrder(priority: 1)) { $0 == 3 }
         queues.remove("a") { $0 == 1 }
-        let released = (0..<3).map { _ in queues.release("a") { _ in true } }
+        let released = [0, 1, 0].map { next(&queues, $0) }
         #expect(released == [3, 2, nil])
     }
 
@@ -88,6 +94,40 @@ import Testing
         var queues = HostQueues<Int>(limit: nil)
         let admitted = (0..<1000).filter { queues.admit($0, host: "a") }
         #expect(admitted.count == 1000)
+    }
+
+    @Test func thoseOfAPriorityShareTheirPlacesWithTheMoreUrgentOnly() {
+        var queues = HostQueues<String>(limit: nil, maxRunning: 2)
+        func admit(_ element: String, _ priority: Int) -> Bool {
+            queues.admit(element, host: element, order: TransferOrder(priority: priority))
+        }
+        #expect([admit("low1", 0), admit("low2", 0), admit("low3", 0)] == [true, true, false])
+        #expect([admit("high1", 1), admit("high2", 1), admit("high3", 1)] == [true, true, false])
+        queues.release("low1", priority: 0)
+        #expect(queues.next() == nil, "of priority 0 and above there are three still")
+        queues.release("high1", priority: 1)
+        #expect(queues.next() == "high3")
+        for (host, priority) in [("high2", 1), ("high3", 1)] { queues.release(host, priority: priority) }
+        #expect(queues.next() == "low3")
+        queues.move(from: 0, to: 1)
+        queues.move(from: 0, to: 1)
+        #expect(!admit("high4", 1))
+        queues.maxRunning = 3
+        #expect(queues.next() == "high4")
+    }
+
+    @Test func hostsOfOneOrderTakeTurns() {
+        var queues = HostQueues<String>(limit: 1, maxRunning: 1)
+        for element in ["a1", "b1", "a2", "b2", "a3"] { _ = queues.admit(element, host: String(element.prefix(1))) }
+        var released: [String] = []
+        var host = "a"
+        for _ in 0..<4 {
+            queues.release(host, priority: 0)
+            guard let next = queues.next() else { break }
+            released.append(next)
+            host = String(next.prefix(1))
+        }
+        #expect(released == ["b1", "a2", "b2", "a3"])
     }
 }
 

@@ -149,12 +149,13 @@ struct LedgerBench {
     func check(_ location: SourceLocation = #_sourceLocation) {
         let books = Array(ledger.inProgress.values)
         let ghostBytes = ledger.ghosts.values.compactMap { if case .running(let bytes) = $0 { bytes } else { nil } }
-        let withBytes = books.filter { ![.queued, .downloading].contains($0.stage) }
+        let withBytes = books.filter { ![.queued, .waiting, .downloading].contains($0.stage) }
         var wrong: [String] = []
         func expect(_ found: Int, _ counted: Int, _ what: String) {
             if found != counted { wrong.append("\(what): counted \(counted), found \(found)") }
         }
-        expect(books.count - withBytes.count, ledger.downloading, "downloading")
+        expect(
+            books.count - withBytes.count, ledger.transfers + ledger.waiting.reduce(0, +), "downloading or waiting")
         expect(withBytes.count + ghostBytes.count, ledger.photosHeld, "photos held")
         expect(withBytes.reduce(0) { $0 + $1.bytes } + ghostBytes.reduce(0, +), ledger.bytesHeld, "bytes held")
         expect(ledger.operations.values.count(where: \.isDone), ledger.doneOperations, "done operations")
@@ -176,7 +177,14 @@ struct LedgerBench {
             let batches = ledger.batches.filter { $0.value.rank == rank }
             let queued = batches.values.reduce(0) { $0 + $1.filtrations }
             expect(queued, ledger.filtering[rank], "filtrations of rank \(rank)")
-            expect(batches.values.reduce(0) { $0 + $1.begun - $1.parked }, ledger.active[rank], "active of \(rank)")
+            expect(
+                batches.values.reduce(0) { $0 + $1.begun - $1.parked - $1.waiting }, ledger.active[rank],
+                "active of \(rank)")
+            let own = books.filter { batches[$0.photo.operation.batch] != nil }
+            expect(own.count { $0.stage == .waiting }, ledger.waiting[rank], "waiting of \(rank)")
+            expect(
+                own.count { [.queued, .downloading].contains($0.stage) }, ledger.downloading[rank],
+                "downloading of \(rank)")
             let toBegin = Set(batches.filter { $0.value.hasPhotosToBegin }.keys)
             let toFilter = Set(batches.filter { $0.value.hasPhotosToFilter }.keys)
             if toBegin != Set(ledger.beginLanes[rank]) { wrong.append("lane of beginnings of \(rank)") }

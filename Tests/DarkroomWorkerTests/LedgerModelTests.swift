@@ -72,6 +72,12 @@ import Testing
 
         mutating func endDownload() {
             guard let photo = take(\.transfers) else { return }
+            // Its host is busy, or it is to be tried again; it comes to its end at another step.
+            if chance(30) {
+                _ = bench.ledger.waits(photo)
+                transfers.append(photo)
+                return
+            }
             let permission = bench.ledger.mayDownload(photo)
             guard permission != .no, chance(90) else {
                 _ = bench.ledger.downloadEnded(photo, nil)
@@ -152,7 +158,7 @@ import Testing
             }
             for _ in 0..<2000 where !bench.ledger.held.isEmpty || !transfers.isEmpty || !bench.ledger.ghosts.isEmpty {
                 transfers += bench.ledger.begin()
-                for _ in transfers { endDownload() }
+                for _ in 0..<2 * transfers.count { endDownload() }
                 queued += bench.ledger.filtrationsToQueue()
                 filter()
                 report()

@@ -6,6 +6,10 @@ struct FetchOptions: ParsableArguments {
     @Option(help: "Connections to one host at a time.", valueName: "count") var perHost: Int = 6
     @Option(help: "How long connecting may take.", valueName: "duration") var connectTimeout: Duration = .seconds(10)
     @Option(help: "How long a server may be silent.", valueName: "duration") var stallTimeout: Duration = .seconds(30)
+    @Option(
+        help: "The least a second that a server must send, averaged over 30 s after the first 30 s; 0B is no least.",
+        valueName: "size")
+    var minRate: ByteSize = ByteSize(bytes: 1 << 10)
     @Option(help: "How long one attempt may take.", valueName: "duration") var timeout: Duration = .seconds(300)
     @Option(help: "The largest download.", valueName: "size") var maxDownload: ByteSize = .mebibytes(64)
     @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
@@ -59,6 +63,7 @@ struct FetchOptions: ParsableArguments {
         transfer.perHost = perHost
         transfer.connectTimeout = connectTimeout
         transfer.stallTimeout = stallTimeout
+        transfer.minBytesPerSecond = minRate.bytes
         transfer.timeout = timeout
         transfer.maxBytes = maxDownload.bytes
         transfer.maxRedirects = maxRedirects

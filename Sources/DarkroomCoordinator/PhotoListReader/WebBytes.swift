@@ -13,10 +13,11 @@ final class WebBytes: ListBytes {
     init(url: String) {
         var configuration = TransferConfiguration()
         // The user names this very address, so it may be a private one, but nobody on the public internet may choose one. A
-        // list has no largest size, nor a longest time while it is fed.
+        // list has no largest size, nor a longest time or a least rate while it is fed.
         configuration.mayStartAnywhere = true
         configuration.maxBytes = 1 << 50
         configuration.timeout = nil
+        configuration.minBytesPerSecond = 0
         engine = TransferEngine(configuration)
         engine.start(url) { [pipe] chunk in
             pipe.write(chunk)

@@ -16,7 +16,7 @@ struct WorkerDescription {
             (
                 (downloads: $0.downloads, filtrations: $0.filtrations),
                 // Of the photos in the local queue as many run as may at once.
-                (downloads: $0.downloading, filtrations: min($0.filtering.reduce(0, +), $0.filtrations))
+                (downloads: $0.transfers, filtrations: min($0.filtering.reduce(0, +), $0.filtrations))
             )
         }
         let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")

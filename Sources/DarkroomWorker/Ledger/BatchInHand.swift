@@ -25,6 +25,10 @@ struct BatchInHand {
     var aside: ArraySlice<PhotoInProgress> = []
     /// Photos that have begun and not ended.
     var begun = 0
+    /// Of those, the ones whose download runs or is about to.
+    var downloads = 0
+    /// Of those, the ones whose download waits for its host or for another attempt.
+    var waiting = 0
     /// Of those, the ones in the local queue of filtrations, or running in it.
     var filtrations = 0
     private(set) var isInBeginLane = false
@@ -48,23 +52,34 @@ struct BatchInHand {
     /// Downloaded photos that may not be filtered as things stand.
     var parked: Int { aside.count + (mayFilter ? 0 : ready.count) }
 
-    /// Photos that have begun and not ended, but for those that are parked.
-    var running: Int { begun - parked }
+    /// Photos that have begun and not ended, but for those that are parked or wait for their host.
+    var running: Int { begun - parked - waiting }
 
     /// Photos of it that this worker has still to bring to their end.
-    var leftHere: Int { running + unbegun }
+    var leftHere: Int { begun - parked + unbegun }
 
     var rank: Int { steering.priority.rank }
     var hasPhotosToBegin: Bool { mayDownload && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { mayFilter && !ready.isEmpty }
 
     /// What it adds to what is counted by priority.
-    private var load: (rank: Int, active: Int, filtrations: Int) { (rank, running, filtrations) }
+    private var load: Load {
+        Load(rank: rank, active: running, filtrations: filtrations, downloads: downloads, waiting: waiting)
+    }
+
+    /// What is counted by priority.
+    struct Load {
+        let rank: Int
+        let active: Int
+        let filtrations: Int
+        let downloads: Int
+        let waiting: Int
+    }
 
     /// What a change of a batch does to what is counted by priority, and to who is in turn.
     struct Effect {
-        let before: (rank: Int, active: Int, filtrations: Int)
-        let after: (rank: Int, active: Int, filtrations: Int)
+        let before: Load
+        let after: Load
         var leavesBeginLane = false
         var entersBeginLane = false
         var leavesFilterLane = false
@@ -84,6 +99,11 @@ struct BatchInHand {
         effect.entersFilterLane = hasPhotosToFilter && (!isInFilterLane || hasMoved)
         isInFilterLane = hasPhotosToFilter
         return effect
+    }
+
+    /// Takes a photo out of the count that it was in before it had its bytes.
+    mutating func endDownload(_ stage: BegunPhoto.Stage) {
+        if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
     }
 
     /// How urgent a photo of the batch is.

@@ -40,8 +40,10 @@ final class PhotoInProgress: Sendable {
 struct BegunPhoto {
     /// How far it has come.
     enum Stage {
-        /// Its download has not begun: it waits for a connection.
+        /// On its way to its download.
         case queued
+        /// Its download waits for its host, or for another attempt: it takes nobody's place meanwhile.
+        case waiting
         case downloading
         /// Its bytes are here and wait for a place in the local queue of filtrations.
         case ready
@@ -54,6 +56,8 @@ struct BegunPhoto {
 
     let photo: PhotoInProgress
     var stage = Stage.queued
+    /// Whether an attempt of its download has begun.
+    var hasBegun = false
     /// True while its download is being aborted.
     var isStopped = false
     /// Of its downloaded bytes.

@@ -90,7 +90,7 @@ extension WorkerLedger {
     var unwanted: [BatchID] {
         batches.filter { id, batch in
             !batch.mayFilter && batch.mayDownload && batch.steering.areFiltrationsSuspended
-                && (bytesHeld + downloading * typicalBytes >= maxBytesHeld / 2)
+                && (bytesHeld + transfers * typicalBytes >= maxBytesHeld / 2)
         }.map(\.key)
     }
 }

@@ -15,13 +15,16 @@ extension WorkerLedger {
         // While the filters have enough to do, photos begin several at a time: one by one, each would wake three threads.
         let running = active.reduce(0, +)
         let free = window - running
-        let waiting = photosHeld - (inProgress.count - running) - ghosts.count
+        let toFilter = photosHeld - parked - ghosts.count
         let isMoreUrgent = active.firstIndex { $0 > 0 }.map { $0 < highest } ?? true
-        guard urgently || isMoreUrgent || free >= window / 5 || waiting < 4 * filtrations else { return [] }
+        guard urgently || isMoreUrgent || free >= window / 5 || toFilter < 4 * filtrations else { return [] }
         var begun: [PhotoInProgress] = []
-        while downloading < downloads, let photo = nextPhoto() { begun.append(photo) }
+        while let photo = nextPhoto() { begun.append(photo) }
         return begun
     }
+
+    /// Downloaded photos that may not be filtered now.
+    private var parked: Int { inProgress.count - active.reduce(0, +) - waiting.reduce(0, +) }
 
     /// How urgent a photo is.
     func urgency(of photo: PhotoInProgress) -> Urgency {
@@ -30,14 +33,15 @@ extension WorkerLedger {
 
     private mutating func nextPhoto() -> PhotoInProgress? {
         for rank in beginLanes.indices.reversed() where !beginLanes[rank].isEmpty {
-            // What is less urgent does not stand in the way, but for a bounded reserve.
-            let lowest = active.firstIndex { $0 > 0 } ?? rank
-            guard active[rank...].reduce(0, +) < window, active.reduce(0, +) < window + (lowest < rank ? reserve : 0)
+            // What is less urgent does not stand in the way, but for a bounded reserve; each lower priority leaves one.
+            let lower = active[..<rank].count { $0 > 0 }
+            guard active[rank...].reduce(0, +) < window, active.reduce(0, +) < window + lower * reserve,
+                downloading[rank...].reduce(0, +) < downloads, waiting[rank...].reduce(0, +) < Self.maxWaiting
             else { return nil }
             let first = firstTurn(rank)
-            if let photo = takePhoto(in: rank, first, lowest < rank) { return photo }
+            if let photo = takePhoto(in: rank, first, lower > 0) { return photo }
             for turn in beginLanes[rank].indices where turn != first {
-                if let photo = takePhoto(in: rank, turn, lowest < rank) { return photo }
+                if let photo = takePhoto(in: rank, turn, lower > 0) { return photo }
             }
         }
         return nil
@@ -49,12 +53,15 @@ extension WorkerLedger {
         let lane = beginLanes[rank]
         guard lane.count > 1 else { return 0 }
         let few = lane.indices.prefix(Self.maxCompared)
-        return few.min { (batches[lane[$0]]?.running ?? 0) < (batches[lane[$1]]?.running ?? 0) } ?? 0
+        func begun(_ turn: Int) -> Int { batches[lane[turn]].map { $0.running + $0.waiting } ?? 0 }
+        return few.min { begun($0) < begun($1) } ?? 0
     }
 
     private mutating func takePhoto(in rank: Int, _ turn: Int, _ isMoreUrgent: Bool) -> PhotoInProgress? {
         let id = beginLanes[rank][turn]
-        guard hasRoom(for: id, isMoreUrgent), let photo = takePhoto(of: id) else { return nil }
+        guard batches[id].map({ $0.waiting < maxWaitingOfBatch }) ?? false, hasRoom(for: id, isMoreUrgent),
+            let photo = takePhoto(of: id)
+        else { return nil }
         if batches[id]?.isInBeginLane == true, beginLanes[rank].count > 1 {
             beginLanes[rank].append(beginLanes[rank].remove(at: turn))
         }
@@ -63,7 +70,7 @@ extension WorkerLedger {
 
     /// Whether the bytes that are held leave room for a download of a batch.
     private mutating func hasRoom(for id: BatchID, _ isMoreUrgent: Bool) -> Bool {
-        let expected = bytesHeld + downloading * typicalBytes
+        let expected = bytesHeld + transfers * typicalBytes
         if batches[id]?.mayFilter == false {
             // What cannot be filtered leaves half of the room to those that can.
             let isAlone = !beginLanes.joined().contains { batches[$0]?.mayFilter == true }
@@ -71,7 +78,7 @@ extension WorkerLedger {
             return expected < (isAlone ? maxBytesHeld : maxBytesHeld / 2) && parked < Self.maxParked
         }
         guard expected < (isMoreUrgent ? maxBytesHeld / 2 * 3 : maxBytesHeld) else {
-            if active.reduce(0, +) < inProgress.count { wantsRoom = true }
+            if parked > 0 { wantsRoom = true }
             return false
         }
         return true
@@ -110,9 +117,9 @@ extension WorkerLedger {
         }
         guard let (photo, isThrough) = begun else { return nil }
         inProgress[photo.key] = BegunPhoto(photo: photo)
-        downloading += 1
         change(held.batch) { batch in
             batch.begun += 1
+            batch.downloads += 1
             batch.unbegun -= 1
             if isThrough { batch.toBegin.removeAll { $0 == held } }
         }
@@ -125,15 +132,33 @@ extension WorkerLedger {
         guard let entry = entry(of: photo), !entry.isStopped, !isStopping, mayRun(photo.operation),
             batches[photo.operation.batch]?.mayDownload == true
         else { return .no }
-        guard entry.stage == .queued else { return .again }
+        if entry.stage == .waiting {
+            change(photo.operation.batch) { batch in
+                batch.waiting -= 1
+                batch.downloads += 1
+            }
+        }
         inProgress[photo.key]?.stage = .downloading
-        return .yes
+        inProgress[photo.key]?.hasBegun = true
+        return entry.hasBegun ? .again : .yes
+    }
+
+    /// A download waits for its host, or for another attempt; others may begin in its place.
+    /// - Returns: false, since there is nothing to report.
+    mutating func waits(_ photo: PhotoInProgress) -> Bool {
+        guard let entry = entry(of: photo), [.queued, .downloading].contains(entry.stage) else { return false }
+        inProgress[photo.key]?.stage = .waiting
+        change(photo.operation.batch) { batch in
+            batch.downloads -= 1
+            batch.waiting += 1
+        }
+        return false
     }
 
     /// The photo's bytes are here and wait for their filter; false when they are not wanted any more.
     mutating func downloaded(_ photo: PhotoInProgress, bytes: Int) -> Bool {
         guard let entry = entry(of: photo), !entry.isStopped else { return false }
-        downloading -= 1
+        change(photo.operation.batch) { $0.endDownload(entry.stage) }
         photosHeld += 1
         bytesHeld += bytes
         typicalBytes += (bytes - typicalBytes) / 8
@@ -147,7 +172,6 @@ extension WorkerLedger {
     /// - Returns: true when the reporter should look.
     mutating func downloadEnded(_ photo: PhotoInProgress, _ outcome: PhotoOutcome?) -> Bool {
         guard let entry = entry(of: photo) else { return false }
-        downloading -= 1
         leave(entry)
         return conclude(photo, entry.isStopped ? nil : outcome)
     }
@@ -180,7 +204,7 @@ extension WorkerLedger {
         change(photo.operation.batch) { batch in
             batch.begun -= 1
             switch entry.stage {
-            case .queued, .downloading: break
+            case .queued, .waiting, .downloading: batch.endDownload(entry.stage)
             case .filterQueued, .filtering, .placing: batch.filtrations -= 1
             case .ready:
                 batch.ready.removeAll { $0 === photo }
@@ -216,7 +240,7 @@ extension WorkerLedger {
     /// - Returns: false when there is nothing to stop.
     mutating func stop(_ entry: BegunPhoto, also placing: BegunPhoto.Stage? = nil) -> Bool {
         switch entry.stage {
-        case .queued, .downloading:
+        case .queued, .waiting, .downloading:
             inProgress[entry.photo.key]?.isStopped = true
         case .placing where placing != .placing:
             return false

@@ -9,7 +9,7 @@ extension WorkerLedger {
         var stopped: [PhotoInProgress] = []
         /// Downloads to withdraw unless they have begun.
         var withdrawn: [PhotoInProgress] = []
-        /// Photos with another urgency, which counts for those that have not begun.
+        /// Photos with another urgency, which counts for those that wait, and for what the others are counted as.
         var reordered: [PhotoInProgress] = []
         /// Something of what is held begins, stops or rests otherwise than before.
         var isNews = false
@@ -104,11 +104,11 @@ extension WorkerLedger {
                 } else if stop(entry) {
                     orders.stopped.append(photo)
                 }
-            } else if entry.stage == .queued, !after.mayDownload {
+            } else if [.queued, .waiting].contains(entry.stage), !after.mayDownload {
                 orders.withdrawn.append(photo)
             } else if entry.stage == .filterQueued, !after.mayFilter {
                 takeBack(entry)
-            } else if hasMoved, entry.stage == .queued || entry.stage == .filterQueued {
+            } else if hasMoved, [.queued, .waiting, .downloading, .filterQueued].contains(entry.stage) {
                 orders.reordered.append(photo)
             }
         }

@@ -43,8 +43,6 @@ struct WorkerLedger {
 
     // Photos.
     var inProgress: [PhotoInProgress.Key: BegunPhoto] = [:]
-    /// Photos that have begun and have no bytes yet.
-    var downloading = 0
     /// Photos whose bytes are here.
     var photosHeld = 0
     var bytesHeld = 0
@@ -67,8 +65,12 @@ struct WorkerLedger {
     var beginLanes = [[BatchID]](repeating: [], count: Priority.allCases.count)
     /// Batches that have downloaded photos to filter, in turn.
     var filterLanes = [[BatchID]](repeating: [], count: Priority.allCases.count)
-    /// Photos that have begun, but for those that may not be filtered now.
+    /// Photos that have begun, but for those that may not be filtered now and those that wait for their host.
     var active = [Int](repeating: 0, count: Priority.allCases.count)
+    /// Photos whose download runs or is about to.
+    var downloading = [Int](repeating: 0, count: Priority.allCases.count)
+    /// Photos whose download waits for its host or for another attempt.
+    var waiting = [Int](repeating: 0, count: Priority.allCases.count)
     /// Photos in the local queue of filtrations.
     var filtering = [Int](repeating: 0, count: Priority.allCases.count)
 
@@ -92,9 +94,15 @@ struct WorkerLedger {
     var filtrations: Int { steering.cluster.filtrations ?? ownFiltrations }
     /// How many photos may have begun and not ended: enough that no filtration waits while downloads come and go.
     var window: Int { downloads + 4 * filtrations }
+    /// How many downloads run or are about to.
+    var transfers: Int { downloading.reduce(0, +) }
+    /// The most photos of one batch that wait for their hosts; so many others of it begin meanwhile.
+    var maxWaitingOfBatch: Int { window }
+    /// The most photos of a priority, and of all higher ones, that wait for their hosts: what they take is memory.
+    static let maxWaiting = 1024
     /// The most batches that are compared to find whose turn it is: what begins costs the same however many are held.
     static let maxCompared = 8
-    /// How many more may begin that are more urgent than others that have begun.
+    /// How many more may begin of a priority for each lower one of which some have begun.
     var reserve: Int { 4 * filtrations }
 
     // MARK: What is held
@@ -172,6 +180,10 @@ struct WorkerLedger {
         active[newRank] += effect.after.active
         filtering[rank] -= effect.before.filtrations
         filtering[newRank] += effect.after.filtrations
+        downloading[rank] -= effect.before.downloads
+        downloading[newRank] += effect.after.downloads
+        waiting[rank] -= effect.before.waiting
+        waiting[newRank] += effect.after.waiting
         if effect.leavesBeginLane { beginLanes[rank].removeAll { $0 == id } }
         if effect.entersBeginLane { beginLanes[newRank].append(id) }
         if effect.leavesFilterLane { filterLanes[rank].removeAll { $0 == id } }
@@ -224,7 +236,7 @@ struct WorkerLedger {
     /// - Returns: the photos whose downloads have not begun, to be withdrawn.
     mutating func stop() -> [PhotoInProgress] {
         isStopping = true
-        return inProgress.values.filter { $0.stage == .queued }.map(\.photo)
+        return inProgress.values.filter { [.queued, .waiting].contains($0.stage) }.map(\.photo)
     }
 
     /// Nothing goes on any more. The answer are the photos that run, which are to be stopped.

@@ -35,12 +35,13 @@ final class OriginalsSource: PhotoSource {
 
     func fetch(
         _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
         let url = photo.record.url
         // What is no URL has no file; and where files may be read is for each worker to say.
         guard let folder = photo.context.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
-            return other.fetch(photo, order: order, mayBegin: mayBegin, completion: completion)
+            return other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
         }
         if let problem = rules.problem(of: url) {
             completion(.failure(mayBegin() ? problem : .cancelled))
@@ -60,7 +61,7 @@ final class OriginalsSource: PhotoSource {
                 return completion(.failure(TransferError(code: .tooLarge, detail: detail, attempts: 0)))
             }
             let isBegun = fetch.begin { [self] order in
-                other.fetch(photo, order: order, mayBegin: mayBegin) { [self] result in
+                other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits) { [self] result in
                     keep(photo, result, in: folder, completion)
                 }
             }

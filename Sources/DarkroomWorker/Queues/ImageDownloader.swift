@@ -9,7 +9,7 @@ protocol ImageDataProvider: AnyObject, Sendable {
     func takeImage() -> Download?
 }
 
-/// Gets the bytes of one photo; holds a place in the download queue meanwhile, but no thread.
+/// Gets the bytes of one photo; holds no thread meanwhile.
 final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecked Sendable {
     // everything that changes is behind a lock
     private struct Progress {
@@ -22,6 +22,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     private let source: any PhotoSource
     private let progress: Locked<Progress>
     private let mayBegin: @Sendable (PhotoInProgress) -> Bool
+    private let waits: @Sendable (PhotoInProgress) -> Void
     private let onEnd: @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
 
     /// - Parameters:
@@ -29,15 +30,17 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     ///   - source: where they come from.
     ///   - urgency: when it is its turn.
     ///   - mayBegin: asked right before the download begins; after no it ends as cancelled.
+    ///   - waits: told when it begins to wait for its turn, or for another attempt.
     ///   - onEnd: what came of it, called before the operation is finished, never twice.
     init(
         _ photo: PhotoInProgress, source: any PhotoSource, urgency: Urgency,
-        mayBegin: @escaping @Sendable (PhotoInProgress) -> Bool,
+        mayBegin: @escaping @Sendable (PhotoInProgress) -> Bool, waits: @escaping @Sendable (PhotoInProgress) -> Void,
         onEnd: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
     ) {
         self.photo = photo
         self.source = source
         self.mayBegin = mayBegin
+        self.waits = waits
         self.onEnd = onEnd
         progress = Locked(Progress(order: Self.order(photo, urgency)))
         super.init()
@@ -52,7 +55,8 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
         }
         let order = progress.withLock { $0.order }
         let fetch = source.fetch(
-            photo, order: order, mayBegin: { [mayBegin, photo] in mayBegin(photo) }, completion: { [self] in end($0) })
+            photo, order: order, mayBegin: { [mayBegin, photo] in mayBegin(photo) },
+            waits: { [waits, photo] in waits(photo) }, completion: { [self] in end($0) })
         guard let fetch else { return }
         let latest = progress.withLock { progress in
             progress.fetch = fetch
@@ -91,7 +95,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
 
     private static func order(_ photo: PhotoInProgress, _ urgency: Urgency) -> TransferOrder {
         TransferOrder(
-            priority: 2 * urgency.priority.rank + (urgency.isInFocus ? 1 : 0), group: photo.operation.batch.description)
+            priority: urgency.priority.rank, isFirst: urgency.isInFocus, group: photo.operation.batch.description)
     }
 
     private func end(_ result: Result<Download, TransferError>) {

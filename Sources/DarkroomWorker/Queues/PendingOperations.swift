@@ -4,8 +4,9 @@ import Foundation
 
 /// The two local queues of a worker, and what of each photo stands in them.
 ///
-/// What begins next is the ledger's to decide: the download queue is given what it can run at once, the filtration queue as much
-/// again. So what waits can be taken back, and whoever is more urgent overtakes.
+/// What begins next is the ledger's to decide: the download queue is given what can run at once, and starts all of it; what finds
+/// its host busy waits in the transfer engine, and others begin in its place. The filtration queue is given twice as much as runs
+/// at once. So what waits can be taken back, and whoever is more urgent overtakes.
 final class PendingOperations: Sendable {
     /// By run and not by photo: the same photo may begin anew, for an operation under a newer fence, while its old run ends.
     private struct InProgress {
@@ -28,24 +29,25 @@ final class PendingOperations: Sendable {
         downloadQueue.underlyingQueue = downloadStarts
         filtrationQueue.name = "Image Filtration queue"
         filtrationQueue.qualityOfService = .utility
-        setLimits(downloads: configuration.downloads, filtrations: configuration.filtrations)
+        // How many transfers run at once is the engine's to limit.
+        downloadQueue.maxConcurrentOperationCount = Int(Int32.max)
+        setFiltrations(configuration.filtrations)
     }
 
-    /// How many downloads and filtrations run at once; what runs goes on.
-    func setLimits(downloads: Int, filtrations: Int) {
-        downloadQueue.maxConcurrentOperationCount = downloads
-        filtrationQueue.maxConcurrentOperationCount = filtrations
-    }
+    /// How many filtrations run at once; what runs goes on.
+    func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins to get a photo's bytes.
     /// - Parameters:
     ///   - mayBegin: asked right before the download begins; after no it ends as cancelled.
+    ///   - waits: told when it begins to wait for its host, or for another attempt.
     ///   - ended: what came of it, on any thread; the bytes stay here until ``takeImage(of:)``.
     func download(
         _ photo: PhotoInProgress, _ urgency: Urgency, mayBegin: @escaping @Sendable (PhotoInProgress) -> Bool,
+        waits: @escaping @Sendable (PhotoInProgress) -> Void,
         ended: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
     ) {
-        let downloader = ImageDownloader(photo, source: source, urgency: urgency, mayBegin: mayBegin) {
+        let downloader = ImageDownloader(photo, source: source, urgency: urgency, mayBegin: mayBegin, waits: waits) {
             [self] photo, result in
             inProgress.withLock { inProgress in
                 let downloader = inProgress.downloads.removeValue(forKey: ObjectIdentifier(photo))

@@ -8,10 +8,12 @@ protocol PhotoSource: Sendable {
     ///   - photo: which; ``PhotoInProgress/isStored`` says that they lie in its batch's folder of originals.
     ///   - order: when it is its turn where it has to wait.
     ///   - mayBegin: asked right before it begins; after no it ends as cancelled.
+    ///   - waits: told when it begins to wait for its turn, or for another attempt; `mayBegin` ends that.
     ///   - completion: called exactly once, on any thread, also before this returns.
     /// - Returns: what can be stopped; nil when it is over already.
     func fetch(
         _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)?
 }
@@ -34,10 +36,12 @@ struct TransferSource: PhotoSource {
 
     func fetch(
         _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
         guard let problem = PhotoURL.check(photo.record.url) else {
-            return engine.start(photo.record.url, order: order, mayBegin: mayBegin, completion: completion)
+            return engine.start(
+                photo.record.url, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
         }
         let code: TransferError.Code =
             !mayBegin() ? .cancelled : problem.reason == .schemeDenied ? .schemeDenied : .notAURL

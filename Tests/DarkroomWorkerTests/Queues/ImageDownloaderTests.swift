@@ -19,6 +19,7 @@ private struct SilentSource: PhotoSource {
 
     func fetch(
         _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
         Fetch(completion: completion)
@@ -36,7 +37,7 @@ private struct SilentSource: PhotoSource {
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(
             photo, source: SilentSource(), urgency: Urgency(priority: .normal, isInFocus: false),
-            mayBegin: { _ in true }
+            mayBegin: { _ in true }, waits: { _ in }
         ) { _, result in
             if case .failure(let error) = result, error.code == .cancelled { ended.signal() }
         }

@@ -1,0 +1,106 @@
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomTransfer
+
+/// What holds one of the places that transfers run in, and what does not.
+@Suite(.timeLimit(.minutes(1))) struct TransferPlacesTests {
+    @Test func whoPausesBeforeAnotherAttemptHoldsNoPlace() async throws {
+        let server = try HostileServer([
+            "/busy": .answer(status: 503, headers: ["Retry-After: 50"]), "/b": .answer(body: [2]),
+        ])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.maxRunning = 1
+                $0.retries = 1
+            })
+        let waits = Collected<Bool>()
+        let busy = Collected<Result<Download, TransferError>>()
+        let transfer = engine.start(server.url("/busy"), waits: { waits.add(true) }, completion: busy.add)
+        _ = await waits.wait(for: 1)
+        #expect(await engine.fetch(server.url("/b")).body == [2])
+        #expect(busy.values.isEmpty)
+        transfer.cancel()
+        #expect(await busy.wait(for: 1).first?.error?.code == .cancelled)
+    }
+
+    @Test func whoWaitsForItsHostHoldsNoPlace() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.perHost = 1
+                $0.maxRunning = 2
+            })
+        let waits = Collected<Int>()
+        let results = Collected<Result<Download, TransferError>>()
+        for number in 0..<5 {
+            engine.start(server.url("/held"), waits: { waits.add(number) }, completion: results.add)
+        }
+        #expect(await waits.wait(for: 4) == [1, 2, 3, 4])
+        #expect(await engine.fetch("http://localhost:\(server.port)/b").body == [2])
+        server.release()
+        #expect(await results.wait(for: 5).allSatisfy { $0.body == [1] })
+    }
+
+    @Test func aMoreUrgentOneWaitsForNoPlaceOfOthers() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.perHost = nil
+                $0.maxRunning = 3
+            })
+        let results = Collected<Result<Download, TransferError>>()
+        for _ in 0..<10 { engine.start(server.url("/held"), completion: results.add) }
+        #expect(await server.wait { $0.running == 3 })
+        let urgent = Collected<Result<Download, TransferError>>()
+        engine.start(server.url("/b"), order: TransferOrder(priority: 1), completion: urgent.add)
+        #expect(await urgent.wait(for: 1).first?.body == [2])
+        #expect(server.log.requests["/held"] == 3)
+        engine.setMaxRunning(5)
+        #expect(await server.wait { $0.running == 5 })
+        server.release()
+        #expect(await results.wait(for: 10).allSatisfy { $0.body == [1] })
+    }
+
+    @Test func filesWaitForTheirReadersByUrgency() async throws {
+        let engine = TransferEngine(.local { $0.fileFolders = ["/etc"] })
+        let results = Collected<Result<Download, TransferError>>()
+        for _ in 0..<50 { engine.start("file:///etc/hostname", completion: results.add) }
+        #expect(await results.wait(for: 50).allSatisfy { $0.body?.isEmpty == false })
+    }
+
+    // MARK: The least rate
+
+    @Test(arguments: [(1_000_000, true), (10, false), (0, false)])
+    func serverMustSendAtTheLeastRate(least: Int, isTooSlow: Bool) async throws {
+        let body = [UInt8](repeating: 1, count: 60)
+        let server = try HostileServer(["/drip": .drip(body: body, pause: .milliseconds(10))])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.minBytesPerSecond = least
+                $0.minRateSpan = .milliseconds(100)
+            })
+        let result = await engine.fetch(server.url("/drip"))
+        #expect(result.error?.code == (isTooSlow ? .stalled : nil), "\(result)")
+        #expect(!isTooSlow || result.error?.detail.contains("less than 1000000") == true, "\(result)")
+    }
+
+    @Test func whatComesLateButFastIsTaken() async throws {
+        let server = try HostileServer(["/late": .held(.answer(body: [1, 2, 3]))])
+        defer { server.stop() }
+        let engine = TransferEngine(
+            .local {
+                $0.minBytesPerSecond = 1
+                $0.minRateSpan = .seconds(5)
+            })
+        let results = Collected<Result<Download, TransferError>>()
+        engine.start(server.url("/late"), completion: results.add)
+        #expect(await server.wait { $0.running == 1 })
+        server.release()
+        #expect(await results.wait(for: 1).first?.body == [1, 2, 3])
+    }
+}
