@@ -38,7 +38,8 @@ struct CommandTree {
             let shown = configuration.displayedSubcommands
             let same = shown.filter { $0.synonyms.contains(word.lowercased()) }.map(\.name)
             let meant = same.isEmpty ? NearMiss.find(word, in: shown.map(\.name)).map { [$0] } ?? [] : same
-            let hint = meant.isEmpty ? "" : "; did you mean \(meant.joined(separator: " or "))?"
+            let others = meant.dropLast().joined(separator: ", ")
+            let hint = meant.last.map { "; did you mean \(others.isEmpty ? $0 : "\(others) or \($0)")?" } ?? ""
             throw help.usageError(["unknown command \"\(word)\"\(hint)"])
         }
         return found
