@@ -56,7 +56,7 @@ import Testing
         #expect(try claimed(2, low, lowest: .normal) == [])
         #expect(try claimed(3, low) == ["low/2"])
         #expect(try claimed(4, low) == [])
-        #expect(try claimed(5, BatchID("nobody's")) == [])
+        #expect(try claimed(5, BatchID("nobody")) == [])
     }
 
     @Test func aFocusIsFoundBehindAnyNumberOfReadyBatches() throws {

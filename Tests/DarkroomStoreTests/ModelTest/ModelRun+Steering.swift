@@ -162,7 +162,7 @@ extension ModelRun {
     /// A list has grown since it was fed to its end.
     private func grow() throws {
         guard let id = anyBatch({ $0.sealed && $0.operations > 0 }), let batch = bench.state.batches[id] else {
-            _ = try deliver(.grow(BatchID("nobody's"), operations: 1, photos: 1, digest: "", last: nil))
+            _ = try deliver(.grow(BatchID("nobody"), operations: 1, photos: 1, digest: "", last: nil))
             return
         }
         let photos = batch.letters.count
