@@ -96,7 +96,7 @@ extension BatchStore {
         guard let first = found.first else {
             throw StoreError(
                 .noSuchBatch,
-                "no batch \"\(name)\": \(Self.hint(for: name, all)); \"darkroom batches\" lists them")
+                "no batch \"\(name)\": \(Self.hint(for: name, all)) \"darkroom batches\" lists them")
         }
         guard found.count == 1 else {
             let matches = found.prefix(5).map(\.id.description).joined(separator: ", ")
@@ -108,7 +108,7 @@ extension BatchStore {
 
     /// What a name that no batch has was perhaps meant to be; else the newest batches.
     private static func hint(for name: String, _ all: [BatchFacts]) -> String {
-        guard !all.isEmpty else { return "there is no batch at all" }
+        guard !all.isEmpty else { return "there is no batch at all;" }
         // The newest first, each name once.
         let names = all.reversed().map(\.options.name).reduce(into: [String]()) { names, name in
             if !name.isEmpty, !names.contains(name) { names.append(name) }
@@ -116,7 +116,7 @@ extension BatchStore {
         let near = NearMiss.all(name, in: names).prefix(3).map { "\"\($0)\"" }
         guard near.isEmpty else { return "did you mean \(near.joined(separator: ", "))?" }
         let newest = all.suffix(3).map { $0.options.name.isEmpty ? "\($0.id)" : "\($0.id) \"\($0.options.name)\"" }
-        return "the newest are " + newest.joined(separator: ", ")
+        return "the newest are " + newest.joined(separator: ", ") + ";"
     }
 
     /// The letters of the photos in `range` (indexes from 0), fewer when the batch has fewer.

@@ -72,6 +72,11 @@ import Testing
         #expect(lines(120)[0] == "BATCH                    STATE         PHOTOS   RATE  NAME           NOTES")
         #expect(lines(90)[1].hasSuffix("5.5/s  日本 holidays  waits for 20261121-0…"), "\(lines(90))")
         #expect(!lines(80)[0].contains("RATE") && lines(80)[0].contains("PHOTOS"))
+        // What is empty goes first.
+        let plain = rows.map { Array($0[..<5]) + [.text("")] }
+        var widths = columns.map { TextWidth.columns(of: $0.name) }
+        var shown: [Int]?
+        #expect(Table.lines(plain, columns, width: 70, &widths, &shown)[0].hasSuffix("PHOTOS   RATE  NAME"))
         #expect(lines(54)[0].hasSuffix("STATE         NAME") && lines(54)[2].hasSuffix("ready         b"))
     }
 

@@ -70,7 +70,8 @@ struct Table {
         let texts = rows.map { row in zip(row, columns).map { TextWidth.cut($0.human, to: $1.most) } }
         for row in texts { widths = zip(widths, row).map { max($0, TextWidth.columns(of: $1)) } }
         let isFirst = shown == nil
-        let positions = shown ?? fitting(columns, widths, to: width)
+        let isEmpty = columns.indices.map { position in texts.allSatisfy { $0[position].isEmpty } }
+        let positions = shown ?? fitting(columns, widths, isEmpty, to: width)
         shown = positions
         let isNumber = rows.first.map { $0.map(\.isNumber) } ?? []
         func line(_ texts: [String]) -> String {
@@ -92,8 +93,11 @@ struct Table {
         return (isFirst ? [line(columns.map { $0.name.uppercased() })] : []) + texts.map(line)
     }
 
-    /// The columns that fit beside each other.
-    private static func fitting(_ columns: [Column], _ widths: [Int], to width: Int) -> [Int] {
+    /// The columns that fit beside each other; of those that may be left out, the empty ones go first.
+    private static func fitting(
+        _ columns: [Column], _ widths: [Int], _ isEmpty: [Bool], to width: Int
+    ) -> [Int] {
+        func worth(_ position: Int) -> Int { isEmpty[position] ? .min : columns[position].rank ?? .max }
         var shown = Array(columns.indices)
         func room(_ position: Int) -> Int {
             // The last one may be cut, unless it is to stay whole.
@@ -101,7 +105,7 @@ struct Table {
                 ? min(widths[position], leastOfTheLast) : widths[position]
         }
         while shown.reduce(-2, { $0 + room($1) + 2 }) > width,
-            let least = shown.filter({ columns[$0].rank != nil }).min(by: { columns[$0].rank! < columns[$1].rank! })
+            let least = shown.filter({ columns[$0].rank != nil }).min(by: { worth($0) < worth($1) })
         {
             shown.removeAll { $0 == least }
         }
