@@ -111,7 +111,7 @@ let package = Package(
         .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests",
-            dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations"]),
+            dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport"]),
         .testTarget(
             name: "DarkroomCoordinatorTests",
             dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations"]),
@@ -131,7 +131,7 @@ let package = Package(
             name: "DarkroomCommandTests",
             dependencies: [
                 "Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport", "ErrorExpectations",
-                "HostileWorker",
+                "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -39,7 +39,12 @@ struct OperationsCommand: ParsableCommand {
         _ store: BatchStore, _ batch: BatchFacts, _ body: (OperationFacts, Int) throws -> Void
     ) throws {
         for start in stride(from: 1, through: batch.operations, by: 1000) {
-            for operation in try store.operations(of: batch, in: start...start + 999) {
+            let operations = try store.operations(of: batch, in: start...start + 999)
+            let letters = operations.reduce(0) { $0 + $1.letters.count }
+            let last = (operations.last?.number ?? 0) * batch.options.operationSize
+            let lacking = min(last, batch.photos) - (start - 1) * batch.options.operationSize - letters
+            if lacking > 0 { throw try batch.incompleteness(in: store, "its operations were listed", lacking: lacking) }
+            for operation in operations {
                 try body(operation, (operation.number - 1) * batch.options.operationSize)
             }
         }

@@ -76,9 +76,17 @@ struct PhotoListing {
                 var some = Array(groups[start..<min(start + 20, groups.count)])
                 for position in some.indices { try fill(&some[position], from: &manifest) }
                 try fillFromEntries(&some)
+                // The names of a batch that was forgotten are gone, too.
+                if some.contains(where: \.lacksNames) { try requirePresence() }
                 for photo in some.flatMap(\.photos) { try body(photo) }
             }
         }
+    }
+
+    /// - Throws: ``CommandError`` when the batch is gone.
+    private func requirePresence() throws {
+        guard try store.facts(of: batch.id) == nil else { return }
+        throw try batch.incompleteness(in: store, "its photos were listed", lacking: 0)
     }
 
     /// Index and state of the wanted photos, from their letters.
@@ -86,6 +94,8 @@ struct PhotoListing {
         let size = batch.options.operationSize
         let start = (operations.lowerBound - 1) * size
         let letters = try store.letters(of: batch.id, in: start..<operations.upperBound * size)
+        let lacking = min(operations.upperBound * size, batch.photos) - start - letters.count
+        if lacking > 0 { throw try batch.incompleteness(in: store, "its photos were listed", lacking: lacking) }
         return operations.compactMap { operation in
             let first = (operation - 1) * size
             let photos = (first..<first + size).compactMap { index -> Photo? in
@@ -143,10 +153,10 @@ struct PhotoListing {
 
     private func readFailures() throws -> [Int: Failure] {
         let decoder = JSONDecoder()
-        let pairs = try store.failures(of: batch.id).map { failure in
-            (failure.index, try decoder.decode(Failure.self, from: Data(failure.json.utf8)))
+        let pairs = try store.failures(of: batch.id).compactMap { failure in
+            (try? decoder.decode(Failure.self, from: Data(failure.json.utf8))).map { (failure.index, $0) }
         }
-        return Dictionary(uniqueKeysWithValues: pairs)
+        return Dictionary(pairs) { $1 }
     }
 
     /// Fills in names and URLs of photos that nothing is known of yet, as they were fed.

@@ -31,7 +31,7 @@ struct WaitCommand: ParsableCommand {
         case .finished(let batches, let now):
             try print(batches, store, now: now)
             let codes = batches.map(ExitCode.init(of:))
-            throw [.cancelled, .photosFailed].first(where: codes.contains) ?? ExitCode.success
+            throw [.failure, .cancelled, .photosFailed].first(where: codes.contains) ?? ExitCode.success
         case .timedOut(let batches, let now):
             try print(batches, store, now: now)
             let open = batches.filter { $0.state != .finished }

@@ -50,21 +50,20 @@ public final class Coordinator: Sendable {
         overwrite: Bool = false,
         onSubmitted: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
-        var server = ""
+        guard options.outOfBounds.isEmpty else {
+            throw CoordinatorError(
+                .optionsOutOfBounds,
+                "the options of the batch are out of bounds: \(options.outOfBounds.joined(separator: ", ")); nothing was "
+                    + "submitted")
+        }
         return try feedAndSeal(list) {
             let id = try id ?? BatchID(submittedAt: control.retrying { try store.time() })
-            server = try identityOfServer()
             try begin(id, options, after: before, overwrite: overwrite)
             try onSubmitted(id)
             return id
         } again: { id in
-            // Gone while it is the same server: somebody has forgotten the batch. A server that was started or promoted
-            // since then may not have it yet, or not any more.
-            let now = try identityOfServer()
-            guard now != server else { return false }
-            server = now
-            try put(id, options, after: before, overwrite: overwrite)
-            return true
+            // Redis notes which batches were forgotten. Any other batch that is gone was lost by a failover.
+            try put(id, options, after: before, overwrite: overwrite) == .submitted
         }
     }
 
@@ -98,12 +97,6 @@ public final class Coordinator: Sendable {
 
     // MARK: - Steps
 
-    /// What tells one run of a server from every other.
-    private func identityOfServer() throws -> String {
-        let reply = try control.retrying { try store.connection.call(RedisCommand("INFO", "server")) }
-        return ServerInformation(reply.string ?? "")["run_id"] ?? ""
-    }
-
     /// Prepares the folders and submits a batch without photos.
     private func begin(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
         if !options.originals.isEmpty, !options.remoteOutput { try OriginalsFolder(path: options.originals).prepare() }
@@ -113,20 +106,27 @@ public final class Coordinator: Sendable {
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
-            try put(id, options, after: before, overwrite: overwrite)
+            let presence = try put(id, options, after: before, overwrite: overwrite)
+            guard presence == .submitted else { throw Self.gone(id) }
         } catch {
             folder?.withdraw(id)
             throw error
         }
     }
 
-    /// Submits a batch without photos, unless it is there.
-    private func put(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
+    /// Whether a batch is there.
+    private enum Presence { case submitted, forgotten }
+
+    /// Submits a batch without photos, unless it is there or was forgotten.
+    private func put(
+        _ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool
+    ) throws -> Presence {
         let reply = try control.retrying {
             try store.perform(store.submit(id, options, overwrite: overwrite, after: before))
         }
         switch reply {
-        case .submitted, .exists: break
+        case .submitted, .exists: return .submitted
+        case .forgotten: return .forgotten
         case .gone(let other):
             throw CoordinatorError(
                 .batchGone,
@@ -147,7 +147,7 @@ public final class Coordinator: Sendable {
 
     /// Feeds a list to the batch that `begin` names at the list's first photo, and seals it. Where Redis loses what it had
     /// confirmed, or somebody else seals the batch meanwhile, the list is read again.
-    /// - Parameter again: is told of a batch that is gone, and submits it again if it should not be; true when it has.
+    /// - Parameter again: is told of a batch that is gone, and submits it again unless it was forgotten; true when it has.
     private func feedAndSeal(
         _ list: some PhotoListSource, begin: () throws -> BatchID, again: (BatchID) throws -> Bool = { _ in false }
     ) throws -> BatchFacts {

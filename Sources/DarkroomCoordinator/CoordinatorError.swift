@@ -4,7 +4,7 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     public struct Code: Sendable, Hashable {
         private enum Kind {
             case emptyList, listDiffers, batchGone, batchCancelled, redisUnreachable, redisRefused
-            case notDurable, stopped
+            case notDurable, stopped, optionsOutOfBounds
             case outputDenied, outputTaken, nameTaken, folderInUse, stateDiffers, stateLost
         }
         private let kind: Kind
@@ -25,6 +25,8 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         public static let notDurable = Code(kind: .notDurable)
         /// The feeder was told to stop; the feed can be resumed.
         public static let stopped = Code(kind: .stopped)
+        /// The batch's options are out of bounds; nothing was submitted.
+        public static let optionsOutOfBounds = Code(kind: .optionsOutOfBounds)
         /// The output folder cannot be made or written.
         public static let outputDenied = Code(kind: .outputDenied)
         /// Another batch writes, or wrote, to the output folder.

@@ -69,45 +69,51 @@ public struct BatchFacts: Sendable, Equatable {
     public var feederSeen = 0
     /// The chained digest of what was fed, hexadecimal.
     public var feedDigest = ""
+    /// What is damaged in its hash, a phrase each: `photos is "-5"`. Workers take a damaged batch for gone.
+    public private(set) var damage: [String] = []
 
     /// The facts of a batch's hash and of its `reasons`; nil when the hash has no state: the batch is gone.
     public init?(id: BatchID, fields: [String: String], reasons: [String: String]) {
-        guard let state = fields["state"].flatMap(BatchState.init(rawValue:)) else { return nil }
-        func int(_ field: String) -> Int { fields[field].flatMap { Int($0) } ?? 0 }
+        guard fields["state"] != nil else { return nil }
+        var stored = StoredFields(fields)
         self.id = id
-        self.state = state
-        options = BatchOptions(fields: fields)
-        steering = Steering(fields: fields)
-        cancelledReason = fields["cancelled.reason"] ?? ""
-        round = int("round")
-        photos = int("photos")
-        operations = int("operations")
-        operationsEnded = int("operations.ended")
-        executing = int("executing")
-        sealed = int("sealed") == 1
-        counts.downloaded = int("count.downloaded")
-        counts.filtered = int("count.filtered")
-        counts.failed = int("count.failed")
-        counts.cancelled = int("count.cancelled")
+        state = stored.word("state") ?? .ready
+        options = BatchOptions(&stored)
+        steering = Steering(&stored)
+        cancelledReason = stored.text("cancelled.reason") ?? ""
+        round = stored.number("round")
+        photos = stored.number("photos", in: StoredBounds.photos)
+        operations = stored.number("operations", in: StoredBounds.photos)
+        operationsEnded = stored.number("operations.ended", in: StoredBounds.photos)
+        executing = stored.number("executing", in: StoredBounds.photos)
+        _ = stored.number("operations.kept", in: StoredBounds.photos)
+        sealed = stored.isSet("sealed")
+        counts.downloaded = stored.number("count.downloaded", in: StoredBounds.photos)
+        counts.filtered = stored.number("count.filtered", in: StoredBounds.photos)
+        counts.failed = stored.number("count.failed", in: StoredBounds.photos)
+        counts.cancelled = stored.number("count.cancelled", in: StoredBounds.photos)
         if cancelled {
             // Nobody rewrites the letters of a cancelled batch: what is not final counts as cancelled.
             counts.downloaded = 0
-            counts.cancelled = photos - counts.filtered - counts.failed
+            counts.cancelled = max(0, photos - counts.filtered - counts.failed)
         }
-        counts.new = photos - counts.downloaded - counts.final
+        let unknown = photos - counts.downloaded - counts.final
+        if unknown < 0 { stored.noteContradiction("its counters have \(-unknown) photos more than it") }
+        counts.new = max(0, unknown)
         for (letter, count) in reasons {
             guard let reason = letter.utf8.first.flatMap(FailureReason.init(letter:)) else { continue }
-            failures[reason, default: 0] += Int(count) ?? 0
+            failures[reason, default: 0] += Int(count).flatMap { StoredBounds.photos.contains($0) ? $0 : nil } ?? 0
         }
-        bytesIn = int("bytes.in")
-        bytesOut = int("bytes.out")
-        submitted = int("submitted")
-        outputTaken = fields["output.taken"].flatMap { Int($0) } ?? submitted
-        started = fields["started"].flatMap { Int($0) }
-        finished = fields["finished"].flatMap { Int($0) }
-        spent = int("spent")
-        feederSeen = int("feeder.seen")
-        feedDigest = fields["feed.digest"] ?? ""
+        bytesIn = stored.number("bytes.in")
+        bytesOut = stored.number("bytes.out")
+        submitted = stored.number("submitted")
+        outputTaken = stored.optionalNumber("output.taken") ?? submitted
+        started = stored.optionalNumber("started")
+        finished = stored.optionalNumber("finished")
+        spent = stored.optionalNumber("spent") ?? 0
+        feederSeen = stored.number("feeder.seen")
+        feedDigest = stored.text("feed.digest") ?? ""
+        damage = stored.damage
     }
 
     /// True while nothing of it may begin.

@@ -47,36 +47,53 @@ extension BatchOptions {
             ("name", name), ("filters", filters.joined(separator: " ")), ("output", output), ("format", format),
             ("quality", String(quality)), ("strip", strip ? "1" : "0"), ("file.name", fileName),
             ("remote.output", remoteOutput ? "1" : "0"), ("size", String(operationSize)),
-            ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)), ("window", String(window)),
+            ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)),
+            ("window", String(min(window, StoredBounds.photos.upperBound))),
             ("retain", retain.map { String($0.wholeMilliseconds) } ?? "-1"),
             ("after.success", afterSuccess ? "1" : ""), ("originals", originals), ("webhook", webhook),
             ("redact.urls", redactURLs ? "1" : ""),
         ]
     }
 
-    /// The options that a batch's hash holds; a field that is missing or unreadable has its default.
+    /// The options that a batch's hash holds; a field that is missing or out of bounds has its default.
     public init(fields: [String: String]) {
-        self.init()
-        name = fields["name"] ?? name
-        filters = fields["filters"].map { $0.split(separator: " ").map(String.init) } ?? filters
-        output = fields["output"] ?? output
-        format = fields["format"] ?? format
-        quality = fields["quality"].flatMap { Int($0) } ?? quality
-        strip = fields["strip"] == "1"
-        fileName = fields["file.name"] ?? fileName
-        remoteOutput = fields["remote.output"] == "1"
-        operationSize = fields["size"].flatMap { Int($0) } ?? operationSize
-        priority = fields["priority"].flatMap(Priority.init(rawValue:)) ?? priority
-        lease = fields["lease"].flatMap { Int($0) }.map { .milliseconds($0) } ?? lease
-        window = fields["window"].flatMap { Int($0) } ?? window
-        if let milliseconds = fields["retain"].flatMap({ Int($0) }) {
-            retain = milliseconds < 0 ? nil : .milliseconds(milliseconds)
-        }
-        afterSuccess = fields["after.success"] == "1"
-        originals = fields["originals"] ?? originals
-        webhook = fields["webhook"] ?? webhook
-        redactURLs = fields["redact.urls"] == "1"
+        var stored = StoredFields(fields)
+        self.init(&stored)
     }
+
+    /// The options that a batch's hash holds; `fields` notes what is damaged.
+    init(_ fields: inout StoredFields) {
+        self.init()
+        name = fields.text("name") ?? name
+        filters = fields.text("filters").map { $0.split(separator: " ").map(String.init) } ?? filters
+        output = fields.text("output") ?? output
+        format = fields.text("format") ?? format
+        quality = fields.optionalNumber("quality", in: 1...100) ?? quality
+        strip = fields.isSet("strip")
+        fileName = fields.text("file.name") ?? fileName
+        remoteOutput = fields.isSet("remote.output")
+        operationSize = fields.number("size", in: Self.operationSizes, otherwise: operationSize)
+        priority = fields.word("priority") ?? priority
+        lease = .milliseconds(fields.number("lease", otherwise: lease.wholeMilliseconds))
+        window = fields.optionalNumber("window", in: StoredBounds.photos) ?? window
+        retain = fields.optionalNumber("retain", in: -1...StoredBounds.numbers.upperBound).flatMap {
+            $0 < 0 ? nil : .milliseconds($0)
+        }
+        afterSuccess = fields.isSet("after.success")
+        originals = fields.text("originals") ?? originals
+        webhook = fields.text("webhook") ?? webhook
+        redactURLs = fields.isSet("redact.urls")
+    }
+
+    /// The options that Redis cannot hold, because they are out of bounds, a phrase each: `quality is "200"`.
+    public var outOfBounds: [String] {
+        var stored = StoredFields(Dictionary(uniqueKeysWithValues: fields))
+        _ = BatchOptions(&stored)
+        return stored.damage
+    }
+
+    /// How many photos an operation may have.
+    public static let operationSizes = 1...1000
 }
 
 extension Duration {

@@ -2,6 +2,8 @@
 public struct BatchProblem: Sendable, Hashable {
     /// What kind of problem it is; more may be added.
     public enum Code: String, Sendable, CaseIterable, Codable {
+        /// What Redis holds of the batch is out of bounds, so no worker runs it.
+        case damaged
         /// The whole cluster is suspended, or one of the two queues in all workers.
         case clusterSuspended = "cluster-suspended"
         case clusterDownloadsSuspended = "cluster-downloads-suspended"

@@ -7,7 +7,7 @@ package enum HumanText {
         func padded(_ number: Int) -> String { number < 10 ? "0\(number)" : "\(number)" }
         if seconds < 0.9995 { return "\(Int((seconds * 1000).rounded())) ms" }
         if seconds < 59.95 { return "\(decimal(seconds, digits: 1)) s" }
-        let whole = Int(seconds.rounded())
+        let whole = Int(min(seconds, 1e15).rounded())
         if whole < 3600 { return "\(whole / 60)m \(padded(whole % 60))s" }
         if whole < 86_400 { return "\(whole / 3600)h \(padded(whole / 60 % 60))m" }
         return "\(whole / 86_400)d \(padded(whole / 3600 % 24))h"

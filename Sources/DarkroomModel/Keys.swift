@@ -55,6 +55,8 @@ public struct Keys: Sendable, Hashable {
     public var names: String { prefix + "names" }
     /// Finished batches by the time at which they are forgotten: a sorted set.
     public var expiring: String { prefix + "expiring" }
+    /// Batches that were forgotten, the newest 10,000, by when: a sorted set. Their ids are never submitted again.
+    public var forgotten: String { prefix + "forgotten" }
     /// Finished batches whose dependents are to be released, by the time at which they finished: a sorted set.
     public var releases: String { prefix + "releases" }
     /// `<batch id> <round>` of webhooks that are to be called, by next attempt: a sorted set.

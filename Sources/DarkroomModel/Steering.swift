@@ -41,23 +41,29 @@ public struct Steering: Sendable, Equatable {
         isSuspended = parts[1].contains("s")
         areDownloadsSuspended = parts[1].contains("d")
         areFiltrationsSuspended = parts[1].contains("f")
-        if let first = Int(parts[2]), let last = Int(parts[3]), first <= last {
-            focus = Focus(first...last, only: parts[1].contains("o"))
-        }
+        focus = Focus(first: Int(parts[2]), last: Int(parts[3]), only: parts[1].contains("o"))
     }
 
-    /// The steering that the fields of a batch's hash hold.
-    init(fields: [String: String]) {
-        priority = fields["priority"].flatMap(Priority.init(rawValue:)) ?? .normal
-        isCancelled = fields["flag.cancelled"] == "1"
-        isSuspended = fields["flag.suspended"] == "1"
-        areDownloadsSuspended = fields["flag.downloads.suspended"] == "1"
-        areFiltrationsSuspended = fields["flag.filtrations.suspended"] == "1"
-        if let first = fields["focus.first"].flatMap({ Int($0) }), let last = fields["focus.last"].flatMap({ Int($0) }),
-            first <= last
-        {
-            focus = Focus(first...last, only: fields["focus.only"] == "1")
-        }
+    /// The steering that the fields of a batch's hash hold; `fields` notes what is damaged.
+    init(_ fields: inout StoredFields) {
+        priority = fields.word("priority") ?? .normal
+        isCancelled = fields.isSet("flag.cancelled")
+        isSuspended = fields.isSet("flag.suspended")
+        areDownloadsSuspended = fields.isSet("flag.downloads.suspended")
+        areFiltrationsSuspended = fields.isSet("flag.filtrations.suspended")
+        let first = fields.optionalNumber("focus.first", in: StoredBounds.indexes)
+        let last = fields.optionalNumber("focus.last", in: StoredBounds.indexes)
+        focus = Focus(first: first, last: last, only: fields.isSet("focus.only"))
+    }
+}
+
+extension Steering.Focus {
+    /// A focus as Redis has it; nil when it is none, or out of bounds.
+    init?(first: Int?, last: Int?, only: Bool) {
+        guard let first, let last, first <= last, StoredBounds.indexes.contains(first),
+            StoredBounds.indexes.contains(last)
+        else { return nil }
+        self.init(first...last, only: only)
     }
 }
 
@@ -84,8 +90,18 @@ public struct ClusterSteering: Sendable, Equatable {
         isSuspended = parts[0].contains("s")
         areDownloadsSuspended = parts[0].contains("d")
         areFiltrationsSuspended = parts[0].contains("f")
-        downloads = Int(parts[1])
-        filtrations = Int(parts[2])
+        downloads = Self.limit(Int(parts[1]), Self.downloadLimits)
+        filtrations = Self.limit(Int(parts[2]), Self.filtrationLimits)
+    }
+
+    /// Downloads at once that a limit may allow.
+    public static let downloadLimits = 1...1024
+    /// Filtrations at once that a limit may allow.
+    public static let filtrationLimits = 1...256
+
+    /// A limit as Redis has it; nil when there is none, or it is out of bounds.
+    public static func limit(_ value: Int?, _ bounds: ClosedRange<Int>) -> Int? {
+        value.flatMap { bounds.contains($0) ? $0 : nil }
     }
 }
 

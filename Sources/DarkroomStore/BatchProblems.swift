@@ -23,17 +23,20 @@ public struct BatchProblems: Sendable {
 
     /// What hinders one batch: first what hinders all.
     public func of(_ batch: BatchFacts) -> [BatchProblem] {
-        batch.isOpen ? ofCluster + own(batch, besides: []) : []
+        Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
     }
 
     /// What hinders any of these batches, each problem once. That one waits for another of these is left out: what hinders
     /// that one is there.
     public func of(_ batches: [BatchFacts]) -> [BatchProblem] {
-        let open = batches.filter(\.isOpen)
+        let open = batches.filter(Self.isHindered)
         guard !open.isEmpty else { return [] }
         let ids = Set(batches.map(\.id))
         return ofCluster + open.flatMap { own($0, besides: ids) }
     }
+
+    /// Whether something may hinder a batch.
+    private static func isHindered(_ batch: BatchFacts) -> Bool { batch.isOpen || !batch.damage.isEmpty }
 
     /// What hinders every batch.
     public var ofCluster: [BatchProblem] {
@@ -52,6 +55,13 @@ public struct BatchProblems: Sendable {
         var problems: [BatchProblem] = []
         func add(_ code: BatchProblem.Code, _ text: String, _ remedy: String) {
             problems.append(BatchProblem(code, of: batch.id, text: text, remedy: remedy))
+        }
+        guard batch.damage.isEmpty else {
+            add(
+                .damaged,
+                "it is damaged in Redis, so no worker runs it: \(HumanText.list(batch.damage))",
+                "remove it with: darkroom forget \(batch.id) --force, and submit its list again")
+            return problems
         }
         let silent = now - batch.feederSeen
         if !batch.sealed, silent > Self.feederMayBeSilent.wholeMilliseconds {

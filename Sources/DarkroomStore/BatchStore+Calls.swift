@@ -22,6 +22,7 @@ extension BatchStore {
             switch reply.status {
             case "OK": .submitted(at: try reply.int(1))
             case "EXISTS": .exists
+            case "FORGOTTEN": .forgotten
             case "OUTPUT": .outputTaken(by: try reply.batch(1))
             case "NAME": .nameTaken(by: try reply.batch(1))
             case "GONE": .gone(try reply.batch(1))
@@ -246,7 +247,7 @@ extension BatchStore {
         let list = try reply.array(position)
         var lost: [HeldOperation] = []
         for at in stride(from: 0, to: list.count - 2, by: 3) {
-            guard let batch = list[at].batch, let number = list[at + 1].int, let fence = list[at + 2].int
+            guard let batch = list[at].batch, let number = list[at + 1].operation, let fence = list[at + 2].number
             else { throw reply.unexpected }
             lost.append(HeldOperation(batch: batch, number: number, fence: fence))
         }
@@ -270,7 +271,8 @@ extension BatchStore {
             }
             steering[batch] = holds
             for at in stride(from: 2, to: list.count - 3, by: 4) {
-                guard let number = list[at].int, let letters = list[at + 1].bytes, let deaths = list[at + 2].int,
+                guard let number = list[at].operation, let letters = list[at + 1].bytes,
+                    let deaths = list[at + 2].number,
                     let entry = list[at + 3].bytes
                 else { throw reply.unexpected }
                 let held = HeldOperation(batch: batch, number: number, fence: fence)
@@ -284,7 +286,8 @@ extension BatchStore {
 
     private static func heartbeat(_ reply: ScriptReply) throws(StoreError) -> HeartbeatReply {
         let texts = try reply.array(2)
-        guard texts.count >= 2, let version = texts[0].int, let cluster = texts[1].string.flatMap(ClusterSteering.init)
+        guard texts.count >= 2, let version = texts[0].number,
+            let cluster = texts[1].string.flatMap(ClusterSteering.init)
         else { throw reply.unexpected }
         var steering: [BatchID: Steering] = [:]
         for at in stride(from: 2, to: texts.count - 1, by: 2) {
@@ -295,14 +298,14 @@ extension BatchStore {
         var letters: [HeartbeatReply.Letters] = []
         let lists = try reply.array(3)
         for at in stride(from: 0, to: lists.count - 2, by: 3) {
-            guard let batch = lists[at].batch, let number = lists[at + 1].int, let bytes = lists[at + 2].bytes
+            guard let batch = lists[at].batch, let number = lists[at + 1].operation, let bytes = lists[at + 2].bytes
             else { throw reply.unexpected }
             letters.append(HeartbeatReply.Letters(batch: batch, number: number, letters: bytes))
         }
         var webhooks: [DueWebhook] = []
         let due = try reply.array(4)
         for at in stride(from: 0, to: due.count - 2, by: 3) {
-            guard let member = due[at].string, let score = due[at + 1].int, let url = due[at + 2].string
+            guard let member = due[at].string, let score = due[at + 1].number, let url = due[at + 2].string
             else { throw reply.unexpected }
             // One of a batch with no valid id is nobody's.
             if let webhook = DueWebhook(member: member, score: score, url: url) { webhooks.append(webhook) }

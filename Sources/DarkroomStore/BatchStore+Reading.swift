@@ -36,7 +36,8 @@ extension BatchStore {
     /// The Redis clock in ms since 1970.
     public func time() throws(StoreError) -> Int {
         let value = try read(RedisCommand("TIME"))
-        guard let parts = value.array, parts.count == 2, let seconds = parts[0].int, let micros = parts[1].int else {
+        guard let parts = value.array, parts.count == 2, let seconds = parts[0].number, let micros = parts[1].number
+        else {
             throw .unexpectedReply(value, of: "TIME")
         }
         return seconds * 1000 + micros / 1000
@@ -142,7 +143,7 @@ extension BatchStore {
     /// What is kept of failed photos: index and JSON, at most 10,000, in order.
     public func failures(of id: BatchID) throws(StoreError) -> [(index: Int, json: String)] {
         Self.fields(try read(RedisCommand("HGETALL", keys.failures(id)))).compactMap { index, json in
-            Int(index).map { ($0, json) }
+            Int(index).flatMap { StoredBounds.indexes.contains($0) ? ($0, json) : nil }
         }.sorted { $0.index < $1.index }
     }
 
@@ -170,7 +171,7 @@ extension BatchStore {
             let start = min(position * size, letters.count)
             return OperationFacts(
                 number: number, state: holder != nil ? .executing : isQueued ? .queued : .ended,
-                worker: holder?.split(separator: " ").first.map(String.init), deaths: deaths[position].int ?? 0,
+                worker: holder?.split(separator: " ").first.map(String.init), deaths: deaths[position].number ?? 0,
                 letters: Array(letters[start..<min(start + size, letters.count)]))
         }
     }
@@ -179,10 +180,13 @@ extension BatchStore {
     public func workers() throws(StoreError) -> [WorkerFacts] {
         let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "-1", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
-            list[at].string.map { (id: $0, seen: list[at + 1].int ?? 0) }
+            list[at].string.map { (id: $0, seen: list[at + 1].number ?? 0) }
         }
         let hashes = try read(ids.map { RedisCommand("HGETALL", keys.worker($0.id)) })
-        return zip(ids, hashes).map { WorkerFacts(id: $0.id, seen: $0.seen, fields: Self.fields($1)) }
+        return zip(ids, hashes).map {
+            let fields = Self.fields($1).filter { $0.value.utf8.count <= StoredBounds.textBytes }
+            return WorkerFacts(id: $0.id, seen: $0.seen, fields: fields)
+        }
     }
 
     /// The webhooks that are due, the one that has been due for the longest time first, without the first `first` of them;
@@ -193,7 +197,7 @@ extension BatchStore {
             String(count))
         let list = try read(command).array ?? []
         let due = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
-            list[at].string.flatMap { DueWebhook(member: $0, score: list[at + 1].int ?? 0, url: "") }
+            list[at].string.flatMap { DueWebhook(member: $0, score: list[at + 1].number ?? 0, url: "") }
         }
         let urls = try read(due.map { RedisCommand("HGET", keys.batch($0.batch), "webhook") })
         return zip(due, urls).compactMap { DueWebhook(member: $0.member, score: $0.score, url: $1.string ?? "") }

@@ -216,8 +216,8 @@ extension BatchStore {
         cluster.isSuspended = values[0].string == "1"
         cluster.areDownloadsSuspended = values[1].string == "1"
         cluster.areFiltrationsSuspended = values[2].string == "1"
-        cluster.downloads = values[3].string.flatMap { Int($0) }
-        cluster.filtrations = values[4].string.flatMap { Int($0) }
+        cluster.downloads = ClusterSteering.limit(values[3].int, ClusterSteering.downloadLimits)
+        cluster.filtrations = ClusterSteering.limit(values[4].int, ClusterSteering.filtrationLimits)
         return cluster
     }
 
@@ -233,7 +233,7 @@ extension BatchStore {
 
     /// The number of the last change of anybody's dependencies.
     public func dependencyVersion() throws(StoreError) -> Int {
-        try read(RedisCommand("HGET", keys.control, "dependencies")).string.flatMap { Int($0) } ?? 0
+        try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
     }
 
     private static func steered(_ reply: ScriptReply) throws(StoreError) -> SteerReply {

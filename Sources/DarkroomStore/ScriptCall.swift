@@ -42,7 +42,7 @@ struct ScriptReply {
 
     /// The element at `position` (0 is the status) as an integer.
     func int(_ position: Int) throws(StoreError) -> Int {
-        guard position < elements.count, let value = elements[position].int else { throw unexpected }
+        guard position < elements.count, let value = elements[position].number else { throw unexpected }
         return value
     }
 
@@ -77,6 +77,12 @@ struct ScriptReply {
 extension RedisValue {
     /// The id of a batch that this is; nil when it is none.
     var batch: BatchID? { string.flatMap { BatchID($0) } }
+
+    /// A whole number within the bounds of what is stored; else nil.
+    var number: Int? { int.flatMap { StoredBounds.numbers.contains($0) ? $0 : nil } }
+
+    /// The number of an operation; nil when no batch can have it.
+    var operation: Int? { int.flatMap { $0 >= 1 && StoredBounds.photos.contains($0) ? $0 : nil } }
 }
 
 extension Array where Element == UInt8 {

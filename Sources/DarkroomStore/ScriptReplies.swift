@@ -6,6 +6,8 @@ public enum SubmitReply: Sendable, Equatable {
     case submitted(at: Int)
     /// The id was submitted before.
     case exists
+    /// The id was submitted before, and the batch was forgotten since then.
+    case forgotten
     /// That batch writes to the output folder.
     case outputTaken(by: BatchID)
     /// That batch has the name, and has neither finished nor been cancelled; nothing was submitted.
@@ -176,7 +178,9 @@ public struct DueWebhook: Sendable, Hashable {
     /// A webhook as Redis lists it; nil when the member names no batch.
     public init?(member: String, score: Int, url: String) {
         let parts = member.split(separator: " ", omittingEmptySubsequences: false)
-        guard parts.count == 2, let batch = BatchID(String(parts[0])), let round = Int(parts[1]) else { return nil }
+        guard parts.count == 2, let batch = BatchID(String(parts[0])), let round = Int(parts[1]),
+            StoredBounds.numbers.contains(round)
+        else { return nil }
         self.batch = batch
         self.round = round
         self.member = member

@@ -35,6 +35,7 @@ enum StoreScripts {
 
     private static let includes: [String: [UInt8]] = [
         "time.lua": PackageResources.time_lua,
+        "sound.lua": PackageResources.sound_lua,
         "ring.lua": PackageResources.ring_lua,
         "offer.lua": PackageResources.offer_lua,
         "finish.lua": PackageResources.finish_lua,

@@ -3,6 +3,8 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomCommand
+
 /// `photos`: letters, manifest, failures and entries put together.
 @Suite(.redisServer, .serialized)
 struct PhotosCommandTests {
@@ -57,6 +59,34 @@ struct PhotosCommandTests {
         let id = try queue.submit((0..<1100).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
         let lines = try queue.run("photos", "\(id)").lines
         #expect(lines == (0..<1100).map { "\($0)\tnew\t\tphoto \($0)\t\thttp://photos.example/\($0)\t" })
+    }
+
+    @Test func aBatchThatIsForgottenWhileItIsListedIsAnError() throws {
+        let queue = try Queue()
+        let id = try queue.submit((0..<3000).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
+        var listing = PhotoListing(try queue.store.batch(named: "\(id)"), in: queue.store) { _ in true }
+        var listed = 0
+        let error = #expect(throws: CommandError.self) {
+            try listing.forEach { _ in
+                listed += 1
+                guard listed == 1 else { return }
+                while try queue.store.perform(queue.store.forget(id, unfinished: true)) == .more {}
+            }
+        }
+        #expect(listed < 3000 && error?.description.contains("was forgotten while its photos were listed") == true)
+    }
+
+    @Test func damagedFailuresAreLeftOut() throws {
+        let queue = try Queue()
+        let id = try queue.submit(Self.urls)
+        try queue.develop("g", writesManifest: false)
+        let good = #"{"name":"kept","url":"http://h/1"}"#
+        for (index, json) in [("1", good), ("01", good), ("+1", good), ("2", "{"), ("x", good), ("-5", good)] {
+            _ = try queue.store.connection.call(.init("HSET", queue.store.keys.failures(id), index, json))
+        }
+        let outcome = try queue.run("photos", "\(id)", "--state", "failed")
+        #expect(outcome.status == 0 && outcome.lines.count == 5)
+        #expect(outcome.lines[1].contains("kept"))
     }
 
     @Test func whatACancelledBatchNeverBeganIsCancelled() throws {

@@ -9,13 +9,12 @@ import Testing
     func batch(fed: Int, downloaded: Int = 0, filtered: Int = 0, failed: Int = 0, sealed: Bool = true) throws
         -> BatchFacts
     {
-        try #require(
-            BatchFacts(
-                id: BatchID("b"),
-                fields: [
-                    "state": "executing", "photos": "\(fed)", "count.downloaded": "\(downloaded)",
-                    "count.filtered": "\(filtered)", "count.failed": "\(failed)", "sealed": sealed ? "1" : "0",
-                ], reasons: ["p": "\(failed)"]))
+        try WatchScene.facts(
+            WatchScene.holidays,
+            [
+                "state": "executing", "photos": "\(fed)", "count.downloaded": "\(downloaded)",
+                "count.filtered": "\(filtered)", "count.failed": "\(failed)", "sealed": sealed ? "1" : "0",
+            ], ["p": "\(failed)"])
     }
 
     @Test func measuresTheLastTenSeconds() {

@@ -55,6 +55,28 @@ import Testing
         }
     }
 
+    @Test func aBatchThatWasForgottenDoesNotComeBackWithARestart() throws {
+        defer { server.stop() }
+        let id = Locked<BatchID?>(nil)
+        let isRestarted = Locked(false)
+        let list = SampleList(count: 20_000) { [store] index in
+            guard let batch = id.withLock({ $0 }) else { return }
+            if index == 9_000, !isRestarted.withLock({ $0 }) {
+                isRestarted.withLock { $0 = true }
+                _ = try store.connection.call(RedisCommand("SAVE"))
+                try self.rollBack()
+            }
+            if index == 9_500 {
+                while try store.perform(store.forget(batch, unfinished: true)) == .more {}
+            }
+        }
+        let error = #expect(throws: CoordinatorError.self) {
+            _ = try Coordinator(store: store).submit(list, options: .init()) { batch in id.withLock { $0 = batch } }
+        }
+        #expect(error?.code == .batchGone)
+        #expect(try store.batchIDs() == [])
+    }
+
     @Test func aSealThatWasLostIsSealedAgain() throws {
         defer { server.stop() }
         let batch = try Coordinator(store: store).submit(SampleList(count: 120), options: .init())

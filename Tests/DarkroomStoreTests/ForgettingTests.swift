@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomRedis
 import DarkroomTestSupport
 import Testing
 
@@ -37,7 +38,7 @@ import Testing
         #expect(try test.store.perform(test.store.handback(held[1], worker: "worker")) == .gone)
         #expect(try test.store.perform(test.feeding(id, 301, photos: 2)) == .gone)
         #expect(try test.store.perform(test.store.seal(id, operations: 300, photos: 600)) == .gone)
-        #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .exists)
+        #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
 
         // Every claim forgets a step more, too.
         let (handed, next) = try test.claimed(repeated)
@@ -49,6 +50,25 @@ import Testing
         try expectNothingLeft(test)
         let lost = try test.heartbeat("worker", held: held)
         #expect(Set(lost) == Set(held.map { HeldOperation(batch: id, number: $0.number, fence: $0.fence) }))
+    }
+
+    @Test func aBatchThatWasForgottenIsNotSubmittedAgain() throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 1)
+        #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .forgotten)
+        #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
+        #expect(try test.store.facts(of: id) == nil)
+
+        // The newest 10,000 are kept.
+        let older = (1...10_000).flatMap { ["\($0)", "older \($0)"] }
+        let words = ["ZADD", test.store.keys.forgotten] + older
+        _ = try test.store.connection.call(RedisCommand(arguments: words.map { Array($0.utf8) }))
+        let next = try test.submit("next", operations: 1)
+        #expect(try test.store.perform(test.store.forget(next, unfinished: true)) == .forgotten)
+        #expect(try test.command("ZCARD", test.store.keys.forgotten) == .integer(10_000))
+        #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
+        #expect(try test.command("ZSCORE", test.store.keys.forgotten, "older 1") == .null)
+        #expect(try test.command("ZSCORE", test.store.keys.forgotten, "older 10000") != .null)
     }
 
     @Test func anyHeartbeatGoesOnWithAForgettingThatBegan() throws {

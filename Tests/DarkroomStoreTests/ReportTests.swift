@@ -112,6 +112,19 @@ import Testing
         #expect(facts.state == .finished)
     }
 
+    @Test func aLongFailureIsCountedAndNotKept() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1)
+        let held = try test.claim()[0].held
+        let texts = [512, 513, 200_000].map { [UInt8](repeating: UInt8(ascii: "x"), count: $0) }
+        let report = test.store.report(
+            held, worker: "worker", letters: Array("ggg".utf8), bytesIn: 0, bytesOut: 0,
+            failures: texts.enumerated().map { (index: $0, json: $1) })
+        #expect(try test.store.perform(report) == .accepted(ended: true, letters: nil))
+        #expect(try test.store.failures(of: id).map(\.index) == [0])
+        #expect(try test.batch(id).reasons == [UInt8(ascii: "g"): 3])
+    }
+
     @Test func aReportThatDoesNotFitIsAnError() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)

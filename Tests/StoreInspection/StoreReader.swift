@@ -52,7 +52,7 @@ final class StoreReader {
         "dependents",
     ]
     private static let globalKeys =
-        Set(["control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks"])
+        Set(["control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks", "forgotten"])
         .union(Priority.allCases.map { "ready:\($0.rawValue)" })
 
     private static func isKnown(_ key: String) -> Bool {
@@ -207,6 +207,7 @@ final class StoreReader {
         state.turn = control["turn"] ?? 0
         state.submissions = byBatch("batches", &state.problems)
         state.expiring = byBatch("expiring", &state.problems)
+        state.forgotten = byBatch("forgotten", &state.problems)
         state.releases = byBatch("releases", &state.problems)
         state.webhooks = integers("webhooks", &state.problems)
         for priority in Priority.allCases {

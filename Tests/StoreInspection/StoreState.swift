@@ -25,6 +25,7 @@ struct StoreState: Equatable {
     var outputs: [String: BatchID] = [:]
     var names: [String: BatchID] = [:]
     var expiring: [BatchID: Int] = [:]
+    var forgotten: [BatchID: Int] = [:]
     /// Batches whose dependents are to be released, by when they finished.
     var releases: [BatchID: Int] = [:]
     /// `<batch> <round>` by next attempt.
@@ -231,6 +232,7 @@ extension StoreState {
         compare("outputs", outputs, expected.outputs)
         compare("names", names, expected.names)
         compare("expiring", expiring, expected.expiring)
+        compare("forgotten", forgotten, expected.forgotten)
         compare("releases", releases, expected.releases)
         compare("webhooks", webhooks, expected.webhooks)
         for id in Set(batches.keys).union(expected.batches.keys) where batches[id] != expected.batches[id] {

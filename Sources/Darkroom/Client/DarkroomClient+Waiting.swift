@@ -15,7 +15,7 @@ extension DarkroomClient {
     /// - Parameter id: The batch.
     /// - Parameter timeout: how long to wait; nil is for ever.
     /// - Throws: ``DarkroomClientError`` with the code `timedOut`, or `batchGone` when the batch is not there or was
-    ///   forgotten meanwhile; `CancellationError` as soon as the task is cancelled.
+    ///   forgotten meanwhile, or `batchDamaged` when what Redis holds of it is out of bounds; `CancellationError` as soon as the task is cancelled.
     public func wait(for id: BatchID, timeout: Duration? = nil) async throws -> BatchFacts {
         try await wait(for: [id], timeout: timeout)[0]  // as many as were asked for
     }
@@ -30,6 +30,9 @@ extension DarkroomClient {
             let beats = nextHeartbeat <= .now
             if let found = try await unlessAway({ [store] in try Self.read(open, in: store, beats: beats) }) {
                 for facts in found { latest[facts.id] = facts }
+                if let damaged = found.first(where: { !$0.damage.isEmpty }) {
+                    throw DarkroomClientError.damaged(damaged)
+                }
                 if let gone = open.first(where: { id in !found.contains { $0.id == id } }) {
                     throw DarkroomClientError.gone(gone)
                 }

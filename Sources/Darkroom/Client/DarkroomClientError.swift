@@ -2,11 +2,13 @@
 public struct DarkroomClientError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is; more may be added.
     public struct Code: Sendable, Hashable {
-        private enum Kind { case batchGone, timedOut, unfinished }
+        private enum Kind { case batchGone, batchDamaged, timedOut, unfinished }
         private let kind: Kind
 
         /// The batch is not, or no longer, in Redis.
         public static let batchGone = Code(kind: .batchGone)
+        /// What Redis holds of the batch is out of bounds: no worker runs it.
+        public static let batchDamaged = Code(kind: .batchDamaged)
         /// The time was over before the batch was.
         public static let timedOut = Code(kind: .timedOut)
         /// The batch has not finished.
@@ -25,6 +27,13 @@ public struct DarkroomClientError: Error, Sendable, CustomStringConvertible {
 
     static func gone(_ id: BatchID) -> DarkroomClientError {
         DarkroomClientError(.batchGone, "batch \(id) is not in Redis: it was forgotten, or never there")
+    }
+
+    static func damaged(_ batch: BatchFacts) -> DarkroomClientError {
+        DarkroomClientError(
+            .batchDamaged,
+            "batch \(batch.id) is damaged in Redis: \(batch.damage.joined(separator: ", ")); forget it, and submit its list again"
+        )
     }
 
     static func unfinished(_ id: BatchID, _ state: BatchState) -> DarkroomClientError {

@@ -11,8 +11,10 @@ extension ExitCode {
     /// Interrupted by a signal.
     static let interrupted = ExitCode(130)
 
-    /// The status that tells how a finished batch went.
+    /// The status that tells how a finished batch went; `failure` for one that is damaged in Redis.
     init(of batch: BatchFacts) {
-        self = batch.cancelled ? .cancelled : batch.counts.failed > 0 ? .photosFailed : .success
+        self =
+            !batch.damage.isEmpty
+            ? .failure : batch.cancelled ? .cancelled : batch.counts.failed > 0 ? .photosFailed : .success
     }
 }

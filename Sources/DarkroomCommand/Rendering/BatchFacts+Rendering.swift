@@ -8,6 +8,7 @@ extension BatchFacts {
 
     /// State and flags as words: `executing, downloads suspended`.
     var stateText: String {
+        guard damage.isEmpty else { return "damaged" }
         let flag = cancelled ? "cancelled" : steering.suspendedText
         return ([state.rawValue] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
@@ -15,11 +16,15 @@ extension BatchFacts {
     /// What else is to be known of a batch that users steer: `waits for 20261121-090501123-7f3a; focus on photos 40-60`.
     var steeringText: String {
         var parts: [String] = []
+        if let damageText { parts.append(damageText) }
         if let waitsForText { parts.append("waits for \(waitsForText)") }
         if let focusText { parts.append("focus on \(focusText)") }
         if !cancelledReason.isEmpty { parts.append(HumanText.safe(cancelledReason)) }
         return parts.joined(separator: "; ")
     }
+
+    /// What is damaged of it in Redis: `photos is "-5"`; nil when nothing is.
+    var damageText: String? { damage.isEmpty ? nil : HumanText.list(damage.map(HumanText.safe)) }
 
     /// The batches that it waits for, the first three of many; nil when there are none.
     var waitsForText: String? { waitsFor.isEmpty ? nil : HumanText.list(waitsFor.map(\.description)) }
@@ -39,6 +44,18 @@ extension BatchFacts {
     func refreshed(_ store: BatchStore) throws -> BatchFacts {
         guard let facts = try store.facts(of: id) else { throw CommandError("batch \(label) was forgotten meanwhile") }
         return facts
+    }
+
+    /// Why a list of what belongs to the batch is not complete.
+    /// - Parameter doing: What was done meanwhile: `its photos were listed`.
+    /// - Parameter lacking: How many photos Redis has no letters of.
+    func incompleteness(in store: BatchStore, _ doing: String, lacking: Int) throws -> CommandError {
+        guard try store.facts(of: id) != nil else {
+            return CommandError("batch \(label) was forgotten while \(doing); the list is not complete")
+        }
+        return CommandError(
+            "batch \(label) lost the states of \(HumanText.count(lacking, of: "photo")) while \(doing): Redis went back to an "
+                + "earlier state, or is damaged; the list is not complete")
     }
 
     /// One line for people: what became of it.

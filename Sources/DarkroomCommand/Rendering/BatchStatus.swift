@@ -15,13 +15,17 @@ struct BatchStatus {
         self.problems = problems
     }
 
-    func write(to output: StandardOutput) throws {
+    func write(to output: StandardOutput) throws { try sheet.write(to: output) }
+
+    /// The facts in the order of their output.
+    var sheet: FactSheet {
         let options = batch.options
         let counts = batch.counts
         var sheet = FactSheet()
         sheet.add("batch", batch.id.description)
         if !options.name.isEmpty { sheet.add("name", options.name) }
         sheet.add("state", batch.stateText)
+        if let damage = batch.damageText { sheet.add("damage", damage) }
         if let others = batch.waitsForText { sheet.add("waits for", others) }
         if !batch.cancelledReason.isEmpty { sheet.add("reason", batch.cancelledReason) }
         sheet.add("photos", HumanText.count(batch.photos) + (batch.sealed ? "" : " fed so far"))
@@ -53,13 +57,13 @@ struct BatchStatus {
         let rate = batch.photosPerSecond(now: now)
         if let rate, rate > 0 { sheet.add("rate", HumanText.rate(rate)) }
         if let left = batch.secondsLeft(at: rate, problems: problems) { sheet.add("left", HumanText.duration(left)) }
-        try sheet.write(to: output)
+        return sheet
     }
 
     private var queued: Int { batch.operations - batch.operationsEnded - batch.executing }
 
     private func percentage(_ count: Int) -> String {
-        " (\(Int((Double(count) * 100 / Double(batch.photos)).rounded(.down))) %)"
+        batch.photos == 0 ? "" : " (\(Int((Double(count) * 100 / Double(batch.photos)).rounded(.down))) %)"
     }
 
     private func time(_ milliseconds: Int) -> String {

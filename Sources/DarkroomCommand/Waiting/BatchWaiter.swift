@@ -6,7 +6,7 @@ import Foundation
 struct BatchWaiter {
     /// How it ended.
     enum Outcome {
-        /// All have finished, or it was enough; their facts in the order asked for.
+        /// All have finished or are damaged, or it was enough; their facts in the order asked for.
         case finished([BatchFacts], now: Int)
         /// The time passed first; the facts as they stood last.
         case timedOut([BatchFacts], now: Int)
@@ -89,7 +89,9 @@ struct BatchWaiter {
                 noteBack()
                 let all = batches.compactMap { latest[$0.id] }
                 let isEnough = try isEnough(all, problems)
-                if isEnough || all.allSatisfy({ $0.state == .finished }) { return .finished(all, now: now) }
+                if isEnough || all.allSatisfy({ $0.state == .finished || !$0.damage.isEmpty }) {
+                    return .finished(all, now: now)
+                }
             } catch let error as StoreError where error.isPassing {
                 try noteAway(error)
             }
@@ -135,7 +137,7 @@ struct BatchWaiter {
 
     /// Reads the facts of those that have not finished.
     private func refresh(_ latest: inout [BatchID: BatchFacts]) throws {
-        let open = latest.values.filter { $0.state != .finished }
+        let open = latest.values.filter { $0.state != .finished && $0.damage.isEmpty }
         let found = try store.facts(of: open.map(\.id))
         for facts in found { latest[facts.id] = facts }
         let there = Set(found.map(\.id))

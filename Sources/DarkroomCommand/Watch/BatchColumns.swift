@@ -109,5 +109,8 @@ struct BatchColumns {
 
 extension BatchFacts {
     /// Its state in one word: what keeps it from going on, where something does.
-    var stateWord: String { cancelled ? "cancelled" : suspended && state != .finished ? "suspended" : state.rawValue }
+    var stateWord: String {
+        guard damage.isEmpty else { return "damaged" }
+        return cancelled ? "cancelled" : suspended && state != .finished ? "suspended" : state.rawValue
+    }
 }

@@ -64,7 +64,7 @@ struct BatchPicture {
 
     /// Problems that are no state of a batch.
     static let shownProblems: Set<BatchProblem.Code> = [
-        .feederSilent, .noWorker, .folderMissing, .optionMissing, .diskFull, .refused, .dependencyStuck,
+        .damaged, .feederSilent, .noWorker, .folderMissing, .optionMissing, .diskFull, .refused, .dependencyStuck,
         .clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended,
     ]
 
@@ -182,7 +182,7 @@ struct BatchPicture {
 extension BatchFacts {
     /// How its state looks.
     var stateStyle: StyledLine.Style {
-        if cancelled { return .bad }
+        if cancelled || !damage.isEmpty { return .bad }
         if suspended { return .warning }
         return state == .finished ? (counts.failed > 0 ? .warning : .good) : .plain
     }

@@ -4,9 +4,9 @@ import DarkroomStore
 /// How much every worker may do at once, while it runs.
 extension BatchControl {
     /// Downloads at once that a limit may allow.
-    public static let downloadLimits = 1...1024
+    public static let downloadLimits = ClusterSteering.downloadLimits
     /// Filtrations at once that a limit may allow.
-    public static let filtrationLimits = 1...256
+    public static let filtrationLimits = ClusterSteering.filtrationLimits
 
     /// Limits what each worker of the cluster does at once; nil leaves a limit as it is. What runs goes on.
     public func setLimits(downloads: Int?, filtrations: Int?) throws {

@@ -51,8 +51,8 @@ extension Event {
 
     private static func focus(_ message: EventMessage) -> Kind? {
         guard let first = message.int("first") else { return .focus(nil) }
-        guard let last = message.int("last"), first <= last else { return nil }
-        return .focus(Steering.Focus(first...last, only: message.bool("only") ?? false))
+        let focus = Steering.Focus(first: first, last: message.int("last"), only: message.bool("only") ?? false)
+        return focus.map(Kind.focus)
     }
 
     private static func completion(_ message: EventMessage) -> Kind? {
@@ -70,7 +70,7 @@ extension Event {
         guard let letters = message.members("photos"), let worker = message.string("worker") else { return nil }
         var states: [Int: PhotoRecordState] = [:]
         for (index, letter) in letters {
-            guard let index = Int(index), letter.utf8.count == 1,
+            guard let index = Int(index), StoredBounds.indexes.contains(index), letter.utf8.count == 1,
                 let state = letter.utf8.first.flatMap(PhotoRecordState.init(letter:))
             else { return nil }
             states[index] = state

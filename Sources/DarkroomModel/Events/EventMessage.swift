@@ -74,8 +74,12 @@ struct EventMessage {
         return String(decoding: scanner.bytes.part(start..<scanner.position), as: UTF8.self)
     }
 
-    /// Lua writes large numbers with an exponent.
-    private static func int(_ word: String) -> Int? { Int(word) ?? Double(word).flatMap { Int(exactly: $0) } }
+    /// A number within the bounds of what is stored. Lua writes large numbers with an exponent.
+    private static func int(_ word: String) -> Int? {
+        guard let int = Int(word) ?? Double(word).flatMap({ Int(exactly: $0) }), StoredBounds.numbers.contains(int)
+        else { return nil }
+        return int
+    }
 
     private static func text(_ text: JSONScanner.Text) -> String {
         var scratch: [UInt8] = []

@@ -26,6 +26,9 @@ extension JSON {
     /// What else holds for a batch: only what does.
     private static func steering(of batch: BatchFacts) -> [Member] {
         var members: [Member] = []
+        if !batch.damage.isEmpty {
+            members.append(Member(key: "damage", value: .array(batch.damage.map(JSON.string))))
+        }
         if !batch.waitsFor.isEmpty {
             members.append(Member(key: "waitsFor", value: .array(batch.waitsFor.map { .string($0.description) })))
         }

@@ -42,8 +42,9 @@ if last[1] and claim == tonumber(last[1]) then
     local mine = worker .. ' ' .. string.format('%.0f', fence) .. ' '
     for id in words do
         local key, number = prefix .. 'batch:' .. id, words()
-        local b = redis.call('HMGET', key, 'state', 'size', 'photos')
-        local holder = b[1] and redis.call('HGET', key .. ':executing', number)
+        local b, from, to, sound = redis.call('HMGET', key, 'state', 'size', 'photos'), 2, 3, nil
+--#include sound.lua
+        local holder = b[1] and sound and redis.call('HGET', key .. ':executing', number)
         if holder and string.sub(holder, 1, #mine) == mine then
             handed[#handed + 1] = {id, key, tonumber(b[2]), tonumber(b[3]), {tonumber(number)}}
         end
@@ -82,10 +83,14 @@ else
                 looked = looked + 1
                 local key = prefix .. 'batch:' .. id
                 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', 'focus.first', 'focus.last', 'focus.only')
+                local from, to, sound, count = 2, b[8] and 9 or 7, nil, 0
+--#include sound.lua
                 local size = tonumber(b[2])
-                local share = math.floor(photos_left / (#open - n + 1) / size)
-                if #answer == 1 then share = math.max(share, 1) elseif share == 0 and photos_left >= size then share = 1 end
-                local count = math.min(share, operations_left)
+                if sound then
+                    local share = math.floor(photos_left / (#open - n + 1) / size)
+                    if #answer == 1 then share = math.max(share, 1) elseif share == 0 and photos_left >= size then share = 1 end
+                    count = math.min(share, operations_left)
+                end
                 local popped, focus_first, focus_last = {}, nil, nil
                 if count > 0 and b[8] then
                     focus_first, focus_last = math.floor(b[8] / size) + 1, math.floor(b[9] / size) + 1

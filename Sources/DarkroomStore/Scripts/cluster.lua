@@ -2,5 +2,5 @@
 -- for the whole cluster: `flags,downloads,filtrations`: `s` suspended, `d` downloads suspended, `f` filtrations suspended;
 -- the limits, '' where there is none. Expects `prefix`.
 local c = redis.call('HMGET', prefix .. 'control', 'version', 'suspended', 'downloads.suspended', 'filtrations.suspended', 'downloads.limit', 'filtrations.limit')
-version = tonumber(c[1] or 0)
-cluster = (c[2] == '1' and 's' or '') .. (c[3] == '1' and 'd' or '') .. (c[4] == '1' and 'f' or '') .. ',' .. (c[5] or '') .. ',' .. (c[6] or '')
+version = tonumber(c[1]) or 0
+cluster = (c[2] == '1' and 's' or '') .. (c[3] == '1' and 'd' or '') .. (c[4] == '1' and 'f' or '') .. ',' .. (tonumber(c[5]) and c[5] or '') .. ',' .. (tonumber(c[6]) and c[6] or '')

@@ -1,15 +1,15 @@
 -- Included. Says when the finished batch `id` with the hash `key` is forgotten: `retain` ms after it finished, but not
 -- before 30 s after it, so that those who wait for the batch see its end, and not within a day while a webhook of it stands.
--- Expects `prefix`.
+-- Expects `prefix` and `now`.
 do
     local f = redis.call('HMGET', key, 'retain', 'finished', 'round', 'webhook')
-    local retain, round, stays = tonumber(f[1]), tonumber(f[3]), 30000
+    local retain, round, stays = tonumber(f[1]) or -1, math.min(tonumber(f[3]) or 1, 1000000), 30000
     if retain >= 0 then
         if f[4] and f[4] ~= '' then
             for r = math.max(1, round - 99), round do
                 if redis.call('ZSCORE', prefix .. 'webhooks', id .. ' ' .. r) then stays = 86400000 end
             end
         end
-        redis.call('ZADD', prefix .. 'expiring', f[2] + math.max(retain, stays), id)
+        redis.call('ZADD', prefix .. 'expiring', (tonumber(f[2]) or now) + math.max(retain, stays), id)
     end
 end

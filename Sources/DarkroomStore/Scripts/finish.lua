@@ -4,6 +4,8 @@
 do
     local f = redis.call('HMGET', key, 'webhook', 'round', 'flag.cancelled', 'photos', 'count.filtered', 'count.failed', 'count.cancelled')
     local cancelled = f[3] == '1'
+    local round = string.format('%.0f', math.min(math.max(1, tonumber(f[2]) or 1), 1000000))
+    local photos, filtered, failed = tonumber(f[4]) or 0, tonumber(f[5]) or 0, tonumber(f[6]) or 0
     redis.call('HSET', key, 'state', 'finished', 'finished', now)
     redis.call('HDEL', key, 'focus.first', 'focus.last', 'focus.only')
     if cancelled then redis.call('UNLINK', key .. ':queue', key .. ':operations', key .. ':deaths') end
@@ -15,12 +17,12 @@ do
     end
     if f[1] and f[1] ~= '' then
         redis.call('HSET', key, 'webhook.attempts', 0)
-        redis.call('ZADD', prefix .. 'webhooks', now, id .. ' ' .. f[2])
+        redis.call('ZADD', prefix .. 'webhooks', now, id .. ' ' .. round)
     end
 --#include expiring.lua
     local about = '"time":' .. now .. ',"batch":"' .. id .. '",'
     redis.call('PUBLISH', prefix .. 'events', '{"event":"isFinished",' .. about .. '"value":true}')
-    redis.call('PUBLISH', prefix .. 'events', '{"event":"completion",' .. about .. '"round":' .. f[2] .. ',"cancelled":' .. tostring(cancelled)
-        .. ',"photos":' .. f[4] .. ',"filtered":' .. f[5] .. ',"failed":' .. f[6] .. ',"cancelledPhotos":'
-        .. (cancelled and f[4] - f[5] - f[6] or f[7]) .. '}')
+    redis.call('PUBLISH', prefix .. 'events', '{"event":"completion",' .. about .. '"round":' .. round .. ',"cancelled":' .. tostring(cancelled)
+        .. ',"photos":' .. photos .. ',"filtered":' .. filtered .. ',"failed":' .. failed .. ',"cancelledPhotos":'
+        .. (cancelled and photos - filtered - failed or tonumber(f[7]) or 0) .. '}')
 end

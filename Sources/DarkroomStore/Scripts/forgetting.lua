@@ -1,9 +1,11 @@
 -- Included. One step of forgetting the batch `id` as a whole: first its state goes, so that nobody writes to it any more,
--- then at most 100 of what waits for it, of what it waits for, and of the leases of its operations that execute, and with
+-- and `forgotten` notes its id, the newest 10,000 of them; then at most 100 of what waits for it, of what it waits for, and of the leases of its operations that execute, and with
 -- the last of them everything else. Sets `forgotten`. Expects `prefix` and `now`.
 local key = prefix .. 'batch:' .. id
 local facts = redis.call('HMGET', key, 'priority', 'output', 'round', 'name')
 redis.call('HDEL', key, 'state')
+redis.call('ZADD', prefix .. 'forgotten', 'NX', now, id)
+redis.call('ZREMRANGEBYRANK', prefix .. 'forgotten', 0, -10001)
 local released
 --#include releasing.lua
 for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. ':dependencies', 100)) do
@@ -24,7 +26,7 @@ if forgotten then
     redis.call('ZREM', prefix .. 'batches', id)
     redis.call('ZREM', prefix .. 'expiring', id)
     redis.call('ZREM', prefix .. 'releases', id)
-    local rounds = tonumber(facts[3] or 0)  -- of a batch that was retried an earlier one may be waiting for its call, too
+    local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- of a batch that was retried an earlier one may be waiting for its call, too
     for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', prefix .. 'webhooks', id .. ' ' .. round) end
     redis.call('PUBLISH', prefix .. 'events', '{"event":"forgotten","time":' .. now .. ',"batch":"' .. id .. '"}')
 else

@@ -7,8 +7,10 @@
 local prefix, worker, fence, id, operation = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key = prefix .. 'batch:' .. id
 ARGV.quiet = ARGV[5] == '1'
-local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'retain', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only')
-if not b[11] then return {'GONE'} end
+local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only')
+local from, to, sound = 1, 8, nil
+--#include sound.lua
+if not b[10] or not sound then return {'GONE'} end
 local holder = redis.call('HGET', key .. ':executing', operation)
 local mine = worker .. ' ' .. fence .. ' '
 local ended = not holder and operation <= tonumber(b[5]) and not redis.call('ZSCORE', key .. ':queue', operation)
@@ -22,9 +24,9 @@ if holder and string.sub(holder, 1, #mine) == mine then
         redis.call('PUBLISH', prefix .. 'events', '{"event":"handedBack","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. '}')
         return {'OK'}
     end
-elseif holder or not ended and b[12] ~= '1' or operation > tonumber(b[5]) then
+elseif holder or not ended and b[11] ~= '1' or operation > tonumber(b[5]) then
     return {'LOST'}
 end
 local letters = redis.call('GETRANGE', key .. ':states', (operation - 1) * b[1], math.min(operation * b[1], tonumber(b[2])) - 1)
-if b[12] == '1' then return {'CANCELLED', (string.gsub(letters, '[ND]', 'C'))} end
+if b[11] == '1' then return {'CANCELLED', (string.gsub(letters, '[ND]', 'C'))} end
 return {'ENDED', letters}

@@ -42,7 +42,7 @@ for _, batch in ipairs(named) do
 end
 local due = redis.call('ZRANGEBYSCORE', prefix .. 'webhooks', '-inf', now, 'WITHSCORES', 'LIMIT', 0, 10)
 for i = 1, #due, 2 do
-    local url = redis.call('HGET', prefix .. 'batch:' .. string.match(due[i], '^(.*) %d+$'), 'webhook')
+    local url = redis.call('HGET', prefix .. 'batch:' .. (string.match(due[i], '^(.*) %d+$') or ''), 'webhook')
     if url then
         webhooks[#webhooks + 1] = due[i]
         webhooks[#webhooks + 1] = tonumber(due[i + 1])

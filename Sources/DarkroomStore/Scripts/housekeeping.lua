@@ -14,9 +14,11 @@ for _, member in ipairs(expired) do
     redis.call('ZREM', prefix .. 'leases', member)
     local id, number = string.match(member, '^(.*)/(%d+)$')
     local key = prefix .. 'batch:' .. id
-    local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'retain', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only')
-    if b[11] and redis.call('HEXISTS', key .. ':executing', number) == 1 then
-        local operation, died, ended = tonumber(number), true, false
+    local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only')
+    local from, to, sound, operation = 1, 8, nil, tonumber(number)
+--#include sound.lua
+    if b[10] and sound and operation <= tonumber(b[5]) and redis.call('HEXISTS', key .. ':executing', number) == 1 then
+        local died, ended = true, false
 --#include requeue.lua
     end
 end

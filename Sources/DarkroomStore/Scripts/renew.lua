@@ -8,15 +8,16 @@ at = at + 1
 for _ = 1, batches do
     local id, count = ARGV[at], tonumber(ARGV[at + 1])
     local key = prefix .. 'batch:' .. id
-    local facts = redis.call('HMGET', key, 'state', 'lease')
+    local b, from, to, sound = redis.call('HMGET', key, 'size', 'photos', 'lease', 'state'), 1, 3, nil
+--#include sound.lua
     local numbers, renewals, mine_still = {}, {}, {}
     for i = 1, count do numbers[i] = ARGV[at + 2 * i] end
-    local holders = facts[1] and redis.call('HMGET', key .. ':executing', unpack(numbers)) or {}
+    local holders = b[4] and sound and redis.call('HMGET', key .. ':executing', unpack(numbers)) or {}
     for i = 1, count do
         local mine = worker .. ' ' .. ARGV[at + 1 + 2 * i] .. ' '
         if holders[i] and string.sub(holders[i], 1, #mine) == mine then
             mine_still[#mine_still + 1] = numbers[i]
-            renewals[#renewals + 1] = attended + facts[2]
+            renewals[#renewals + 1] = attended + b[3]
             renewals[#renewals + 1] = id .. '/' .. numbers[i]
         else
             lost[#lost + 1] = id

@@ -6,7 +6,8 @@
 --         what was reported before may be said again
 --         what says nothing at all (`.` only) says that something begins of which a worker could die; what says anything, that
 --         it is over: see requeue.lua
---     [6] [7] bytes in and out of all photos that this claim has made final  [8...] photo index, JSON of failures
+--     [6] [7] bytes in and out of all photos that this claim has made final  [8...] photo index, JSON of failures,
+--     kept of the first 10,000 where it has at most 512 bytes
 -- {'OK', 1 when the operation has ended, letters, version}: the letters as they stand where a final one was met that differs,
 --     else ''; the number of the last change of a flag
 -- {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} neither queued nor executing
@@ -15,7 +16,9 @@ local prefix, worker, fence, id, operation, news = KEYS[1], ARGV[1], ARGV[2], AR
 local key = prefix .. 'batch:' .. id
 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'executing', 'count.downloaded',
     'count.filtered', 'count.failed', 'count.cancelled', 'bytes.in', 'bytes.out', 'operations.kept', 'flag.cancelled')
-if not b[1] then return {'GONE'} end
+local from, to, sound = 2, 14, nil
+--#include sound.lua
+if not b[1] or not sound then return {'GONE'} end
 local size, photos = tonumber(b[2]), tonumber(b[3])
 local first = (operation - 1) * size
 local old = redis.call('GETRANGE', key .. ':states', first, math.min(first + size, photos) - 1)
@@ -81,7 +84,7 @@ if failed > 0 then
     for letter, count in pairs(reasons) do redis.call('HINCRBY', key .. ':reasons', string.char(letter), count) end
     local kept, room = {}, 10000 - redis.call('HLEN', key .. ':failures')
     for i = 8, #ARGV, 2 do
-        if #kept < 2 * room and moved[tonumber(ARGV[i])] then
+        if #kept < 2 * room and #ARGV[i + 1] <= 512 and moved[tonumber(ARGV[i])] then
             kept[#kept + 1] = ARGV[i]
             kept[#kept + 1] = ARGV[i + 1]
         end

@@ -4,12 +4,12 @@
 -- one death; from two on only when its worker had said that something of it begins, and not that it is over: who was only held, or
 -- has ended a photo, is not condemned by what others die of.
 -- Expects `prefix`, `now`, `key` and `b`: the fields size, photos, count.downloaded, executing, operations,
--- operations.ended, sealed, retain, operations.kept, originals, state, flag.cancelled, focus.only of the batch's hash, in this
+-- operations.ended, sealed, operations.kept, originals, state, flag.cancelled, focus.only of the batch's hash, in this
 -- order. Sets `ended`.
 local first = (operation - 1) * b[1]
 local back = redis.call('GETRANGE', key .. ':states', first, math.min(first + b[1], tonumber(b[2])) - 1)
-local thrown, cancelled = 0, b[12] == '1'
-if not cancelled and (not b[10] or b[10] == '') then
+local thrown, cancelled = 0, b[11] == '1'
+if not cancelled and (not b[9] or b[9] == '') then
     back, thrown = string.gsub(back, 'D', 'N')
     if thrown > 0 then redis.call('SETRANGE', key .. ':states', first, back) end
 end
@@ -18,7 +18,7 @@ redis.call('HDEL', key .. ':executing', operation)
 ended = cancelled or not string.find(back, '[ND]')
 if ended then
     redis.call('HDEL', key .. ':deaths', operation)
-    local kept = tonumber(b[9])
+    local kept = tonumber(b[8])
     if not cancelled and string.find(back, '%l') and kept < 10000 then
         kept = kept + 1
     else
@@ -37,7 +37,7 @@ else
         if deaths < 2 or string.find(holder, ' begun$') then deaths = redis.call('HINCRBY', key .. ':deaths', operation, 1) end
         redis.call('PUBLISH', prefix .. 'events', '{"event":"recovered","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. ',"deaths":' .. deaths .. '}')
     end
-    if b[5] - b[6] - b[4] == 0 or b[13] == '1' then  -- the queue was empty, or some of it may be out of focus
+    if b[5] - b[6] - b[4] == 0 or b[12] == '1' then  -- the queue was empty, or some of it may be out of focus
 --#include stand.lua
     end
 end

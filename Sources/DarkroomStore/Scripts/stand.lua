@@ -6,7 +6,9 @@ do
     local priority = s[2]
     local can = (s[1] == 'ready' or s[1] == 'executing') and s[3] ~= '1' and s[4] ~= '1' and s[5] ~= '1'
     if can and s[6] == '1' then
-        can = redis.call('ZCOUNT', key .. ':queue', math.floor(s[7] / s[9]) + 1, math.floor(s[8] / s[9]) + 1) > 0
+        local first, last, size = tonumber(s[7]) or -1, tonumber(s[8]) or -1, tonumber(s[9]) or 0
+        can = first >= 0 and last >= 0 and size >= 1
+            and redis.call('ZCOUNT', key .. ':queue', math.floor(first / size) + 1, math.floor(last / size) + 1) > 0
     elseif can then
         can = redis.call('EXISTS', key .. ':queue') == 1
     end

@@ -3,10 +3,12 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] output folder, '' for none  [3] '1': take a folder that another batch has
 --     [4] its name, '' for none  [5] number of batches that it waits for (100)  [6...] their ids, then field, value, ...
--- {'OK', time of submission}  {'EXISTS'} submitted before  {'OUTPUT', batch id} that batch writes to the folder
+-- {'OK', time of submission}  {'EXISTS'} submitted before  {'FORGOTTEN'} submitted and forgotten before
+-- {'OUTPUT', batch id} that batch writes to the folder
 -- {'NAME', batch id} that batch has the name and is not over  {'GONE', batch id} there is no such batch to wait for
 local prefix, id, output, name, others = KEYS[1], ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
 local key = prefix .. 'batch:' .. id
+if redis.call('ZSCORE', prefix .. 'forgotten', id) then return {'FORGOTTEN'} end
 if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
 local waits, hopeless = {}, nil
 for i = 6, 5 + others do

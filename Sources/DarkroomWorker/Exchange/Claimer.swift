@@ -161,6 +161,9 @@ final class Claimer: Sendable {
         var end = Refusals.End.time
         do {
             if contexts[batch] == nil, let facts = try core.store.facts(of: batch) {
+                guard facts.damage.isEmpty else {
+                    throw Refusal(reason: "it is damaged in Redis: \(facts.damage.joined(separator: ", "))")
+                }
                 end = .look(facts.options, taken: facts.outputTaken)
                 contexts[batch] = try BatchContext(batch, facts.options, core.configuration, taken: facts.outputTaken)
             }

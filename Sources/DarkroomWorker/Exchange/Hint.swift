@@ -50,7 +50,9 @@ enum Hint: Equatable {
 
     /// A message as it came; nil when it is none that this version knows.
     init?(_ text: [UInt8]) {
-        guard let message = try? JSONDecoder().decode(Message.self, from: Data(text)) else { return nil }
+        guard let message = try? JSONDecoder().decode(Message.self, from: Data(text)),
+            [message.workers, message.version].allSatisfy({ $0.map(StoredBounds.numbers.contains) ?? true })
+        else { return nil }
         switch (message.change, message.batch, message.version) {
         case ("work", _, _):
             let priority = message.priority.flatMap(Priority.init(rawValue:)) ?? .normal

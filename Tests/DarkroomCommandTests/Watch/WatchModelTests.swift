@@ -74,7 +74,7 @@ import Testing
             let batch = snapshot.batches[1]
             snapshot.batches += (10..<40).map { number in
                 let id = BatchID("20261121-0920000\(number)-0000")!
-                var other = BatchFacts(id: id, fields: ["state": "ready"], reasons: [:])
+                var other = try? WatchScene.facts(id, ["state": "ready"])
                 other?.options.name = "more \(number)"
                 return other ?? batch
             }

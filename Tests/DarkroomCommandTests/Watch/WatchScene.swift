@@ -23,7 +23,22 @@ enum WatchScene {
             "started": "\(now - 50_000)", "size": "50", "feeder.seen": "\(now)",
         ]
         let reasons = ["g": "30", "j": "20", "p": "5"]
-        return try #require(BatchFacts(id: holidays, fields: fields.merging(changes) { $1 }, reasons: reasons))
+        return try facts(holidays, fields.merging(changes) { $1 }, reasons)
+    }
+
+    /// The facts of a batch with these fields; the others are those of a batch without photos.
+    static func facts(
+        _ id: BatchID, _ fields: [String: String], _ reasons: [String: String] = [:]
+    ) throws -> BatchFacts {
+        let zero = [
+            "submitted", "feeder.seen", "round", "photos", "operations", "operations.ended", "operations.kept",
+            "executing",
+            "count.downloaded",
+            "count.filtered", "count.failed", "count.cancelled", "bytes.in", "bytes.out",
+        ]
+        var all = Dictionary(uniqueKeysWithValues: BatchOptions().fields.map { ($0.field, $0.value) })
+        for field in zero { all[field] = "0" }
+        return try #require(BatchFacts(id: id, fields: all.merging(fields) { $1 }, reasons: reasons))
     }
 
     static func archived() throws -> BatchFacts {
@@ -31,7 +46,7 @@ enum WatchScene {
             "state": "ready", "photos": "1250000", "operations": "25000", "sealed": "0", "size": "50",
             "feeder.seen": "\(now)", "submitted": "\(now - 5000)", "flag.suspended": "1",
         ]
-        return try #require(BatchFacts(id: archive, fields: fields, reasons: [:]))
+        return try facts(archive, fields)
     }
 
     static func finished() throws -> BatchFacts {
@@ -40,7 +55,7 @@ enum WatchScene {
             "sealed": "1", "count.filtered": "498", "count.failed": "2", "started": "\(now - 90_000)",
             "finished": "\(now - 80_000)",
         ]
-        return try #require(BatchFacts(id: old, fields: fields, reasons: ["l": "2"]))
+        return try facts(old, fields, ["l": "2"])
     }
 
     static let workers = [

@@ -105,6 +105,7 @@ extension Answer: CustomStringConvertible {
         switch self {
         case .submit(.submitted): "submit: submitted"
         case .submit(.exists): "submit: exists"
+        case .submit(.forgotten): "submit: forgotten"
         case .submit(.outputTaken): "submit: output taken"
         case .submit(.nameTaken): "submit: name taken"
         case .submit(.gone): "submit: gone"
@@ -168,7 +169,7 @@ extension Answer: CustomStringConvertible {
 
     /// Every answer that a long run meets.
     static let kinds: Set = [
-        "submit: submitted", "submit: exists", "submit: output taken", "submit: name taken", "submit: gone",
+        "submit: submitted", "submit: exists", "submit: forgotten", "submit: output taken", "submit: name taken", "submit: gone",
         "feed: fed", "feed: gone",
         "feed: expects", "feed: sealed", "feed: short", "feed: full", "feed: cancelled", "seal: sealed", "seal: gone",
         "seal: differs", "seal: cancelled", "claim: old", "claim: nothing", "claim: operations", "claim: nothing, lost",

@@ -190,6 +190,7 @@ extension StoreModel {
         state.releases[id] = nil
         state.submissions[id] = nil
         state.expiring[id] = nil
+        state.forgotten[id] = now
         state.batches[id] = nil
     }
 }

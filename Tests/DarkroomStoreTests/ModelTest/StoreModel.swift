@@ -56,6 +56,7 @@ struct StoreModel {
         _ id: BatchID, _ options: BatchOptions, _ overwrite: Bool, _ after: [BatchID]
     ) -> SubmitReply {
         guard state.batches[id] == nil else { return .exists }
+        guard state.forgotten[id] == nil else { return .forgotten }
         if let gone = after.first(where: { state.batches[$0]?.state == nil }) { return .gone(gone) }
         if let other = state.names[options.name], let batch = state.batches[other], batch.state != nil,
             batch.state != .finished, !batch.isCancelled

@@ -1,0 +1,67 @@
+/// The bounds of the numbers and texts that Redis holds. A value outside of them was not written by Darkroom.
+public enum StoredBounds {
+    /// Whole numbers that a Lua script represents exactly: bytes, versions, fences, times in ms.
+    public static let numbers = 0...(1 << 53)
+    /// Photos of a batch, and so its operations: Redis keeps one letter a photo in a string of at most 512 MiB.
+    public static let photos = 0...(1 << 29)
+    /// Indexes of photos as users write them; a focus may name photos that are not fed yet.
+    public static let indexes = 0...9_999_999_999
+    /// The longest text of a batch's or worker's hash in bytes: no argument of a command may be longer on Linux.
+    public static let textBytes = 128 << 10
+}
+
+/// The fields of a batch's hash, each read within its bounds. A value out of bounds counts as damage.
+struct StoredFields {
+    private let fields: [String: String]
+    /// What is wrong, a phrase for each field: `photos is "-5"`.
+    private(set) var damage: [String] = []
+
+    init(_ fields: [String: String]) { self.fields = fields }
+
+    /// A number that every batch has; `other` when it is missing or damaged.
+    mutating func number(
+        _ name: String, in bounds: ClosedRange<Int> = StoredBounds.numbers, otherwise other: Int = 0
+    ) -> Int {
+        guard let text = fields[name] else { return other }
+        if let value = Int(text), bounds.contains(value) { return value }
+        note(name, text)
+        return other
+    }
+
+    /// A number that is missing or empty until something has happened.
+    mutating func optionalNumber(_ name: String, in bounds: ClosedRange<Int> = StoredBounds.numbers) -> Int? {
+        guard let text = fields[name], !text.isEmpty else { return nil }
+        if let value = Int(text), bounds.contains(value) { return value }
+        note(name, text)
+        return nil
+    }
+
+    /// A text; nil when it is missing or too long.
+    mutating func text(_ name: String) -> String? {
+        guard let text = fields[name] else { return nil }
+        guard text.utf8.count <= StoredBounds.textBytes else {
+            damage.append("\(name) has \(text.utf8.count) bytes")
+            return nil
+        }
+        return text
+    }
+
+    /// A word of a set; nil when it is missing or another.
+    mutating func word<Word: RawRepresentable<String>>(_ name: String, as _: Word.Type = Word.self) -> Word? {
+        guard let text = fields[name] else { return nil }
+        if let word = Word(rawValue: text) { return word }
+        note(name, text)
+        return nil
+    }
+
+    /// Whether a flag is set.
+    func isSet(_ name: String) -> Bool { fields[name] == "1" }
+
+    /// Notes that values contradict one another.
+    mutating func noteContradiction(_ text: String) { damage.append(text) }
+
+    private mutating func note(_ name: String, _ text: String) {
+        let shown = text.unicodeScalars.count > 30 ? String(text.unicodeScalars.prefix(30)) + "..." : text
+        damage.append("\(name) is \"\(shown)\"")
+    }
+}

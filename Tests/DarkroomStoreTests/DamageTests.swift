@@ -1,0 +1,123 @@
+import DarkroomModel
+import DarkroomTestSupport
+import Testing
+
+@testable import DarkroomStore
+
+/// Batches whose hash in Redis somebody has damaged: they are shown as damaged, and hinder no other batch.
+@Suite(.redisServer) struct DamageTests {
+    /// The fields that the scripts of workers compute with.
+    static let fields = [
+        "size", "photos", "operations", "operations.ended", "operations.kept", "executing", "lease", "count.downloaded",
+        "count.filtered", "count.failed", "count.cancelled", "bytes.in", "bytes.out",
+    ]
+    static let values = [
+        "-9223372036854775808", "9223372036854775807", "99999999999999999999999999", "1e300", "-1e300", "nan", "-inf",
+        "", "x",
+        "-1", "1.5", "\u{1B}[2J",
+    ]
+
+    @Test(arguments: fields) func aDamagedNumberHindersNoOtherBatch(_ field: String) throws {
+        for value in Self.values { try checkThatOthersGoOn(field, value) }
+    }
+
+    /// A damaged batch of which an operation is held when the damage comes, beside a sound one.
+    private func checkThatOthersGoOn(_ field: String, _ value: String) throws {
+        let test = try TestStore()
+        let damaged = try test.submit("damaged", operations: 4)
+        let held = try test.claim(operations: 2)
+        #expect(held.count == 2)
+        let sound = try test.submit("sound", operations: 2)
+        try test.command("HSET", test.store.keys.batch(damaged), field, value)
+
+        let facts = try #require(try test.store.facts(of: damaged))
+        #expect(facts.damage.count == 1, "\(field) is \(value): \(facts.damage)")
+        #expect(try test.store.facts(of: [damaged, sound]).count == 2)
+
+        // What the scripts compute with makes it as good as gone for its worker; it can still be forgotten.
+        let beat = try test.store.perform(test.store.heartbeat(worker: "worker", held: held.map(\.held)))
+        let claimed = try test.claim()
+        #expect(claimed.filter { $0.held.batch == sound }.count == 2, "\(field) is \(value)")
+        let reply = try test.report(held[0].held, "FFF")
+        if !beat.lost.isEmpty { #expect(reply == .gone || field != "size" && field != "photos") }
+        _ = try test.store.perform(test.store.handback(held[1].held, worker: "worker"))
+        for operation in claimed where operation.held.batch == sound { try test.report(operation.held, "FFF") }
+        try test.pass(seconds: 100)
+        for _ in 1...3 { try test.heartbeat() }
+        #expect(try test.store.facts(of: sound)?.state == .finished)
+        while try test.store.perform(test.store.forget(damaged, unfinished: true)) == .more {}
+        #expect(try test.store.facts(of: damaged) == nil)
+    }
+
+    @Test func numbersThatOnlyTheEndOfABatchNeedsDoNotStopItsEnd() throws {
+        for (field, value) in [
+            ("retain", "soon"), ("retain", "1e999"), ("round", "x"), ("round", "1e300"), ("round", ""),
+        ] {
+            let test = try TestStore()
+            let damaged = try test.submit("damaged", operations: 1) { $0.webhook = "http://example.org" }
+            let dependent = try test.submit("dependent", operations: 1, after: [damaged])
+            try test.command("HSET", test.store.keys.batch(damaged), field, value)
+            try test.develop()
+            #expect(try test.store.facts(of: dependent)?.state == .finished, "\(field) is \(value)")
+            try test.command("ZADD", test.store.keys.webhooks, "0", "no round")
+            for _ in 1...3 { try test.heartbeat() }
+            #expect(try test.store.perform(test.store.forget(damaged, unfinished: true)) == .forgotten)
+            try test.heartbeat()
+            #expect(try test.command("ZCARD", test.store.keys.webhooks) == .integer(0))
+        }
+    }
+
+    @Test func aDamagedBatchThatWaitsStopsNobodyElse() throws {
+        let test = try TestStore()
+        let first = try test.submit("first", operations: 1)
+        let damaged = try test.submit("damaged", operations: 1, after: [first]) { $0.retain = nil }
+        let sound = try test.submit("sound", operations: 1, after: [first])
+        for (field, value) in [("size", "x"), ("focus.only", "1"), ("focus.first", "x"), ("retain", "x")] {
+            try test.command("HSET", test.store.keys.batch(damaged), field, value)
+        }
+        try test.develop()
+        for _ in 1...3 { try test.heartbeat() }
+        try test.develop()
+        #expect(try test.store.facts(of: sound)?.state == .finished)
+    }
+
+    @Test func damagedSteeringIsNotHandedToWorkers() throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 2)
+        for (field, value) in [("focus.first", "1,2,3"), ("focus.last", "9223372036854775807"), ("priority", "huge")] {
+            try test.command("HSET", test.store.keys.batch(id), field, value)
+        }
+        try test.command("HSET", test.store.keys.control, "downloads.limit", "9,9,9")
+        try test.command("HSET", test.store.keys.control, "filtrations.limit", "-4")
+        let other = try test.submit("other", operations: 1)
+        let claim = test.store.claim(worker: "worker", number: 1)
+        guard case .claimed(let claimed) = try test.store.perform(claim) else { throw TestFailure(description: "OLD") }
+        #expect(claimed.operations.map(\.held.batch) == [other])
+        #expect(claimed.cluster.downloads == nil && claimed.cluster.filtrations == nil)
+        #expect(try test.store.clusterSteering() == claimed.cluster)
+        #expect(try test.store.facts(of: id)?.damage.count == 3)
+    }
+
+    @Test func aLeaseOfAnOperationThatNoBatchHasIsDropped() throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 2)
+        for number in ["99999999999999999999", "7"] {
+            try test.command("HSET", test.store.keys.executing(id), number, "worker 1 0 0")
+            try test.command("ZADD", test.store.keys.leases, "-1", "\(id)/\(number)")
+        }
+        try test.heartbeat()
+        #expect(try test.command("ZCARD", test.store.keys.leases) == .integer(0))
+        #expect(try test.claim().count == 2)
+    }
+
+    @Test func factsOfABatchWithoutDamageHaveNone() throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 2) { $0.retain = nil }
+        _ = try test.store.perform(test.store.focus(id, Steering.Focus(1...9_999_999_999)))
+        let claimed = try test.claim(operations: 1)
+        try test.report(claimed[0].held, "Fag")
+        #expect(try test.store.facts(of: id)?.damage == [])
+        try test.develop()
+        #expect(try test.store.facts(of: id)?.damage == [])
+    }
+}
