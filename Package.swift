@@ -111,7 +111,9 @@ let package = Package(
         .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests",
-            dependencies: ["DarkroomStore", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport"]),
+            dependencies: [
+                "DarkroomStore", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
+            ]),
         .testTarget(
             name: "DarkroomCoordinatorTests",
             dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations"]),

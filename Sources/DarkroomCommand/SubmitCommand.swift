@@ -51,12 +51,12 @@ struct SubmitCommand: ParsableCommand {
     ]
 
     func validate() throws {
-        guard (output == nil) != (resume == nil) else {
+        guard output != nil || resume != nil else {
             throw ValidationError(
                 "name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
         }
         let ofANewBatch = givenOptions().filter { !Self.optionsOfAnyBatch.contains($0) }
-        if resume != nil, !ofANewBatch.isEmpty {
+        if resume != nil, output == nil, !ofANewBatch.isEmpty {
             throw ValidationError(
                 "--resume goes on with what the batch was submitted with: leave out the options of a new batch "
                     + "(\(ofANewBatch.joined(separator: ", ")))")
@@ -162,8 +162,7 @@ struct SubmitCommand: ParsableCommand {
     ) throws -> BatchFeed {
         // From here on the feeding thread alone uses the reader.
         nonisolated(unsafe) let reader = reader
-        if let resume {
-            let id = try store.batch(named: resume).id
+        if let resume, let id = try begun(resume, store) {
             return BatchFeed { tell in
                 try coordinator.resume(id, reader) { id in
                     onBegun(id)
@@ -177,11 +176,32 @@ struct SubmitCommand: ParsableCommand {
         try files.apply(to: &options, output: output ?? "", list: reader)
         options.remoteOutput = remoteOutput
         let before = try queue.batchesBefore(in: store)
+        let lost = resume.flatMap { BatchID($0) }
         return BatchFeed { [options, files] tell in
-            try coordinator.submit(reader, options: options, after: before, overwrite: files.overwrite) { id in
+            try coordinator.submit(reader, as: lost, options: options, after: before, overwrite: files.overwrite) {
+                id in
                 onBegun(id)
                 tell(id)
             }
+        }
+    }
+
+    /// The batch to go on with; nil when Redis has lost it, and the options to submit it again are there.
+    private func begun(_ name: String, _ store: BatchStore) throws -> BatchID? {
+        do {
+            let batch = try store.batch(named: name)
+            guard output == nil else {
+                throw CommandError(
+                    "--resume \(batch.id): Redis has the batch, so it goes on with what it was submitted with: leave out --output "
+                        + "and the other options of a new batch")
+            }
+            return batch.id
+        } catch let error as StoreError where error.code == .noSuchBatch {
+            guard name.wholeMatch(of: #/\d{8}-\d{9}-[0-9a-f]{4}/#) != nil else { throw error }
+            guard output == nil else { return nil }
+            throw CommandError(
+                "\(error); if Redis has lost it in a failover, submit it again under its id, with the options that it had: darkroom "
+                    + "submit \(listName) --resume \(name) -o <folder> ...")
         }
     }
 

@@ -40,7 +40,7 @@ public final class Coordinator: Sendable {
     /// Nothing is submitted before the list's first photo is there, so a list that cannot be read leaves nothing behind.
     /// - Parameters:
     ///   - list: the photos.
-    ///   - id: what the batch is to be named by; nil makes an id.
+    ///   - id: what the batch is to be named by: the id of one that Redis has lost; nil makes an id.
     ///   - options: what is asked of the batch; `output` and `originals` are absolute paths.
     ///   - before: batches that must have finished before it begins; it is fed meanwhile.
     ///   - overwrite: take the output folder also when another batch has it.
@@ -101,6 +101,7 @@ public final class Coordinator: Sendable {
     private func begin(_ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool) throws {
         if !options.originals.isEmpty, !options.remoteOutput { try OriginalsFolder(path: options.originals).prepare() }
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
+        let isNew = folder?.isUntouched(by: id) ?? false
         try folder?.prepare(for: id, overwrite: overwrite) { other in
             // What cannot be asked for counts as there.
             (try? store.facts(of: [other]))?.isEmpty ?? false
@@ -109,7 +110,7 @@ public final class Coordinator: Sendable {
             let presence = try put(id, options, after: before, overwrite: overwrite)
             guard presence == .submitted else { throw Self.gone(id) }
         } catch {
-            folder?.withdraw(id)
+            if isNew { folder?.withdraw(id) }
             throw error
         }
     }

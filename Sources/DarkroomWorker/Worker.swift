@@ -47,7 +47,9 @@ public final class Worker: Sendable {
         self.redis = redis
         if let problem = configuration.helperProblem { throw problem }
         if configuration.work == .photos { try Imaging.start() }
-        let store = BatchStore(redis, keys: keys)
+        var commands = redis
+        commands.replyTimeout = min(redis.replyTimeout, Heart.replyTimeout)
+        let store = BatchStore(commands, keys: keys)
         let logger = logger.with([.worker: .text(id)])
         webhooks = WebhookDelivery(store, configuration, logger: logger)
         core = WorkerCore(

@@ -124,10 +124,52 @@ import Testing
         #expect(outcome.status == 2 && outcome.standardError.contains("leave out the options of a new batch"))
     }
 
-    @Test(arguments: [[], ["-o", "out", "--resume", "x"], ["-o", ""]]) func takesAFolderOrABatchToResume(
+    @Test(arguments: [[], ["-o", ""]]) func takesAFolderOrABatchToResume(
         arguments: [String]
     ) throws {
         #expect(try Program(["submit", "list.txt"] + arguments).outcome().status == 2)
+    }
+
+    @Test func submitsABatchAgainThatRedisHasLost() throws {
+        let id = try #require(try queue.run("submit", list(120), "-o", scratch.path("out")).lines.first)
+        let there = try queue.run("submit", list(120), "--resume", id, "-o", scratch.path("out"))
+        #expect(there.status == 1 && there.standardError.contains("Redis has the batch"), "\(there)")
+
+        // A failover to a server that did not have it yet.
+        let keys = try #require(try queue.store.connection.call(.init("KEYS", queue.store.keys.prefix + "*")).array)
+        _ = try queue.store.connection.call(.init(arguments: [Array("DEL".utf8)] + keys.compactMap(\.bytes)))
+        let lost = try queue.run("submit", list(120), "--resume", id)
+        #expect(lost.status == 1 && lost.standardError.contains("--resume \(id) -o <folder>"), "\(lost)")
+        let again = try queue.run("submit", list(120), "--resume", id, "-o", scratch.path("out"), "--name", "again")
+        #expect(again.status == 0 && again.standardOutput == "\(id)\n", "\(again)")
+        let facts = try queue.store.batch(named: "again")
+        #expect(facts.id.description == id && facts.photos == 120 && facts.sealed)
+
+        #expect(try queue.run("forget", id, "--force").status == 0)
+        let forgotten = try queue.run("submit", list(120), "--resume", id, "-o", scratch.path("out"))
+        #expect(forgotten.status == 1 && forgotten.standardError.contains("it was forgotten"), "\(forgotten)")
+        #expect(try queue.store.batchIDs().isEmpty)
+    }
+
+    @Test func aListThatComesSlowlyIsFedAsItComes() throws {
+        let pipe = scratch.path("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        // Both ends: whoever opens one of them waits for nobody.
+        let descriptor = open(pipe, O_RDWR)
+        let feeding = try Program(
+            ["submit", "-", "-o", scratch.path("out"), "--namespace", queue.namespace], environment: queue.environment,
+            input: pipe)
+        let photos = (0..<130).map { "http://photos.example/\($0).jpg\n" }.joined()
+        #expect(write(descriptor, photos, photos.utf8.count) == photos.utf8.count)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try queue.store.facts(of: queue.store.batchIDs()).first?.operations != 2 {
+            try #require(ContinuousClock.now < deadline, "the two whole operations wait for the list to go on")
+            _ = try queue.store.connection.call(.init("BLPOP", "nothing", "0.02"))
+        }
+        close(descriptor)
+        let outcome = try feeding.outcome()
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try queue.store.facts(of: queue.store.batchIDs()).map(\.photos) == [130])
     }
 
     @Test func goesOnAfterAnInterrupt() throws {

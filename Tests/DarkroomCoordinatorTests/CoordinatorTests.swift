@@ -51,6 +51,21 @@ import Testing
         #expect(try names(of: batch) == (0..<photos).map { "photo \($0)" })
     }
 
+    @Test func whatIsWholeIsFedWhileTheListPauses() throws {
+        let id = Locked<BatchID?>(nil)
+        let list = SampleList(count: 1300) { [store] index in
+            guard index == 1270, let batch = id.withLock({ $0 }) else { return }
+            let deadline = ContinuousClock.now + .seconds(30)
+            while try store.facts(of: batch)?.operations != 25 {
+                try #require(ContinuousClock.now < deadline, "the operations wait for the list to go on")
+                _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
+            }
+        }
+        let batch = try Coordinator(store: store).submit(list, options: .init()) { batch in id.withLock { $0 = batch } }
+        #expect(batch.sealed && batch.photos == 1300)
+        #expect(try names(of: batch) == (0..<1300).map { "photo \($0)" })
+    }
+
     @Test func refusesAListWithoutPhotosAndLeavesNothing() throws {
         #expect(code { _ = try Coordinator(store: store).submit(SampleList(count: 0), options: .init()) } == .emptyList)
         #expect(try store.batchIDs().isEmpty)

@@ -100,6 +100,19 @@ import Testing
         #expect(try test.state().expiring == [day: finished + 24 * 3_600_000])
         try test.heartbeat()
         #expect(try test.state().batches.count == 2)
+        // The clock jumps ten years forward: six hours of that count.
+        let jump = 10 * 365 * 24 * 3_600_000
+        try test.command("HINCRBY", test.store.keys.control, "seen", "-\(jump)")
+        try test.command("ZADD", test.store.keys.expiring, "\(finished)", "\(day)")
+        try test.heartbeat()
+        #expect(try test.state().batches.count == 2)
+        let left = try #require(try test.state().expiring[day]) - test.store.time()
+        #expect(left > 17 * 3_600_000 && left <= 18 * 3_600_000)
+        // A day passes, in which workers come and go.
+        for _ in 1...4 {
+            try test.command("HINCRBY", test.store.keys.control, "seen", "-\(6 * 3_600_000)")
+            try test.heartbeat()
+        }
         try test.command("ZADD", test.store.keys.expiring, "\(finished)", "\(day)")
         try test.heartbeat()
         #expect(try test.state().batches.keys.sorted() == [ever])

@@ -125,6 +125,17 @@ import Testing
         #expect(try test.batch(id).reasons == [UInt8(ascii: "g"): 3])
     }
 
+    @Test(arguments: ["FF.", "FFD", "FFN"]) func whoDoesNotKnowOfACancelledPhotoIsToldBeforeTheOperationEnds(
+        _ letters: String
+    ) throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 1) { $0.output = "/photos" }
+        let held = try test.claim()[0].held
+        _ = try test.store.perform(test.store.cancelPhotos(id, [2...2]))
+        #expect(try test.report(held, letters) == .accepted(ended: false, letters: Array("FFC".utf8), version: 1))
+        #expect(try test.report(held, "FFC") == .accepted(ended: true, letters: nil, version: 1))
+    }
+
     @Test func aReportThatDoesNotFitIsAnError() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)

@@ -6,6 +6,30 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct RetryTests {
+    @Test func aCallLooksAtABoundedNumberOfLetters() throws {
+        let test = try TestStore()
+        let id = try test.submit(size: 1000, operations: 1)
+        for operation in try test.claim() { try test.report(operation.held, String(repeating: "F", count: 1000)) }
+        // A batch of a million photos of which the last has failed.
+        let letters = String(repeating: "F", count: 999_999) + "g"
+        try test.command("SET", test.store.keys.states(id), letters)
+        for (field, value) in [
+            ("photos", "1000000"), ("operations", "1000"), ("operations.ended", "1000"), ("operations.kept", "1"),
+            ("count.filtered", "999999"), ("count.failed", "1"),
+        ] { try test.command("HSET", test.store.keys.batch(id), field, value) }
+        try test.command("HSET", test.store.keys.operations(id), "1000", "entry")
+        try test.command("HSET", test.store.keys.reasons(id), "g", "1")
+        var (next, calls, retried): (Int?, Int, Int) = (1, 0, 0)
+        while let first = next {
+            guard
+                case .retried(let photos, _, let following) = try test.store.perform(test.store.retry(id, from: first))
+            else { throw TestFailure(description: "refused") }
+            if let following { #expect(following - first <= 110) }
+            (next, calls, retried) = (following, calls + 1, retried + photos)
+        }
+        #expect(retried == 1 && (9...12).contains(calls), "\(calls) calls")
+    }
+
     /// Small operations are bounded by their number, large ones by their letters.
     @Test(arguments: [(size: 2, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
     func aHundredOperationsOrAThousandLettersACall(_ batch: (size: Int, operations: Int, step: Int)) throws {

@@ -1,3 +1,7 @@
+import DarkroomModel
+import DarkroomRedis
+import DarkroomStore
+import DarkroomTestSupport
 import Testing
 
 @testable import DarkroomWorker
@@ -10,6 +14,44 @@ struct HeartTests {
         let renewed = Heart.interval(shortestLease: lease)
         let back = Heart.retryInterval + .milliseconds(500)
         #expect(renewed + .seconds(3) + back + .milliseconds(500) < lease)
+        #expect(renewed + Heart.replyTimeout + back + .milliseconds(500) < lease)
+    }
+
+    /// The machine of the server lost its power, or a firewall forgot the connection: neither side is told.
+    @Test(.timeLimit(.minutes(1))) func aConnectionThatNobodyClosesCostsNoLease() throws {
+        let port = try RedisServer.freePort()
+        let server = try RedisServer(port: port)
+        defer { server.stop() }
+        let darkroom = try Darkroom(server)
+        let toRedis = try TCPProxy(to: port)
+        let toPhotos = try TCPProxy(to: port)
+        toPhotos.freeze()  // a download that does not end
+        defer {
+            toRedis.close()
+            toPhotos.close()
+        }
+        var configuration = WorkerConfiguration()
+        configuration.transfer.allowPrivate = true
+        let worker = try Worker(
+            redis: try RedisConfiguration(url: "redis://127.0.0.1:\(toRedis.port)"), keys: darkroom.keys,
+            configuration: configuration)
+        try worker.start()
+        let id = try darkroom.submit(
+            ["http://127.0.0.1:\(toPhotos.port)/a.jpg"], darkroom.options { $0.lease = .seconds(6) })
+        try darkroom.wait(id, "executing") { $0.executing == 1 }
+        let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1"))
+        toRedis.freeze()
+        toRedis.thaw()
+        // Others live meanwhile, so leases run out.
+        let end = ContinuousClock.now + .seconds(9)
+        while .now < end {
+            _ = try darkroom.store.perform(darkroom.store.heartbeat(worker: "other"))
+            _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.2"))
+        }
+        #expect(try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")) == holder)
+        #expect(try darkroom.store.connection.call(.init("HLEN", darkroom.keys.deaths(id))) == .integer(0))
+        worker.leave()
+        worker.wait()
     }
 
     @Test func beatsEvery3SecondsWithTheUsualLeaseAndWithNothingInHand() {

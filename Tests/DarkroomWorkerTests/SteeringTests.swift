@@ -109,6 +109,17 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         end(worker)
     }
 
+    @Test func photosCancelledBeforeTheirOperationIsClaimedHaveTheirLine() throws {
+        let id = try darkroom.submit(Array(repeating: urls[0], count: 5), darkroom.options { $0.operationSize = 2 })
+        let reply = try darkroom.store.perform(darkroom.store.cancelPhotos(id, [0...1, 4...4]))
+        #expect(reply == .cancelled(3, wereFinal: 0))
+        let worker = try worker()
+        let facts = try darkroom.wait(id)
+        end(worker)
+        #expect(facts.counts.cancelled == 3 && facts.counts.filtered == 2)
+        try darkroom.check(id)
+    }
+
     @Test func photosCancelledOneByOneAreStopped() async throws {
         let slow = try HostileServer(["/a": .stall, "/b": .stall])
         defer { slow.stop() }

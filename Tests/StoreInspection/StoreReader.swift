@@ -52,7 +52,10 @@ final class StoreReader {
         "dependents",
     ]
     private static let globalKeys =
-        Set(["control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks", "forgotten"])
+        Set([
+            "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
+            "forgotten",
+        ])
         .union(Priority.allCases.map { "ready:\($0.rawValue)" })
 
     private static func isKnown(_ key: String) -> Bool {
@@ -203,6 +206,7 @@ final class StoreReader {
         state.cluster.filtrations = control["filtrations.limit"]
         state.seen = control["seen"]
         state.attended = control["attended"] ?? 0
+        state.aged = control["aged"] ?? 0
         state.claims = control["claims"] ?? 0
         state.turn = control["turn"] ?? 0
         state.submissions = byBatch("batches", &state.problems)

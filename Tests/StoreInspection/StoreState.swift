@@ -4,6 +4,7 @@ import DarkroomModel
 struct StoreState: Equatable {
     var seen: Int?
     var attended = 0
+    var aged = 0
     var claims = 0
     var turn = 0
     /// Flags and limits of the whole cluster.
@@ -219,6 +220,7 @@ extension StoreState {
         }
         compare("seen", seen, expected.seen)
         compare("attended", attended, expected.attended)
+        compare("aged", aged, expected.aged)
         compare("claims", claims, expected.claims)
         compare("cluster", cluster, expected.cluster)
         compare("version", version, expected.version)

@@ -5,8 +5,9 @@ import Foundation
 
 /// Brings packed operations to Redis, many on their way at once, and keeps each until Redis has it.
 ///
-/// One thread owns a pipeline; replies come on the connection's thread and wait in a mailbox until the owner looks.
-final class FeedPipeline {
+/// The feeding thread owns a pipeline, and a timer flushes it while the list pauses. Replies come on the connection's thread and
+/// wait in a mailbox until one of them looks.
+final class FeedPipeline: @unchecked Sendable {  // what changes is only touched while `lock` is held
     /// Thrown when the list is to be read again.
     enum ReadAgain: Error {
         /// Redis has lost operations that it had confirmed (a failover).
@@ -30,6 +31,9 @@ final class FeedPipeline {
     private let batch: BatchID
     private let control: FeedControl
     private let arrivals = Locked<[Arrival]>([])
+    private let lock = NSLock()
+    /// What stopped a flush; the feeding thread throws it.
+    private var failure: (any Error)?
 
     private var window: FeedWindow
     /// The operations that Redis has not confirmed, in order.
@@ -49,6 +53,9 @@ final class FeedPipeline {
 
     /// Takes the next operation; blocks while as many are kept as may be.
     func feed(_ operation: PackedOperation) throws {
+        lock.lock()
+        defer { lock.unlock() }
+        if let failure { throw failure }
         packed = operation.number
         if operation.number > window.confirmed {
             kept.append(operation)
@@ -63,7 +70,18 @@ final class FeedPipeline {
 
     /// Blocks until Redis has all operations.
     func finish() throws {
+        lock.lock()
+        defer { lock.unlock() }
+        if let failure { throw failure }
         try drive(isUrgent: true) { kept.isEmpty }
+    }
+
+    /// Sends the operations that wait for others to fill a pipeline, and those that Redis had no room for before.
+    func flush() {
+        lock.lock()
+        defer { lock.unlock() }
+        guard failure == nil, !kept.isEmpty else { return }
+        do { try drive(isUrgent: true) { true } } catch { failure = error }
     }
 
     /// Does what the window says until nothing is to be done but to wait, and goes on waiting until `isDone`.

@@ -15,6 +15,7 @@ final class Feeder {
     private let control: FeedControl
     private var packer: OperationPacker
     private let pipeline: FeedPipeline
+    private let flush: PausedListFlush
     private var photos = 0
     /// True while the batch takes operations behind those it had.
     private var isOpen: Bool
@@ -27,7 +28,10 @@ final class Feeder {
         packer = OperationPacker(size: facts.options.operationSize)
         pipeline = FeedPipeline(store: store, batch: facts.id, confirmed: facts.operations, control: control)
         isOpen = !facts.sealed && facts.photos == facts.operations * facts.options.operationSize
+        flush = PausedListFlush(pipeline)
     }
+
+    deinit { flush.stop() }
 
     /// Takes the list's next photo; blocks while too many operations are on their way.
     func append(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) throws {

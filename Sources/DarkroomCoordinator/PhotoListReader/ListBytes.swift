@@ -6,6 +6,9 @@ protocol ListBytes: AnyObject {
     /// Fills the buffer, or a part of it; 0 at the end. Blocks until there is something.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int
 
+    /// Whether nothing has come for half a second. Blocks so long at most.
+    func hasPaused() -> Bool
+
     /// Goes back to the beginning.
     func rewind() throws(PhotoListError)
 }
@@ -55,6 +58,11 @@ final class FileBytes: ListBytes {
                 throw PhotoListError(.unreadable, "reading it failed (\(String(cString: strerror(errno))))")
             }
         }
+    }
+
+    func hasPaused() -> Bool {
+        var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return !canRewind && poll(&waiting, 1, 500) == 0
     }
 
     func rewind() throws(PhotoListError) {

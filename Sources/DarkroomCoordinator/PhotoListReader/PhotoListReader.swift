@@ -101,7 +101,9 @@ public final class PhotoListReader {
         isAtStart = true
         isEnded = false
         gzip = nil
+        let examinedBytes = parser.examinedBytes
         parser = PhotoListParser(listName: Self.fileName(location))
+        parser.examinedBytes = examinedBytes
         guard case .bytes(let bytes) = source else { return }
         do {
             try bytes.rewind()
@@ -118,6 +120,8 @@ public final class PhotoListReader {
             try readPiece(bytes) { [self] (piece, isLast) throws(PhotoListError) in
                 isKnown = try parser.examine(piece, isLast: isLast)
             }
+            // A pipe that pauses is known by what it gave.
+            if !isKnown, !isEnded, bytes.hasPaused() { isKnown = parser.decide() }
         }
         hasExamined = true
     }

@@ -47,6 +47,8 @@ final class SpooledBytes: ListBytes {
         return count
     }
 
+    func hasPaused() -> Bool { position == spooledBytes && source.hasPaused() }
+
     func rewind() { position = 0 }
 
     private func failure(_ attempt: String) -> PhotoListError {

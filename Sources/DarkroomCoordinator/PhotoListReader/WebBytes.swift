@@ -38,6 +38,8 @@ final class WebBytes: ListBytes {
         try pipe.read(into: buffer).get()
     }
 
+    func hasPaused() -> Bool { pipe.isEmpty(after: .milliseconds(500)) }
+
     func rewind() throws(PhotoListError) {
         throw PhotoListError(.unreadable, "bytes from the web come once")
     }
@@ -92,6 +94,15 @@ extension WebBytes {
             waiting.removeFirst(count)
             condition.broadcast()
             return .success(count)
+        }
+
+        /// Whether nothing comes within a time.
+        func isEmpty(after duration: Duration) -> Bool {
+            condition.lock()
+            defer { condition.unlock() }
+            let deadline = Date(timeIntervalSinceNow: duration / .seconds(1))
+            while waiting.isEmpty, !isEnded, condition.wait(until: deadline) {}
+            return waiting.isEmpty && !isEnded
         }
 
         /// Says that nobody reads any more.

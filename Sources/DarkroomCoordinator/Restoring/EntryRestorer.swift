@@ -15,7 +15,7 @@ final class EntryRestorer {
     private let batch: BatchFacts
     private let control: FeedControl
     /// For each operation with failed photos a part of the chained digest up to it: a list may change while it is read.
-    private var fingerprints: [Int: Substring] = [:]
+    private var fingerprints: [Int: UInt64] = [:]
     private var firstRead = 0
     private var letters: [UInt8] = []
 
@@ -31,7 +31,7 @@ final class EntryRestorer {
         let photos = try forEachOperation(of: list) { packer in
             let number = packer.number
             digest = packer.skip()
-            if try hasFailures(number) { fingerprints[number] = digest.prefix(16) }
+            if try hasFailures(number) { fingerprints[number] = Self.fingerprint(digest) }
         }
         // While a batch is fed, its list goes on behind what is fed.
         guard photos == batch.photos || (photos > batch.photos && !batch.sealed) else {
@@ -61,13 +61,16 @@ final class EntryRestorer {
                 return
             }
             let packed = packer.pack()
-            guard packed.digest.hasPrefix(fingerprint) else { throw differs("it changed while it was read") }
+            guard Self.fingerprint(packed.digest) == fingerprint else { throw differs("it changed while it was read") }
             calls.append(store.restore(batch.id, operation: packed.number, entry: packed.entry))
             if calls.count == Self.entriesOfAPipeline { try send() }
         }
         try send()
         return restored
     }
+
+    /// The first 64 bits of a digest in hexadecimal.
+    private static func fingerprint(_ digest: String) -> UInt64 { UInt64(digest.prefix(16), radix: 16) ?? 0 }
 
     /// Packs the list as it was fed, and calls `body` for each operation that is complete, which takes it from the packer.
     /// - Returns: the photos of the list; where it has more than the batch, one more than that.

@@ -26,6 +26,9 @@ public struct PhotoListParser {
     /// The bytes that came before the format was known; all bytes of a list that is read whole.
     private var held: [UInt8] = []
 
+    /// After how many bytes the format was decided because no more came for a while; nil where it was not.
+    public var examinedBytes: Int?
+
     /// A parser for a list with this name; its ending decides only where the bytes allow two formats.
     public init(listName: String = "", maxWholeBytes: Int = PhotoListParser.maxWholeBytes) {
         var parts = listName.lowercased().split(separator: ".")
@@ -40,7 +43,7 @@ public struct PhotoListParser {
         try hold(chunk)
         if format == nil {
             let mark: [UInt8] = [0xef, 0xbb, 0xbf]  // the byte order mark
-            guard isLast || held.count >= ListDetector.windowBytes + mark.count else { return false }
+            guard isLast || held.count >= (examinedBytes ?? ListDetector.windowBytes + mark.count) else { return false }
             if held.starts(with: mark) { held.removeFirst(mark.count) }
             try begin(find(isWhole: isLast))
         }
@@ -51,6 +54,20 @@ public struct PhotoListParser {
         namesAreUnique = propertyList.isDictionary
         content = .propertyList(propertyList)
         return true
+    }
+
+    /// Makes the format known by the bytes that were examined so far, because no more come for a while.
+    ///
+    /// False where these have no line with a URL, as when only the header of a table is there, or where they may be the beginning of
+    /// a document. A parser that reads the list again decides after as many bytes, so that it finds the same: ``examinedBytes``.
+    public mutating func decide() -> Bool {
+        guard format == nil, held.contains(Byte.lineFeed), String(decoding: held, as: UTF8.self).contains("://"),
+            let finding = try? find(isWhole: false), finding != .json, finding != .propertyList
+        else { return false }
+        examinedBytes = held.count
+        if let isKnown = try? examine(UnsafeRawBufferPointer(start: nil, count: 0), isLast: false) { return isKnown }
+        examinedBytes = nil
+        return false
     }
 
     /// Takes the next bytes and hands on the entries that are complete; `isLast` ends the list.
@@ -86,7 +103,7 @@ public struct PhotoListParser {
 
     private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
         // The same bytes whatever the chunks they come in, so that a list is always found to be the same.
-        let window = min(held.count, ListDetector.windowBytes)
+        let window = min(held.count, examinedBytes ?? ListDetector.windowBytes, ListDetector.windowBytes)
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
                 try ListDetector(bytes.part(0..<window), isWhole: isWhole && window == bytes.count, ending: ending)

@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Cancels photos one by one. What runs of them is told to its worker; an operation in the queue that has nothing left to do
--- ends.
+-- Cancels photos one by one. What runs of them is told to its worker. An operation in the queue that has nothing left to do
+-- ends where the batch writes nothing; else the worker that claims it writes the manifest lines of its photos, and ends it.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos together
 -- {'OK', cancelled now, those that were final}  {'GONE'}  {'FINISHED'}  {'CANCELLED'} the whole batch was
@@ -8,7 +8,7 @@
 local prefix, id = KEYS[1], ARGV[1]
 local key = prefix .. 'batch:' .. id
 local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'operations.kept',
-    'count.cancelled', 'count.downloaded', 'executing')
+    'count.cancelled', 'count.downloaded', 'executing', 'output')
 if not b[1] then return {'GONE'} end
 if b[2] == '1' then return {'CANCELLED'} end
 if b[1] == 'finished' then return {'FINISHED'} end
@@ -44,7 +44,7 @@ local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local ended, kept = tonumber(b[6]), tonumber(b[8])
 for operation in pairs(touched) do
-    if redis.call('ZSCORE', key .. ':queue', operation) then
+    if b[12] == '' and redis.call('ZSCORE', key .. ':queue', operation) then
         local letters = redis.call('GETRANGE', key .. ':states', (operation - 1) * size, math.min(operation * size, photos) - 1)
         if not string.find(letters, '[ND]') then
             redis.call('ZREM', key .. ':queue', operation)

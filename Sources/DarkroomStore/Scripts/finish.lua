@@ -6,7 +6,7 @@ do
     local cancelled = f[3] == '1'
     local round = string.format('%.0f', math.min(math.max(1, tonumber(f[2]) or 1), 1000000))
     local photos, filtered, failed = tonumber(f[4]) or 0, tonumber(f[5]) or 0, tonumber(f[6]) or 0
-    redis.call('HSET', key, 'state', 'finished', 'finished', now)
+    redis.call('HSET', key, 'state', 'finished', 'finished', now, 'aged', redis.call('HGET', prefix .. 'control', 'aged') or 0)
     redis.call('HDEL', key, 'focus.first', 'focus.last', 'focus.only')
     if cancelled then redis.call('UNLINK', key .. ':queue', key .. ':operations', key .. ':deaths') end
     if redis.call('EXISTS', key .. ':dependents') == 1 then

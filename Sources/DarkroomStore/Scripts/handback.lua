@@ -7,7 +7,7 @@
 local prefix, worker, fence, id, operation = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local key = prefix .. 'batch:' .. id
 ARGV.quiet = ARGV[5] == '1'
-local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only')
+local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output')
 local from, to, sound = 1, 8, nil
 --#include sound.lua
 if not b[10] or not sound then return {'GONE'} end

@@ -15,7 +15,7 @@
 local prefix, worker, fence, id, operation, news = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local key = prefix .. 'batch:' .. id
 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'executing', 'count.downloaded',
-    'count.filtered', 'count.failed', 'count.cancelled', 'bytes.in', 'bytes.out', 'operations.kept', 'flag.cancelled')
+    'count.filtered', 'count.failed', 'count.cancelled', 'bytes.in', 'bytes.out', 'operations.kept', 'flag.cancelled', 'output')
 local from, to, sound = 2, 14, nil
 --#include sound.lua
 if not b[1] or not sound then return {'GONE'} end
@@ -104,6 +104,15 @@ if tonumber(ARGV[7]) > tonumber(bytes_out) then
 end
 
 local ended = not string.find(new, '[ND]')
+if ended and b[16] ~= '' then
+    -- A photo that was cancelled alone since the worker last heard of it has no line in the manifest: the worker is told of it,
+    -- and reports again with its line.
+    local at = string.find(old, 'C', 1, true)
+    while at do
+        if string.find(news, '^[%.ND]', at) then ended, differs = false, true end
+        at = string.find(old, 'C', at + 1, true)
+    end
+end
 if ended then
     redis.call('HDEL', key .. ':executing', operation)
     redis.call('ZREM', prefix .. 'leases', id .. '/' .. operation)

@@ -1,10 +1,11 @@
 -- Included. Puts `operation` of the batch `id`, which was executing, back into its queue, its downloaded photos as new
--- again unless their originals are kept; an operation whose letters are all final, or whose batch is cancelled, ends instead.
+-- again unless their originals are kept; an operation whose letters are all final, none of them C where the batch writes files,
+-- or whose batch is cancelled, ends instead.
 -- The lease is the caller's to remove. `died` tells an expired lease from a hand-back, which costs nothing. An expired lease adds
 -- one death; from two on only when its worker had said that something of it begins, and not that it is over: who was only held, or
 -- has ended a photo, is not condemned by what others die of.
 -- Expects `prefix`, `now`, `key` and `b`: the fields size, photos, count.downloaded, executing, operations,
--- operations.ended, sealed, operations.kept, originals, state, flag.cancelled, focus.only of the batch's hash, in this
+-- operations.ended, sealed, operations.kept, originals, state, flag.cancelled, focus.only, output of the batch's hash, in this
 -- order. Sets `ended`.
 local first = (operation - 1) * b[1]
 local back = redis.call('GETRANGE', key .. ':states', first, math.min(first + b[1], tonumber(b[2])) - 1)
@@ -15,7 +16,8 @@ if not cancelled and (not b[9] or b[9] == '') then
 end
 local holder = died and redis.call('HGET', key .. ':executing', operation)
 redis.call('HDEL', key .. ':executing', operation)
-ended = cancelled or not string.find(back, '[ND]')
+-- A photo that was cancelled alone may have no line in the manifest yet: the next worker writes it.
+ended = cancelled or not string.find(back, b[13] == '' and '[ND]' or '[NDC]')
 if ended then
     redis.call('HDEL', key .. ':deaths', operation)
     local kept = tonumber(b[8])

@@ -34,7 +34,7 @@ while operation <= last do
     local first = (operation - 1) * size
     local text = redis.call('GETRANGE', key .. ':states', first, math.min(first + 10000, last * size, photos) - 1)
     local at = string.find(text, wanted)
-    looked = looked + 1
+    looked = looked + (at or #text)
     if not at then
         operation = operation + math.max(1, math.floor(#text / size))
     else
@@ -65,7 +65,7 @@ while operation <= last do
         end
         operation = operation + 1
     end
-    if looked == 200 then break end
+    if looked >= 100000 then break end  -- about 2 ms
 end
 if retried > 0 then
     for letter, count in pairs(reasons) do

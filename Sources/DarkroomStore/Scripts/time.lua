@@ -1,9 +1,10 @@
 -- Included. Sets `now`, the Redis clock in ms, and `attended`, the time in which leases are counted: it grows by what
--- passed since the last claim or heartbeat of anybody, by 3 s at most and by 0 when the clock went back.
+-- passed since the last claim or heartbeat of anybody, by 3 s at most and by 0 when the clock went back; in the same way the
+-- field `aged` of `control`, the time in which batches are retained, by 6 h at most.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local counted = redis.call('HMGET', prefix .. 'control', 'seen', 'attended')
-local passed = now - tonumber(counted[1] or now)
-if passed < 0 then passed = 0 elseif passed > 3000 then passed = 3000 end
-local attended = tonumber(counted[2] or 0) + passed
-redis.call('HSET', prefix .. 'control', 'seen', now, 'attended', attended)
+local counted = redis.call('HMGET', prefix .. 'control', 'seen', 'attended', 'aged')
+local passed = math.max(now - (tonumber(counted[1]) or now), 0)
+local attended = (tonumber(counted[2]) or 0) + math.min(passed, 3000)
+local aged = (tonumber(counted[3]) or 0) + math.min(passed, 21600000)
+redis.call('HSET', prefix .. 'control', 'seen', now, 'attended', attended, 'aged', aged)

@@ -68,6 +68,10 @@ final class Heart: Sendable {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
+    /// How long the connection waits for a reply. A connection of which only this side is left costs less than the shortest lease:
+    /// the time since the last renewal, this, and the time until a new connection has renewed.
+    static let replyTimeout = Duration.seconds(3)
+
     /// How long after a heartbeat that failed the next one is tried.
     static let retryInterval = Duration.milliseconds(250)
 

@@ -71,6 +71,8 @@ struct OperationInHand {
         unbegun = unfinished
         hasPast = claimed.deaths > 0 || unfinished < letters.count
         isSuspect = claimed.deaths >= 2
+        // Its photos were cancelled one by one in the queue: their lines are to be written, and its end to be reported.
+        if isDone { noteSettled() }
     }
 
     /// Whether no manifest file of its fence has lines that anybody was told of.
@@ -213,7 +215,7 @@ struct OperationInHand {
     /// - Returns: the indexes of photos that became final so while they run.
     mutating func adopt(_ stored: [UInt8]) -> [Int] {
         var overtaken: [Int] = []
-        let wasDone = isDone
+        var isToTell = !isDone
         for (position, letter) in stored.enumerated() where position < letters.count {
             guard let state = PhotoRecordState(letter: letter), state.isFinal, letters[position] != letter
             else { continue }
@@ -230,9 +232,10 @@ struct OperationInHand {
                 }
             }
             letters[position] = letter
+            if state == .cancelled { isToTell = true }
         }
         // Who has nothing left of an operation reports it, also with nothing new of its own: that ends it.
-        if isDone, !wasDone { noteSettled() }
+        if isDone, isToTell { noteSettled() }
         return overtaken
     }
 

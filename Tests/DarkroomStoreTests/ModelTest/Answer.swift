@@ -169,7 +169,8 @@ extension Answer: CustomStringConvertible {
 
     /// Every answer that a long run meets.
     static let kinds: Set = [
-        "submit: submitted", "submit: exists", "submit: forgotten", "submit: output taken", "submit: name taken", "submit: gone",
+        "submit: submitted", "submit: exists", "submit: forgotten", "submit: output taken", "submit: name taken",
+        "submit: gone",
         "feed: fed", "feed: gone",
         "feed: expects", "feed: sealed", "feed: short", "feed: full", "feed: cancelled", "seal: sealed", "seal: gone",
         "seal: differs", "seal: cancelled", "claim: old", "claim: nothing", "claim: operations", "claim: nothing, lost",

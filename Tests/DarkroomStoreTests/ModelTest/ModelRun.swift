@@ -300,7 +300,10 @@ final class ModelRun {
 
     private func expireBatch() throws {
         guard let id = random.pick(bench.state.expiring.keys.sorted()) else { return }
+        // Without the second, the clock has jumped.
         try bench.tamper(["ZADD", "expiring", "0", "\(id)"]) { $0.expiring[id] = 0 }
+        guard random.chance(75) else { return }
+        try bench.tamper(["HSET", "batch:\(id)", "expires", "0"]) { $0.batches[id]!.settings["expires"] = "0" }
     }
 
     private func silenceWorker() throws {

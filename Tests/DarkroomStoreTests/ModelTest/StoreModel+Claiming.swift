@@ -140,7 +140,9 @@ extension StoreModel {
 
     /// Attended time goes on.
     private mutating func tick() {
-        state.attended += min(max(now - (state.seen ?? now), 0), 3000)
+        let passed = max(now - (state.seen ?? now), 0)
+        state.attended += min(passed, 3000)
+        state.aged += min(passed, 6 * 3_600_000)
         state.seen = now
     }
 
@@ -173,7 +175,14 @@ extension StoreModel {
         }
         releaseStep()
         let due = state.expiring.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
-        if let due { forgetStep(due.key) }
+        if let due {
+            let expires = state.batches[due.key]?.settings["expires"].flatMap { Int($0) } ?? 0
+            if expires > state.aged {
+                state.expiring[due.key] = now + expires - state.aged
+            } else {
+                forgetStep(due.key)
+            }
+        }
         return expired.count >= 50 || !state.releases.isEmpty
     }
 

@@ -18,6 +18,7 @@ extension StoreModel {
             return .report(batch.hasEnded(number) ? .ended(letters: Array(batch.letters[photos])) : .lost)
         }
         guard report.letters.count == photos.count else { return .refused }
+        let before = batch.letters
         var differs = false
         var progress = false
         for (index, letter) in zip(photos, report.letters) where letter != UInt8(ascii: ".") {
@@ -41,7 +42,13 @@ extension StoreModel {
         if progress, let deaths = batch.deaths[number] { batch.deaths[number] = min(deaths, 2) }
         let letters = Array(batch.letters[photos])
         state.batches[id] = batch
-        let ended = endIfOver(OperationID(batch: id, number: number))
+        // A photo that was cancelled alone has no line yet where its worker does not know of it.
+        let unknown = zip(photos, report.letters).contains { index, letter in
+            (letter == UInt8(ascii: ".") || !isFinal(letter)) && before[index] == UInt8(ascii: "C")
+        }
+        let lacksLines = unknown && !batch.output.isEmpty && letters.allSatisfy(isFinal)
+        if lacksLines { differs = true }
+        let ended = !lacksLines && endIfOver(OperationID(batch: id, number: number))
         return .report(.accepted(ended: ended, letters: differs ? letters : nil, version: state.version))
     }
 
@@ -84,7 +91,7 @@ extension StoreModel {
                 state.batches[id]!.letters[index] = UInt8(ascii: "N")
             }
         }
-        if endIfOver(operation) { return }
+        if endIfOver(operation, mayLackLines: true) { return }
         let batch = state.batches[id]!
         if died, batch.deaths[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
             state.batches[id]!.deaths[operation.number, default: 0] += 1
@@ -96,9 +103,12 @@ extension StoreModel {
     }
 
     /// Ends an operation that executes when its letters are all final.
-    mutating func endIfOver(_ operation: OperationID) -> Bool {
+    /// - Parameter mayLackLines: no worker says that the manifest has the lines of cancelled photos.
+    mutating func endIfOver(_ operation: OperationID, mayLackLines: Bool = false) -> Bool {
         let batch = state.batches[operation.batch]!
-        guard batch.letters[batch.photos(of: operation.number)].allSatisfy(isFinal) else { return false }
+        let letters = batch.letters[batch.photos(of: operation.number)]
+        guard letters.allSatisfy(isFinal) else { return false }
+        if mayLackLines, !batch.output.isEmpty, letters.contains(UInt8(ascii: "C")) { return false }
         state.batches[operation.batch]!.end(operation.number)
         state.leases[operation] = nil
         finishIfOver(operation.batch)
@@ -119,6 +129,7 @@ extension StoreModel {
             state.batches[id]!.entries = [:]
             state.batches[id]!.deaths = [:]
         }
+        state.batches[id]!.settings["aged"] = String(state.aged)
         if !batch.dependents.order.isEmpty { state.releases[id] = now }
         if !batch.webhook.isEmpty {
             state.batches[id]!.attempts = 0
@@ -131,7 +142,9 @@ extension StoreModel {
     mutating func expire(_ id: BatchID) {
         guard let batch = state.batches[id], let finished = batch.finished, batch.retain >= 0 else { return }
         let hasWebhook = state.webhooks.keys.contains { $0.hasPrefix("\(id) ") }
-        state.expiring[id] = finished + max(batch.retain, hasWebhook ? 86_400_000 : 30_000)
+        let stays = max(batch.retain, hasWebhook ? 86_400_000 : 30_000)
+        state.expiring[id] = finished + stays
+        state.batches[id]!.settings["expires"] = String((batch.settings["aged"].flatMap { Int($0) } ?? 0) + stays)
     }
 
     /// Puts a batch where it belongs: into the ring of its priority exactly when something of it can be handed out. One that

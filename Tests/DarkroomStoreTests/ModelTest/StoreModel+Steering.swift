@@ -34,7 +34,9 @@ extension StoreModel {
         let open = photos.filter { !isFinal(batch.letters[$0]) }
         for index in open { batch.letters[index] = UInt8(ascii: "C") }
         // One that executes is left to its owner's next report.
-        for number in batch.queue where batch.letters[batch.photos(of: number)].allSatisfy(isFinal) {
+        // Where files are written, a worker ends what is queued: it writes the manifest's lines.
+        for number in batch.queue
+        where batch.output.isEmpty && batch.letters[batch.photos(of: number)].allSatisfy(isFinal) {
             batch.end(number)
         }
         state.batches[id] = batch
