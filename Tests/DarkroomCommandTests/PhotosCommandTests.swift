@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomTestSupport
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -66,7 +67,7 @@ struct PhotosCommandTests {
         let id = try queue.submit((0..<3000).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
         var listing = PhotoListing(try queue.store.batch(named: "\(id)"), in: queue.store) { _ in true }
         var listed = 0
-        let error = #expect(throws: CommandError.self) {
+        let error = expectError(CommandError.self) {
             try listing.forEach { _ in
                 listed += 1
                 guard listed == 1 else { return }

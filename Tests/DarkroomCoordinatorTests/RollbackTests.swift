@@ -70,7 +70,7 @@ import Testing
                 while try store.perform(store.forget(batch, unfinished: true)) == .more {}
             }
         }
-        let error = #expect(throws: CoordinatorError.self) {
+        let error = expectError(CoordinatorError.self) {
             _ = try Coordinator(store: store).submit(list, options: .init()) { batch in id.withLock { $0 = batch } }
         }
         #expect(error?.code == .batchGone)

@@ -7,7 +7,7 @@ import Testing
 
 /// Replies of scripts with damage in them: each is read or refused, none ends the process, and what was read can be computed with.
 @Suite struct ReplyFuzzTests {
-    private static let id = BatchID("20261121-090501123-7f3a")!
+    private static let id = BatchID("20261121-090501123-7f3a")
     private static let held = HeldOperation(batch: id, number: 3, fence: 7)
 
     private static func text(_ text: String) -> RedisValue { .bytes(Array(text.utf8)) }

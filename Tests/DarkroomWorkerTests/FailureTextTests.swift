@@ -9,7 +9,7 @@ import Testing
     @Test(arguments: ["x", "\u{1}", "\"", "é", "😀"]) func isShortWhateverTheListHas(_ character: String) throws {
         let long = String(repeating: character, count: 100_000)
         let record = PhotoRecord(index: 3, name: long, url: "https://host/\(long)")
-        var line = ManifestLine(batch: BatchID("b")!, record: record, state: .failed(.tooManyRedirects))
+        var line = ManifestLine(batch: BatchID("b"), record: record, state: .failed(.tooManyRedirects))
         line.detail = long
         line.attempts = 1_000_000
         let json = FailureText.json(line)
@@ -22,7 +22,7 @@ import Testing
 
     @Test func keepsNoSecretOfURLs() {
         let record = PhotoRecord(index: 3, name: "a.jpg", url: "https://ann:secret@host/a.jpg?token=secret")
-        var line = ManifestLine(batch: BatchID("b")!, record: record, state: .failed(.tooManyRedirects))
+        var line = ManifestLine(batch: BatchID("b"), record: record, state: .failed(.tooManyRedirects))
         line.detail = "at https://other/b.jpg?token=secret: 5 redirects"
         let text = String(decoding: FailureText.json(line), as: UTF8.self)
         #expect(!text.contains("secret"))
