@@ -115,14 +115,15 @@ import Testing
 
     @Test func commandAndRedisOfARunGetNoSecretsAndNoFiles() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
-        let command = """
-            env > \(scratch.path("command")); ls /proc/self/fd > \(scratch.path("files"))
-            for process in $(cat /proc/$PPID/task/*/children); do
-                grep -q redis-server /proc/$process/comm && tr '\\0' '\\n' < /proc/$process/environ > \(scratch.path("redis"))
-            done; true
-            """
+        let command = "env > \(scratch.path("command")); ls /proc/self/fd > \(scratch.path("files"))"
+        // redis-server overwrites its environment when it starts, so a script in its place tells what it was given.
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let script = try scratch.write(
+            "redis-server", "#!/bin/sh\nenv > \(scratch.path("redis"))\nPATH='\(path)' exec redis-server \"$@\"\n")
+        try #require(chmod(script, 0o755) == 0)
         let secrets = ["DARKROOM_REDIS_PASSWORD", "DARKROOM_REDIS_SENTINEL_PASSWORD", "DARKROOM_WEBHOOK_SECRET"]
-        let environment = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "hush") })
+        var environment = Dictionary(uniqueKeysWithValues: secrets.map { ($0, "hush") })
+        environment["PATH"] = URL(fileURLWithPath: script).deletingLastPathComponent().path + ":" + path
         let outcome = try Program.run(
             "run", list, "-o", scratch.path("out"), "--on-finish", command, environment: environment)
         #expect(outcome.status == 3, "\(outcome)")
