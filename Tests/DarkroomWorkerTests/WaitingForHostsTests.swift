@@ -48,7 +48,7 @@ import Testing
             for number in 2...4 { try bench.claim(BatchID("lowest"), number) }
             _ = bench.begin()
             for priority in Priority.allCases.dropFirst() {
-                let batch = BatchID("batch of \(priority)")
+                let batch = try #require(BatchID("batch-\(priority)"))
                 for number in 1...4 { try bench.claim(batch, number, priority: priority) }
                 let begun = bench.begin()
                 #expect(!begun.isEmpty && begun.allSatisfy { $0.operation.batch == batch }, "\(priority)")
