@@ -16,15 +16,13 @@ import Testing
         }
         let worker = try queue.start("worker", "--isolate", "--files-under", queue.folder)
         defer { worker.send(SIGTERM) }
-        let formats = ImageFormat.allCases.map { $0 }
-        let batches = try formats.map { format in
-            try queue.submit(urls) { options in
+        // One after the other: a folder belongs to one batch at a time.
+        for format in ImageFormat.allCases {
+            let id = try queue.submit(urls) { options in
                 options.format = format.rawValue
                 options.fileName = "\(format.rawValue)-{index}"
                 options.filters = ["sepia=0.8", "tilt-shift=radius:3"]
             }
-        }
-        for (format, id) in zip(formats, batches) {
             let ended = try queue.run("wait", "\(id)", "--timeout", "50s")
             let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
             #expect(ended.status == 0, "\(format): \(failures)")
