@@ -150,8 +150,8 @@ import Testing
         _ = try test.store.perform([low, high].map { test.feeding($0, 2, photos: 3) })
         #expect(
             texts(try listener.upToNow().hints) == [
-                #"{"change":"work","workers":1,"priority":"low"}"#,
-                #"{"change":"work","workers":1,"priority":"high"}"#,
+                #"{"change":"work","workers":1,"priority":"low","operations":1}"#,
+                #"{"change":"work","workers":1,"priority":"high","operations":1}"#,
             ])
     }
 
