@@ -49,7 +49,7 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
 
         let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
-        #expect(failures.contains("signal 11") && failures.contains("more processor time than it may"))
+        #expect(failures.contains("signal 11") && failures.contains("more processor time than a photo"))
         let memory = try #require(failures.firstMatch(of: /(\d+) MiB were given/).flatMap { Int($0.1) })
         #expect((3000...5300).contains(memory))
         let files = try #require(failures.firstMatch(of: /(\d+) files were given/).flatMap { Int($0.1) })
