@@ -25,6 +25,7 @@ struct RetryCommand: ParsableCommand {
     @Flag(help: "Also when another batch has taken the output folder since: write over its photos.") var overwrite: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "List options") var list: RetryListOptions
+    @OptionGroup(title: "Options with --list") var reading: ListReadingOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
@@ -32,7 +33,7 @@ struct RetryCommand: ParsableCommand {
         let store = try redis.connect()
         let found = try store.batch(named: batch)
         let reasons = reason.flatMap(\.reasons)
-        try list.restore(found, in: store)
+        try list.restore(found, in: store, reading)
         let retried = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).retry(
             found.id, reasons: reasons, overwrite: overwrite)
         try tell(retried, of: try found.refreshed(store), reasons, SteeringAnswer(store, redis, json: json))

@@ -37,6 +37,7 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "When all is done, run the photos that failed once more.") var retry: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions
+    @OptionGroup(title: "List options") var reading: ListReadingOptions
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Worker options") var slots: SlotOptions
@@ -70,14 +71,14 @@ struct RunCommand: ParsableCommand {
     func run() throws {
         let interruption = RunInterruption()
         StopSignals.handle { interruption.signal($0) }
-        let reader = try PhotoListReader(list)
+        let progress = LiveProgress()
+        let reader = try reading.open(list, output: output) { progress.note($0) }
         var options = BatchOptions()
         image.apply(to: &options)
         try files.apply(to: &options, output: output, list: reader)
         if redis == nil { options.retain = nil }
 
         let worker = try workerConfiguration()
-        let progress = LiveProgress()
         let folder = try RunFolder(output: options.output, overwrite: files.overwrite)
         let session = try RunSession(
             folder: folder, identity: identity(reader, options), options: options, overwrite: files.overwrite,

@@ -39,6 +39,7 @@ struct SubmitCommand: ParsableCommand {
     @Flag(help: "Stay until the batch has finished, with progress.") var wait: Bool
     @Flag(help: "The output folder is not seen from here; workers make it.") var remoteOutput: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
+    @OptionGroup(title: "List options") var reading: ListReadingOptions
     @OptionGroup(title: "Image options") var image: ImageOptions
     @OptionGroup(title: "Output options") var files: OutputOptions
     @OptionGroup(title: "Queue options") var queue: QueueOptions
@@ -48,6 +49,7 @@ struct SubmitCommand: ParsableCommand {
     /// What can be said of a batch that was begun before, too.
     private static let optionsOfAnyBatch: Set = [
         "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--namespace",
+        "--recursive", "--url-column", "--name-column",
     ]
 
     func validate() throws {
@@ -77,9 +79,9 @@ struct SubmitCommand: ParsableCommand {
     func run() throws {
         let interruption = FeedInterruption(list: listName)
         StopSignals.handle { _ in interruption.leave() }
-        let reader = try PhotoListReader(list)
-        let store = try redis.connect()
         let progress = LiveProgress(feedOnly: !wait)
+        let reader = try reading.open(list, output: output) { progress.note($0) }
+        let store = try redis.connect()
         for warning in try RedisRequirements.check(redis.configuration()) { progress.note("warning: \(warning)") }
 
         let coordinator = Coordinator(store: store, replicas: replicas) { progress.note($0.description) }

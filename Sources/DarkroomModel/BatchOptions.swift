@@ -30,6 +30,8 @@ public struct BatchOptions: Sendable, Equatable {
     public var afterSuccess = false
     /// The folder that downloaded bytes are kept in, an absolute path on the workers' machines; empty for none.
     public var originals = ""
+    /// The folder that its photos lie in, an absolute path on the workers' machines; empty where they come from elsewhere.
+    public var photosFolder = ""
     /// The URL that workers tell of its end; empty for none.
     public var webhook = ""
 
@@ -50,7 +52,8 @@ extension BatchOptions {
             ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)),
             ("window", String(min(window, StoredBounds.photos.upperBound))),
             ("retain", retain.map { String($0.wholeMilliseconds) } ?? "-1"),
-            ("after.success", afterSuccess ? "1" : ""), ("originals", originals), ("webhook", webhook),
+            ("after.success", afterSuccess ? "1" : ""), ("originals", originals), ("photos.folder", photosFolder),
+            ("webhook", webhook),
             ("redact.urls", redactURLs ? "1" : ""),
         ]
     }
@@ -81,6 +84,7 @@ extension BatchOptions {
         }
         afterSuccess = fields.isSet("after.success")
         originals = fields.text("originals") ?? originals
+        photosFolder = fields.text("photos.folder") ?? photosFolder
         webhook = fields.text("webhook") ?? webhook
         redactURLs = fields.isSet("redact.urls")
     }

@@ -74,6 +74,7 @@ final class BatchContext: Sendable {
         let makes = options.remoteOutput && !folders.isEmpty
         if let place { try Self.check(place, "output folder", makes: makes) }
         if let place = originals?.place { try Self.check(place, "folder of originals", makes: makes) }
+        if !options.photosFolder.isEmpty { try Self.checkPhotos(options.photosFolder, configuration) }
     }
 
     /// An operation of one's own, as it was registered.
@@ -171,6 +172,25 @@ final class BatchContext: Sendable {
             throw Refusal(reason: "its \(what) \(path) is not below a folder of --outputs-under")
         }
         return trusted
+    }
+
+    /// Throws ``Refusal`` when this worker may not read below a folder of photos, or does not see it.
+    private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
+        let folders = configuration.transfer.fileFolders
+        let isRead = (folders + folders.compactMap(realPath)).contains { Folder.part(of: path, below: $0) != nil }
+        guard isRead, !path.split(separator: "/").contains("..") else {
+            throw Refusal(reason: "its photos lie in \(path), which is not below a folder of --files-under")
+        }
+        guard access(path, R_OK | X_OK) == 0 else {
+            throw Refusal(
+                reason: "the folder of its photos is not seen here: \(path): \(String(cString: strerror(errno)))")
+        }
+    }
+
+    private static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     /// Throws ``Refusal`` when a folder is not seen here.

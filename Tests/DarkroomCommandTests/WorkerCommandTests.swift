@@ -112,4 +112,28 @@ struct WorkerCommandTests {
         try waiting.waitFor("no living worker takes it: 1 worker refused it: its output \(queue.folder) is not below")
         #expect(try queue.store.facts(of: id)?.executing == 0)
     }
+
+    @Test(arguments: ["a folder", "a list of paths"])
+    func folderOfPhotosWaitsForAWorkerThatMayReadIt(kind: String) throws {
+        let queue = try Queue()
+        let scratch = try ScratchFolder()
+        let photos = scratch.path("photos")
+        try FileManager.default.createDirectory(atPath: photos, withIntermediateDirectories: true)
+        _ = try scratch.write("photos/a.jpg", "no picture")
+        let list = kind == "a folder" ? photos : try scratch.write("list.txt", "photos/a.jpg\n")
+        let submitted = try queue.run("submit", list, "-o", queue.folder)
+        let id = try #require(submitted.lines.first, "\(submitted)")
+        let worker = try queue.start("worker")
+        let waiting = try queue.start("wait", id)
+        try waiting.waitFor("no living worker takes it: 1 worker refused it: its photos lie in")
+        try waiting.waitFor("which is not below a folder of --files-under")
+        let other = try queue.start("worker", "--files-under", photos)
+        let outcome = try waiting.outcome()
+        #expect(outcome.status == 3, "the photo is none, and was read: \(outcome)")
+        for program in [worker, other] {
+            program.send(SIGTERM)
+            _ = try program.outcome()
+        }
+        #expect(try queue.store.facts(of: #require(BatchID(id)))?.failures == [.notAnImage: 1])
+    }
 }

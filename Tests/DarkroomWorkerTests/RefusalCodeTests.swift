@@ -11,8 +11,11 @@ import Testing
     private static let id = BatchID("20261121-090501123-7f3a")
 
     /// The kind of the problem when the only worker refuses a batch with these options.
-    private func code(_ options: BatchOptions, outputsUnder: [String] = []) throws -> BatchProblem.Code? {
+    private func code(
+        _ options: BatchOptions, outputsUnder: [String] = [], filesUnder: [String] = []
+    ) throws -> BatchProblem.Code? {
         var configuration = WorkerConfiguration()
+        configuration.transfer.fileFolders = filesUnder
         configuration.outputsUnder = outputsUnder
         var reason = ""
         do throws(Refusal) {
@@ -37,6 +40,14 @@ import Testing
         var options = BatchOptions()
         options.output = "/photos/holidays"
         #expect(try code(options, outputsUnder: ["/elsewhere"]) == .optionMissing)
+    }
+
+    @Test func folderOfPhotosThatTheWorkerMayNotReadOrDoesNotSee() throws {
+        var options = BatchOptions()
+        options.photosFolder = NSTemporaryDirectory() + "darkroom-none-\(UUID().uuidString)/photos"
+        #expect(try code(options) == .optionMissing)
+        #expect(try code(options, filesUnder: ["/elsewhere"]) == .optionMissing)
+        #expect(try code(options, filesUnder: [NSTemporaryDirectory()]) == .folderMissing)
     }
 
     @Test func operationThatTheWorkerDoesNotKnow() throws {

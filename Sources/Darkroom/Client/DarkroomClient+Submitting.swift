@@ -28,8 +28,8 @@ extension DarkroomClient {
         try await feeding(replicas, onNotice) { coordinator in
             let list = try PhotoListReader(location)
             var options = options
-            let template = fileName ?? list.standardFileNameTemplate
-            options.fileName = try FileNameTemplate(template, namesAreUnique: list.namesAreUnique).description
+            options.fileName = try list.fileNameTemplate(fileName).description
+            options.photosFolder = list.photosFolder
             return try coordinator.submit(
                 list, options: options, after: before, overwrite: overwrite, onSubmitted: onSubmitted)
         }

@@ -5,8 +5,8 @@ import Darkroom
 struct OutputOptions: ParsableArguments {
     @Option(
         help: """
-            How files are called, before the ending: text with {name} and {index}; unless given, {name} for \
-            property-list dictionaries and {index}-{name} otherwise.
+            How files are called, before the ending: text with {index} and {name}, or {stem}, the name without a \
+            picture's ending; unless given, {name} or {stem} for property-list dictionaries and {index}-{name} otherwise.
             """,
         valueName: "template")
     var fileName: String?
@@ -34,12 +34,12 @@ struct OutputOptions: ParsableArguments {
     /// - Parameter output: the folder's path as the user gave it.
     /// - Throws: ``ValidationError`` when the template does not suit the list.
     func apply(to options: inout BatchOptions, output: String, list: PhotoListReader) throws {
-        let template = fileName ?? list.standardFileNameTemplate
         do {
-            options.fileName = try FileNameTemplate(template, namesAreUnique: list.namesAreUnique).description
+            options.fileName = try list.fileNameTemplate(fileName).description
         } catch {
             throw ValidationError("--file-name: \(error)")
         }
+        options.photosFolder = list.photosFolder
         options.output = absolutePath(output)
         options.originals = originals.map(absolutePath) ?? ""
         options.redactURLs = redactUrls

@@ -1,31 +1,40 @@
 import DarkroomModel
 import Foundation
 
-/// A folder as a photo list: the files in it that end like a picture's, by the bytes of their names.
+/// A folder as a photo list: the files in it that end like a picture's, by the bytes of their paths below it.
 ///
-/// Hidden files and subfolders are left out, so that an output folder within the photos' folder never becomes part of
-/// the list.
+/// Hidden files and folders are left out. Subfolders are looked into where that is asked for; links to folders are not followed, so
+/// that there is no circle.
 struct PhotoFolder {
-    private let path: [UInt8]
-    private let names: [[UInt8]]
-
-    /// The photos in the folder at `path`.
-    init(path: String) throws(PhotoListError) {
-        guard let resolved = realpath(path, nil) else { throw Self.failure() }
-        self.path = Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
-        free(resolved)
-        guard let folder = opendir(path) else { throw Self.failure() }
-        defer { closedir(folder) }
-        var names: [[UInt8]] = []
-        while let entry = readdir(folder) {
-            let name = Self.name(entry)
-            guard name.first != UInt8(ascii: "."), ImageEnding.length(of: name) > 0 else { continue }
-            if Self.isFile(name, in: dirfd(folder)) { names.append(name) }
-        }
-        self.names = names.sorted { $0.lexicographicallyPrecedes($1) }
+    /// What was left out.
+    struct Skipped {
+        var folders = 0
+        var files = 0
     }
 
-    /// Hands on the photos, each under its file's name.
+    /// The real path.
+    let path: [UInt8]
+    private(set) var skipped = Skipped()
+    private var names: [[UInt8]] = []
+
+    /// The photos in the folder at `path`.
+    init(path: String, _ options: ListOptions) throws(PhotoListError) {
+        guard let resolved = realpath(path, nil) else { throw Self.failure(path) }
+        self.path = Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
+        free(resolved)
+        var exception = stat()
+        let hasException = options.except.map { stat($0, &exception) == 0 } ?? false
+        var folders: [[UInt8]] = [[]]
+        while let folder = folders.popLast() {
+            for (name, status) in try read(folder) {
+                let isException = hasException && (status.st_dev, status.st_ino) == (exception.st_dev, exception.st_ino)
+                if options.isRecursive, !isException { folders.append(name) } else { skipped.folders += 1 }
+            }
+        }
+        names.sort { $0.lexicographicallyPrecedes($1) }
+    }
+
+    /// Hands on the photos, each under its path below the folder.
     func read(_ receive: PhotoListReceiver) {
         let url = PhotoURL.file(path: path + [UInt8(ascii: "/")])
         for name in names {
@@ -35,20 +44,49 @@ struct PhotoFolder {
         }
     }
 
+    /// Takes the photos of a folder, and returns its subfolders.
+    private mutating func read(_ folder: [UInt8]) throws(PhotoListError) -> [(name: [UInt8], status: stat)] {
+        let whole = path + (folder.isEmpty ? [] : [UInt8(ascii: "/")] + folder)
+        let handle = (whole + [0]).withUnsafeBytes { bytes in
+            opendir(bytes.bindMemory(to: CChar.self).baseAddress!)  // the path ends in 0
+        }
+        guard let handle else { throw Self.failure(String(decoding: whole, as: UTF8.self)) }
+        defer { closedir(handle) }
+        var subfolders: [(name: [UInt8], status: stat)] = []
+        while let entry = readdir(handle) {
+            let name = Self.name(entry)
+            guard name.first != UInt8(ascii: "."), let (status, isLink) = Self.status(of: name, in: dirfd(handle))
+            else {
+                continue
+            }
+            let place = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
+            switch status.st_mode & S_IFMT {
+            case S_IFREG where ImageEnding.length(of: name) > 0: names.append(place)
+            case S_IFDIR where !isLink: subfolders.append((place, status))
+            case S_IFDIR: skipped.folders += 1
+            default: skipped.files += 1
+            }
+        }
+        return subfolders
+    }
+
     private static func name(_ entry: UnsafeMutablePointer<dirent>) -> [UInt8] {
         withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
     }
 
-    private static func isFile(_ name: [UInt8], in folder: Int32) -> Bool {
-        var information = stat()
-        let status = (name + [0]).withUnsafeBytes { bytes in
-            fstatat(folder, bytes.bindMemory(to: CChar.self).baseAddress!, &information, 0)  // the name ends in 0
+    /// What a name stands for, links followed, and whether it is one.
+    private static func status(of name: [UInt8], in folder: Int32) -> (stat, isLink: Bool)? {
+        var link = stat(), target = stat()
+        let isThere = (name + [0]).withUnsafeBytes { bytes in
+            let name = bytes.bindMemory(to: CChar.self).baseAddress!  // the name ends in 0
+            return fstatat(folder, name, &link, AT_SYMLINK_NOFOLLOW) == 0 && fstatat(folder, name, &target, 0) == 0
         }
-        return status == 0 && information.st_mode & S_IFMT == S_IFREG
+        return isThere ? (target, link.st_mode & S_IFMT == S_IFLNK) : nil
     }
 
-    private static func failure() -> PhotoListError {
+    private static func failure(_ path: String) -> PhotoListError {
         PhotoListError(
-            .unreadable, "the folder cannot be read (\(String(cString: strerror(errno)))); check its permissions")
+            .unreadable,
+            "the folder \(path) cannot be read (\(String(cString: strerror(errno)))); check its permissions")
     }
 }

@@ -23,7 +23,13 @@ public final class PhotoListReader {
     }
 
     private let location: String
+    private let options: ListOptions
+    private let remark: @Sendable (String) -> Void
     private let source: Source
+    private var entries: EntryReading
+    /// The folder that relative paths in the list begin at.
+    private let base: String?
+    private var hasRemarkedOnText = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: PhotoListReader.pieceBytes, alignment: 16)
     private var parser: PhotoListParser
     private var gzip: GzipReader?
@@ -36,13 +42,29 @@ public final class PhotoListReader {
     /// Opens a list and reads as much of it as its format takes to be known; of a property list that is all.
     ///
     /// What cannot be read again, standard input for one, is kept in a temporary file for `rewind`.
-    public init(_ location: String, standardInput: Int32 = STDIN_FILENO) throws(PhotoListError) {
+    /// - Parameter remark: told what was left out, converted or guessed, a sentence each.
+    public init(
+        _ location: String, _ options: ListOptions = ListOptions(), standardInput: Int32 = STDIN_FILENO,
+        remark: @escaping @Sendable (String) -> Void = { _ in }
+    ) throws(PhotoListError) {
         self.location = location
+        self.options = options
+        self.remark = remark
         name = Self.displayName(location)
-        parser = PhotoListParser(listName: Self.fileName(location))
+        base = Self.base(of: location)
+        entries = EntryReading(folder: base)
+        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns)
         do {
-            source = try Self.open(location, standardInput)
-            if case .bytes(let bytes) = source { try begin(bytes) }
+            source = try Self.open(location, options, standardInput)
+            switch source {
+            case .bytes(let bytes):
+                try begin(bytes)
+                if let guess = parser.guess { remark("photo list \(name): \(guess)") }
+                if base != nil, parser.format?.isReadWhole == false { photosFolder = try folderOfFirstPath() }
+            case .folder(let folder):
+                photosFolder = String(decoding: folder.path, as: UTF8.self)
+                tell(folder.skipped)
+            }
         } catch {
             throw error.about(name)
         }
@@ -61,7 +83,51 @@ public final class PhotoListReader {
 
     /// The file name template for this list unless the user gives one.
     public var standardFileNameTemplate: String {
-        FileNameTemplate.standard(for: format, namesAreUnique: namesAreUnique)
+        FileNameTemplate.standard(
+            for: format, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreUnique)
+    }
+
+    /// The template of file names that `text` writes, or the one for this list where it is nil.
+    public func fileNameTemplate(_ text: String?) throws(FileNameTemplate.Problem) -> FileNameTemplate {
+        try FileNameTemplate(
+            text ?? standardFileNameTemplate, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreUnique)
+    }
+
+    /// The folder that the photos lie in: the real path of a list that is a folder, that of the first photo in a list of paths; empty
+    /// for other lists.
+    public private(set) var photosFolder = ""
+
+    /// The folder of the first entry of a list that is streamed, where that is a path.
+    private func folderOfFirstPath() throws(PhotoListError) -> String {
+        var path: [UInt8]?
+        var isFirst = true
+        var probe = parser  // a copy, which hands on what was looked at
+        try probe.parse(UnsafeRawBufferPointer(start: nil, count: 0), isLast: isEnded) { _, url in
+            if isFirst { path = entries.path(url) }
+            isFirst = false
+        }
+        guard let path, let slash = path.lastIndex(of: UInt8(ascii: "/")) else { return "" }
+        let folder = URL(fileURLWithPath: String(decoding: path[...max(slash, 0)], as: UTF8.self))
+        return folder.standardizedFileURL.path
+    }
+
+    private func tell(_ skipped: PhotoFolder.Skipped) {
+        guard skipped.folders + skipped.files > 0 else { return }
+        func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
+        let parts =
+            (skipped.folders > 0 ? [count(skipped.folders, "subfolder")] : [])
+            + (skipped.files > 0 ? [count(skipped.files, "file") + " without a picture's ending"] : [])
+        let advice = skipped.folders > 0 && !options.isRecursive ? "; --recursive looks into subfolders" : ""
+        remark("folder \(name): \(parts.joined(separator: " and ")) skipped\(advice)")
+    }
+
+    /// Tells once that the list is not UTF-8.
+    private func tellOfText() {
+        guard entries.converted > 0, !hasRemarkedOnText else { return }
+        hasRemarkedOnText = true
+        remark(
+            "photo list \(name): it has text that is not UTF-8, which is read as Windows-1252; to be sure, convert it first (iconv)"
+        )
     }
 
     /// Reads on and hands the next entries to `receive`, some thousands at most where the list is streamed; false when
@@ -72,9 +138,10 @@ public final class PhotoListReader {
         var count = 0
         func counting(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) {
             count += 1
-            receive(name, url)
+            if case .folder = source { receive(name, url) } else { entries.read(name, url, receive) }
         }
         defer { photos += count }
+        defer { tellOfText() }
         do throws(PhotoListError) {
             switch source {
             case .folder(let folder):
@@ -102,7 +169,7 @@ public final class PhotoListReader {
         isEnded = false
         gzip = nil
         let examinedBytes = parser.examinedBytes
-        parser = PhotoListParser(listName: Self.fileName(location))
+        parser = PhotoListParser(listName: Self.fileName(location), columns: options.columns)
         parser.examinedBytes = examinedBytes
         guard case .bytes(let bytes) = source else { return }
         do {
@@ -162,14 +229,26 @@ public final class PhotoListReader {
         return piece
     }
 
-    private static func open(_ location: String, _ standardInput: Int32) throws(PhotoListError) -> Source {
+    private static func open(
+        _ location: String, _ options: ListOptions, _ standardInput: Int32
+    ) throws(PhotoListError) -> Source {
         if location == "-" { return .bytes(try again(FileBytes(descriptor: standardInput))) }
         if isWeb(location) { return .bytes(try SpooledBytes(WebBytes(url: location))) }
         var information = stat()
         if stat(location, &information) == 0, information.st_mode & S_IFMT == S_IFDIR {
-            return .folder(try PhotoFolder(path: location))
+            return .folder(try PhotoFolder(path: location, options))
         }
         return .bytes(try again(FileBytes(path: location)))
+    }
+
+    /// The folder of a list that is a file, the working folder for standard input; nil for a list from the web.
+    private static func base(of location: String) -> String? {
+        if isWeb(location) { return nil }
+        let folder =
+            location == "-" ? "." : URL(fileURLWithPath: location).standardizedFileURL.deletingLastPathComponent().path
+        guard let real = realpath(folder, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     private static func again(_ file: FileBytes) throws(PhotoListError) -> any ListBytes {
@@ -195,7 +274,7 @@ public final class PhotoListReader {
 
     private static func noPhotos(_ format: PhotoListFormat) -> String {
         format == .folder
-            ? "there are 0 photos in this folder (no file that ends in jpg, png, heic...; subfolders are not looked into)"
+            ? "there are 0 photos in this folder (no file that ends in jpg, png, heic...; subfolders are looked into with --recursive)"
             : "there are 0 photos in it"
     }
 

@@ -1,4 +1,5 @@
-/// How the files that photos are written to are called: literal text with `{index}` and `{name}` in it.
+/// How the files that photos are written to are called: literal text with `{index}`, `{name}` and `{stem}`, the name without a
+/// picture's ending, in it.
 ///
 /// DESIGN. Two photos of one list never get one path. With `{index}` the index tells them apart: files from index 10,000
 /// on lie in folders of 10,000, and within such a folder all indexes have equally many digits, so wherever the index
@@ -12,7 +13,7 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     }
 
     private enum Part: Equatable {
-        case literal([UInt8]), index, name
+        case literal([UInt8]), index, name, stem
 
         var isLiteral: Bool { if case .literal = self { true } else { false } }
     }
@@ -29,19 +30,27 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// Whether the index tells photos apart, and not their names.
     public var hasIndex: Bool { parts.contains(.index) }
 
-    /// The template that is used unless told: `{name}` for a property list's dictionary, whose keys are unique,
-    /// `{index}-{name}` for every other list.
-    public static func standard(for format: PhotoListFormat, namesAreUnique: Bool) -> String {
-        format == .propertyList && namesAreUnique ? "{name}" : "{index}-{name}"
+    /// The template that is used by default: `{name}` for a property list's dictionary, whose keys are unique, or `{stem}` where they
+    /// have endings of pictures and are unique without them; `{index}-{name}` for every other list.
+    public static func standard(
+        for format: PhotoListFormat, namesAreUnique: Bool, stemsAreUnique: Bool = false
+    ) -> String {
+        guard format == .propertyList, namesAreUnique else { return "{index}-{name}" }
+        return stemsAreUnique ? "{stem}" : "{name}"
     }
 
-    /// The template that `text` writes; `namesAreUnique` says whether it may do without `{index}` (a worker, which gets
-    /// templates that were checked, says true).
-    public init(_ text: String, namesAreUnique: Bool) throws(Problem) {
+    /// The template that `text` writes; `namesAreUnique` and `stemsAreUnique` say whether it may do without `{index}` (a worker,
+    /// which gets templates that were checked, says true).
+    public init(_ text: String, namesAreUnique: Bool, stemsAreUnique: Bool? = nil) throws(Problem) {
         description = text
         parts = try Self.parts(of: text)
-        guard parts.contains(.index) || parts.contains(.name) else {
+        guard parts.contains(.index) || parts.contains(.name) || parts.contains(.stem) else {
             throw Self.problem(text, "has neither {index} nor {name}, so all photos would be one file; add one of them")
+        }
+        guard stemsAreUnique ?? namesAreUnique || parts.contains(.index) || !parts.contains(.stem) else {
+            throw Self.problem(
+                text, "has no {index}, and names without their endings may repeat in this list; write {name} for {stem}"
+            )
         }
         guard namesAreUnique || parts.contains(.index) else {
             throw Self.problem(
@@ -60,7 +69,7 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     public func path(index: Int, name: [UInt8], ending: String) -> String {
         let number = Self.padded(index, digits: 6)
         let hasIndex = hasIndex
-        let shown = hasIndex ? name.dropLast(ImageEnding.length(of: name)) : name[...]
+        let bare = name.dropLast(ImageEnding.length(of: name))
         var room = Self.maxStemBytes - (hasIndex ? number.utf8.count : 0)
         for case .literal(let text) in parts { room -= text.count }
         var stem: [UInt8] = []
@@ -68,7 +77,8 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             switch part {
             case .literal(let text): stem += text
             case .index: stem += number.utf8
-            case .name: stem += SafeName.encode(shown, maxBytes: room)
+            case .name: stem += SafeName.encode(hasIndex ? bare : name[...], maxBytes: room)
+            case .stem: stem += SafeName.encode(bare, maxBytes: room)
             }
         }
         // No safe name is a tilde alone, so a photo without a name gets a file of its own, too, and none that is hidden.
@@ -94,14 +104,17 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             } else if rest.hasPrefix("{name}") {
                 part = .name
                 rest.removeFirst("{name}".count)
+            } else if rest.hasPrefix("{stem}") {
+                part = .stem
+                rest.removeFirst("{stem}".count)
             } else if first == "{" || first == "}" {
-                throw problem(text, "has \"\(rest.prefix(12))\"; braces are for {index} and {name} only")
+                throw problem(text, "has \"\(rest.prefix(12))\"; braces are for {index}, {name} and {stem} only")
             } else {
                 rest = rest.drop { $0 != "{" && $0 != "}" }
             }
-            guard part.isLiteral || !parts.contains(part) else {
-                throw problem(text, "has {\(part == .index ? "index" : "name")} twice; once is enough")
-            }
+            let isName = part == .name || part == .stem
+            guard part.isLiteral || !parts.contains(where: { $0 == part || isName && ($0 == .name || $0 == .stem) })
+            else { throw problem(text, "has {\(part == .index ? "index" : "name")} twice; once is enough") }
             parts.append(part)
         }
         try checkLiterals(parts, of: text)

@@ -16,4 +16,27 @@ public enum ImageEnding {
         }
         return 0
     }
+
+    /// Finds out whether names that are unique still are without their endings.
+    public struct Names {
+        private var stems: Set<[UInt8]> = []
+        private var areUnique = true
+        private var haveEndings = false
+
+        /// No names.
+        public init() {}
+
+        /// Takes the next name.
+        public mutating func add(_ name: UnsafeRawBufferPointer) {
+            let length = ImageEnding.length(of: name)
+            if length > 0 { haveEndings = true }
+            if areUnique, !stems.insert(Array(name.dropLast(length))).inserted {
+                areUnique = false
+                stems = []
+            }
+        }
+
+        /// True when no two are the same without their endings, and some have one.
+        public var stemsAreUnique: Bool { areUnique && haveEndings }
+    }
 }

@@ -8,11 +8,15 @@ enum FieldNames {
         "url", "imageurl", "photourl", "pictureurl", "imgurl", "fileurl", "downloadurl", "originalurl", "fullurl",
         "largeurl", "mediaurl", "contenturl", "sourceurl", "srcurl", "urls", "uri", "link", "href", "src", "source",
         "image",
-        "photo", "picture", "img", "address", "thumbnailurl", "thumburl",
+        "photo", "picture", "img", "address", "thumbnailurl", "thumburl", "adresse", "webadresse", "lien", "enlace",
+        "bild", "foto",
     ].map { Array($0.utf8) }
 
     /// The names of a name's column or key, best first.
-    static let name = ["name", "filename", "title", "caption", "label", "id", "key", "file"].map { Array($0.utf8) }
+    static let name = [
+        "name", "filename", "title", "caption", "label", "id", "key", "file", "titel", "bezeichnung",
+        "titre", "nom", "titulo", "nombre",
+    ].map { Array($0.utf8) }
 
     /// How well `field` fits as the URL's, 0 best; nil when not at all.
     static func urlRank(_ field: UnsafeRawBufferPointer) -> Int? {

@@ -15,13 +15,15 @@ struct ListDetector {
     private let window: UnsafeRawBufferPointer
     private let isWhole: Bool
     private let ending: String
+    private let columns: ListColumns
 
     /// A detector for a list that begins with `window`, which is all of it when `isWhole`; `ending` is that of its name
     /// in lower case, without `.gz`.
-    init(_ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String) {
+    init(_ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String, columns: ListColumns = ListColumns()) {
         self.window = window
         self.isWhole = isWhole
         self.ending = ending
+        self.columns = columns
     }
 
     /// The format, or an error that says what the bytes are instead.
@@ -31,6 +33,7 @@ struct ListDetector {
         }
         if window.begins(with: "bplist") { return .propertyList }
         try refuseOtherFiles()
+        if columns != ListColumns() { return try TableDetector(lines: lines, ending: ending).find(columns) }
         switch first {
         case UInt8(ascii: "<"): return try markup()
         case UInt8(ascii: "["): return .json

@@ -19,9 +19,14 @@ public struct PhotoListParser {
     public private(set) var format: PhotoListFormat?
     /// True where no two entries can have the same name: in a property list's dictionary.
     public private(set) var namesAreUnique = false
+    /// True where they still are without the endings of pictures, and some have one.
+    public private(set) var stemsAreUnique = false
+    /// What was guessed of a table's columns, for whoever knows better; nil when nothing was.
+    public private(set) var guess: String?
 
     private let ending: String
     private let maxWholeBytes: Int
+    private let columns: ListColumns
     private var content: Content?
     /// The bytes that came before the format was known; all bytes of a list that is read whole.
     private var held: [UInt8] = []
@@ -30,7 +35,10 @@ public struct PhotoListParser {
     public var examinedBytes: Int?
 
     /// A parser for a list with this name; its ending decides only where the bytes allow two formats.
-    public init(listName: String = "", maxWholeBytes: Int = PhotoListParser.maxWholeBytes) {
+    public init(
+        listName: String = "", columns: ListColumns = ListColumns(), maxWholeBytes: Int = PhotoListParser.maxWholeBytes
+    ) {
+        self.columns = columns
         var parts = listName.lowercased().split(separator: ".")
         if parts.last == "gz" { parts.removeLast() }
         ending = parts.count > 1 ? String(parts[parts.count - 1]) : ""
@@ -52,6 +60,11 @@ public struct PhotoListParser {
         let propertyList = try PropertyListParser(held, maxBytes: maxWholeBytes)
         held = []
         namesAreUnique = propertyList.isDictionary
+        if namesAreUnique {
+            var names = ImageEnding.Names()
+            try propertyList.parse { name, _ in names.add(name) }
+            stemsAreUnique = names.stemsAreUnique
+        }
         content = .propertyList(propertyList)
         return true
     }
@@ -106,8 +119,10 @@ public struct PhotoListParser {
         let window = min(held.count, examinedBytes ?? ListDetector.windowBytes, ListDetector.windowBytes)
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
-                try ListDetector(bytes.part(0..<window), isWhole: isWhole && window == bytes.count, ending: ending)
-                    .find()
+                try ListDetector(
+                    bytes.part(0..<window), isWhole: isWhole && window == bytes.count, ending: ending, columns: columns
+                )
+                .find()
             }
         }
         return try result.get()
@@ -118,6 +133,7 @@ public struct PhotoListParser {
         case .text:
             (format, content) = (.text, .text(RecordSplitter(), TextListParser()))
         case .separated(let layout):
+            guess = layout.guess
             let splitter = RecordSplitter(quotedFieldDelimiter: layout.delimiter)
             (format, content) = (.separated, .separated(splitter, SeparatedListParser(layout)))
         case .jsonLines:

@@ -10,22 +10,26 @@ struct SeparatedListParser: RecordReceiver {
         var nameColumn: Int?
         /// True when the first record names the columns.
         var hasHeader: Bool
+        /// True when a line `sep=;` says before everything else what separates fields.
+        var hasSeparatorLine = false
+        /// What was guessed, for whoever knows better; nil when nothing was.
+        var guess: String?
     }
 
     private let layout: Layout
-    private var isFirst = true
+    private var recordsToSkip: Int
     private var scratch = PhotoURL.Scratch()
     private var urlScratch: [UInt8] = []
     private var nameScratch: [UInt8] = []
 
     init(_ layout: Layout) {
         self.layout = layout
+        recordsToSkip = (layout.hasSeparatorLine ? 1 : 0) + (layout.hasHeader ? 1 : 0)
     }
 
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver) {
         guard record.contains(where: { !Byte.isBlank($0) }) else { return }
-        defer { isFirst = false }
-        if isFirst, layout.hasHeader { return }
+        guard recordsToSkip == 0 else { return recordsToSkip -= 1 }
         var url: SeparatedFields.Field?, name: SeparatedFields.Field?
         var fields = SeparatedFields(record, delimiter: layout.delimiter)
         var column = 0

@@ -8,32 +8,102 @@
 ///   only when a tab separates them, or the list's name ends in `.csv`, or the part before the first comma ends like a
 ///   picture's name and nothing like a URL follows.
 struct TableDetector {
-    private static let delimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";")]
+    private static let usualDelimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";")]
     /// No text has it, so the whole line is one field.
     private static let noDelimiter: UInt8 = 0
 
     private let lines: [UnsafeRawBufferPointer]
     private let ending: String
+    /// What separates fields, tried in this order.
+    private let delimiters: [UInt8]
+    private let hasSeparatorLine: Bool
 
     /// A detector for a list that begins with these lines, blank ones and comments left out.
     init(lines: [UnsafeRawBufferPointer], ending: String) {
-        self.lines = lines
-        self.ending = ending
+        // Spreadsheets write `sep=;` before the header.
+        let separator = lines.first.flatMap { $0.count == 5 && $0.begins(with: "sep=") ? $0[4] : nil }
+        self.lines = separator == nil ? lines : Array(lines.dropFirst())
+        self.ending = separator == nil ? ending : "csv"
+        delimiters = separator.map { [$0] } ?? Self.usualDelimiters
+        hasSeparatorLine = separator != nil
     }
 
-    /// The format and layout; throws when there is neither a URL nor a header.
+    /// The layout of a table whose columns its user names.
+    func find(_ columns: ListColumns) throws(PhotoListError) -> ListDetector.Finding {
+        guard let first = lines.first else {
+            throw PhotoListError(.empty, "there are 0 photos in it; \(ListDetector.formatAdvice)")
+        }
+        // The delimiter that gives the most columns; the first of as many.
+        let delimiter = delimiters.max { fields(first, $0).count < fields(first, $1).count } ?? Self.noDelimiter
+        let header = fields(first, delimiter)
+        func column(_ text: String?, _ option: String) throws(PhotoListError) -> Int? {
+            guard let text else { return nil }
+            let named = header.firstIndex { String(decoding: $0, as: UTF8.self).lowercased() == text.lowercased() }
+            if let named { return named }
+            if let number = Int(text), header.indices.contains(number - 1) { return number - 1 }
+            let found = header.map { $0.withUnsafeBytes { "\"\($0.excerpt(maxBytes: 40))\"" } }.joined(separator: ", ")
+            throw PhotoListError(
+                .notAList, line: 1,
+                "it has no column \"\(text)\" for \(option); write the name or the number of one of its "
+                    + "\(header.count) columns: \(found)")
+        }
+        let url = try column(columns.url, "--url-column"), chosen = try column(columns.name, "--name-column")
+        var layout: SeparatedListParser.Layout
+        if let url {
+            // The first line is a header where it has the name that was given, or a known one; else it is a photo as any other.
+            let name = nameColumn(header, besides: url)
+            let isHeader =
+                !header[url].containsURL
+                && (Int(columns.url ?? "") == nil || name != nil
+                    || header[url].withUnsafeBytes { FieldNames.urlRank($0) != nil })
+            layout = SeparatedListParser.Layout(
+                delimiter: delimiter, urlColumn: url, nameColumn: isHeader ? name : nil, hasHeader: isHeader,
+                hasSeparatorLine: hasSeparatorLine)
+        } else if case .separated(let found) = try find() {
+            layout = found
+        } else {
+            throw PhotoListError(.notAList, "it is no table, so it has no columns; leave out --name-column")
+        }
+        if let chosen { layout.nameColumn = chosen }
+        return .separated(layout)
+    }
+
+    /// A list of paths in place of URLs: the first line that has one shows where; nil when none has.
+    private func findPaths() -> ListDetector.Finding? {
+        func isPath(_ field: [UInt8]) -> Bool {
+            field.withUnsafeBytes { LocalPath.isOne($0) && ImageEnding.length(of: $0) > 0 }
+        }
+        guard let first = lines.first else { return nil }
+        for delimiter in delimiters {
+            let header = fields(first, delimiter)
+            guard let sample = lines.first(where: { fields($0, delimiter).contains(where: isPath) }) else { continue }
+            let values = fields(sample, delimiter)
+            guard values.count > 1, values.count == header.count, let column = values.firstIndex(where: isPath) else {
+                continue
+            }
+            let name = header.contains(where: isPath) ? nil : nameColumn(header, besides: column)
+            return .separated(
+                SeparatedListParser.Layout(
+                    delimiter: delimiter, urlColumn: column, nameColumn: name ?? (column == 0 ? 1 : 0),
+                    hasHeader: name != nil, hasSeparatorLine: hasSeparatorLine))
+        }
+        return isPath(Array(first)) ? .text : nil
+    }
+
+    /// The format and layout; throws when there is neither a URL, nor a path, nor a header.
     func find() throws(PhotoListError) -> ListDetector.Finding {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it, only comments; \(ListDetector.formatAdvice)")
         }
         let sample = lines.first { fields($0, Self.noDelimiter)[0].containsURL }
-        for delimiter in Self.delimiters {
+        for delimiter in delimiters {
             let header = fields(first, delimiter)
             if header.count > 1, let layout = layout(header, delimiter, sample: sample) { return .separated(layout) }
         }
         let whole = fields(first, Self.noDelimiter)
         if let layout = layout(whole, Self.noDelimiter, sample: sample) { return .separated(layout) }
         guard let sample else {
+            if let finding = findPaths() { return finding }
             throw PhotoListError(
                 .notAList, line: 1,
                 "no URL here nor in the \(lines.count - 1) lines that follow (found \"\(first.excerpt(maxBytes: 80))\"); "
@@ -54,24 +124,51 @@ struct TableDetector {
         // The filter above leaves columns with a rank.
         guard let column = (shown.isEmpty ? candidates : shown).min(by: { ranks[$0]! < ranks[$1]! }) else { return nil }
         return SeparatedListParser.Layout(
-            delimiter: delimiter, urlColumn: column, nameColumn: nameColumn(header, besides: column), hasHeader: true)
+            delimiter: delimiter, urlColumn: column, nameColumn: nameColumn(header, besides: column), hasHeader: true,
+            hasSeparatorLine: hasSeparatorLine)
     }
 
     /// The layout that the first line with a URL shows; nil when it is plain text.
     private func layout(sample: UnsafeRawBufferPointer, first: UnsafeRawBufferPointer) -> SeparatedListParser.Layout? {
-        for delimiter in Self.delimiters {
+        for delimiter in delimiters {
             let values = fields(sample, delimiter)
             guard values.count > 1, let column = values.firstIndex(where: \.beginsWithURL) else { continue }
             if column == 0, delimiter != Byte.tab, !isRecord(values), sample.first != Byte.quote { continue }
             let header = fields(first, delimiter)
             let name = header.contains(where: \.containsURL) ? nil : nameColumn(header, besides: column)
-            return SeparatedListParser.Layout(
+            var layout = SeparatedListParser.Layout(
                 delimiter: delimiter, urlColumn: column, nameColumn: name ?? (column == 0 ? 1 : 0),
-                hasHeader: name != nil)
+                hasHeader: name != nil, hasSeparatorLine: hasSeparatorLine)
+            if name == nil, isUnknownHeader(header, of: values.count, column, delimiter) {
+                layout.hasHeader = true
+                let found = header[column].withUnsafeBytes { $0.excerpt(maxBytes: 40) }
+                layout.guess =
+                    "its first line is taken for a header: column \(column + 1) (\"\(found)\") has the URLs, column "
+                    + "\((layout.nameColumn ?? 0) + 1) the names; --url-column and --name-column name others"
+            }
+            return layout
         }
         guard sample.first == Byte.quote else { return nil }
         return SeparatedListParser.Layout(
-            delimiter: Self.noDelimiter, urlColumn: 0, nameColumn: nil, hasHeader: false)
+            delimiter: Self.noDelimiter, urlColumn: 0, nameColumn: nil, hasHeader: false,
+            hasSeparatorLine: hasSeparatorLine)
+    }
+
+    /// Whether the first line of a CSV file is a header in words that are not known: it alone has no URL where all other lines have
+    /// one, and what stands there is not what stands for a missing one.
+    private func isUnknownHeader(_ header: [[UInt8]], of count: Int, _ column: Int, _ delimiter: UInt8) -> Bool {
+        guard ending == "csv" || ending == "tsv", header.count == count, !header[column].isEmpty, lines.count > 2 else {
+            return false
+        }
+        let word = String(decoding: header[column], as: UTF8.self).lowercased()
+        let missing = ["none", "null", "nil", "nan", "n/a", "na", "missing", "unknown", "pending", "no", "-", "?"]
+        guard !word.hasPrefix("no "), !missing.contains(word), !header.contains(where: \.containsURL) else {
+            return false
+        }
+        return lines.dropFirst().prefix(50).allSatisfy { line in
+            let values = fields(line, delimiter)
+            return values.indices.contains(column) && values[column].beginsWithURL
+        }
     }
 
     private func nameColumn(_ header: [[UInt8]], besides urlColumn: Int) -> Int? {

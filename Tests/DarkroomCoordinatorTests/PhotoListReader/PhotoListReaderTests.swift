@@ -1,4 +1,5 @@
 import DarkroomCoding
+import DarkroomConcurrency
 import DarkroomCoordinator
 import DarkroomModel
 import DarkroomTestSupport
@@ -94,6 +95,62 @@ import Testing
             found.allSatisfy {
                 PhotoURL.check($0.url) == nil && FileManager.default.fileExists(atPath: URL(string: $0.url)?.path ?? "")
             })
+    }
+
+    @Test func takesSubfoldersWhereAskedAndTellsWhatItSkips() throws {
+        let folder = try TemporaryFolder()
+        for sub in ["a", "a/b", "out", ".hidden"] {
+            try FileManager.default.createDirectory(atPath: "\(folder.path)/\(sub)", withIntermediateDirectories: true)
+            _ = try folder.write("\(sub)/1.jpg", [1])
+        }
+        _ = try folder.write("0.jpg", [1])
+        _ = try folder.write("notes.txt", [1])
+        #expect(symlink(folder.path, folder.path + "/a/circle") == 0)
+        let remarks = Locked<[String]>([])
+        func names(_ isRecursive: Bool) throws -> [String] {
+            var options = ListOptions()
+            options.isRecursive = isRecursive
+            options.except = folder.path + "/out"
+            remarks.withLock { $0 = [] }
+            let reader = try PhotoListReader(folder.path, options) { remark in remarks.withLock { $0.append(remark) } }
+            return try all(reader).map(\.name)
+        }
+        #expect(try names(false) == ["0.jpg"])
+        let flat = "2 subfolders and 1 file without a picture's ending skipped; --recursive looks into subfolders"
+        #expect(remarks.withLock { $0.count == 1 && $0[0].hasSuffix(flat) }, "\(remarks.withLock { $0 })")
+        #expect(try names(true) == ["0.jpg", "a/1.jpg", "a/b/1.jpg"])
+        let deep = "2 subfolders and 1 file without a picture's ending skipped"
+        #expect(remarks.withLock { $0.count == 1 && $0[0].hasSuffix(deep) }, "\(remarks.withLock { $0 })")
+    }
+
+    @Test func knowsWhereThePhotosOfAFolderAndOfAListOfPathsLie() throws {
+        let folder = try TemporaryFolder()
+        let real = try #require(
+            realpath(folder.path, nil).map { path in
+                defer { free(path) }
+                return String(cString: path)
+            })
+        _ = try folder.write("0.jpg", [1])
+        #expect(try PhotoListReader(folder.path).photosFolder == real)
+        let paths = try PhotoListReader(folder.write("paths.txt", Array("0.jpg\nsub/1.jpg\n".utf8)))
+        #expect(paths.photosFolder == real)
+        #expect(try all(paths).map(\.url) == ["file://\(real)/0.jpg", "file://\(real)/sub/1.jpg"])
+        #expect(try PhotoListReader(folder.write("urls.txt", Array("http://h/a.jpg\n".utf8))).photosFolder.isEmpty)
+    }
+
+    @Test func warnsOnceOfTextThatIsNoUTF8() throws {
+        let folder = try TemporaryFolder()
+        let list =
+            Array("name,url\nM".utf8) + [0xfc] + Array("n,http://h/a\nK".utf8) + [0xf6] + Array("ln,http://h/b\n".utf8)
+        let remarks = Locked<[String]>([])
+        let reader = try PhotoListReader(folder.write("list.csv", list)) { remark in
+            remarks.withLock { $0.append(remark) }
+        }
+        for _ in 0..<2 {
+            #expect(try all(reader).map(\.name) == ["Mün", "Köln"])
+            try reader.rewind()
+        }
+        #expect(remarks.withLock { $0.count == 1 && $0[0].contains("Windows-1252") })
     }
 
     @Test func saysWhatIsWrongWithAList() throws {

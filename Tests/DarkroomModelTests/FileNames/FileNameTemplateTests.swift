@@ -81,6 +81,18 @@ import Testing
         #expect(problem?.description.contains(found) == true, "\(problem?.description ?? "")")
     }
 
+    @Test func writesNoEndingTwiceWhereNamesAreUniqueWithoutIt() throws {
+        let standard = FileNameTemplate.standard(for: .propertyList, namesAreUnique: true, stemsAreUnique: true)
+        let template = try FileNameTemplate(standard, namesAreUnique: true, stemsAreUnique: true)
+        for (name, path) in [("x.jpg", "x.jpg"), ("x.PNG", "x.jpg"), ("x", "x.jpg"), (".jpg", "%2Ejpg.jpg")] {
+            #expect(template.path(index: 0, name: name, ending: "jpg") == path)
+        }
+        #expect(throws: FileNameTemplate.Problem.self) {
+            try FileNameTemplate("{stem}", namesAreUnique: true, stemsAreUnique: false)
+        }
+        #expect(throws: FileNameTemplate.Problem.self) { try FileNameTemplate("{stem}{name}", namesAreUnique: true) }
+    }
+
     @Test func takesLiteralText() throws {
         let template = try FileNameTemplate("sepia {name} (no {index})", namesAreUnique: false)
         #expect(template.path(index: 7, name: "Cat.png", ending: "webp") == "sepia Cat (no 000007).webp")

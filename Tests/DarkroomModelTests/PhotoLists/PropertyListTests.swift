@@ -44,6 +44,18 @@ import Testing
         }
     }
 
+    @Test func knowsWhetherNamesAreUniqueWithoutTheirEndings() throws {
+        for (names, areUnique) in [
+            (["a.jpg", "b.png"], true), (["a.jpg", "b"], true), (["a.jpg", "a"], false), (["a.jpg", "a.png"], false),
+            (["a", "b"], false),
+        ] {
+            let list = try bytes(Dictionary(uniqueKeysWithValues: names.map { ($0, "http://h/\($0)") }), .binary)
+            var parser = PhotoListParser()
+            _ = try list.withUnsafeBytes { try parser.examine($0, isLast: true) }
+            #expect(parser.stemsAreUnique == areUnique, "\(names)")
+        }
+    }
+
     @Test func refusesWhatIsTruncatedOrNoList() throws {
         for format in [PropertyListSerialization.PropertyListFormat.xml, .binary] {
             let list = try bytes(["a": "http://a/1", "b": "http://a/2"], format)

@@ -30,6 +30,20 @@ import Testing
             "name,url\n\"a\"b,http://a/1\n\"\",http://a/2\n\"\"\"\",http://a/3", "",
             ["ab=http://a/1", "2=http://a/2", "\"=http://a/3"]
         ),
+        // What separates fields is said first.
+        ("sep=;\r\nTitel;Adresse\r\nCat;http://a/1,2.jpg\r\n", "", ["Cat=http://a/1,2.jpg"]),
+        // A header in words that nobody knows, and a first row without a URL.
+        (
+            "Wat;Waar\nCat;http://a/1.jpg\nDog;http://a/2.jpg\n", "x.csv",
+            ["Cat=http://a/1.jpg", "Dog=http://a/2.jpg"]
+        ),
+        (
+            "Ape,none\nCat,http://a/1.jpg\nDog,http://a/2.jpg\n", "x.csv",
+            ["Ape=none", "Cat=http://a/1.jpg", "Dog=http://a/2.jpg"]
+        ),
+        // Paths in place of URLs.
+        ("name,file_url\nCat,/photos/1.jpg\n", "", ["Cat=/photos/1.jpg"]),
+        ("Cat,photos/1.jpg\nDog,photos/2.jpg\n", "", ["Cat=photos/1.jpg", "Dog=photos/2.jpg"]),
         // Rows that are too short or empty.
         ("name,url\nCat\n,\n,,\nDog,\n", "", ["Cat=", "=", "=", "Dog="]),
         ("name,url\n\n  \nCat,http://a/1\n", "", ["Cat=http://a/1"]),
@@ -38,6 +52,39 @@ import Testing
     @Test(arguments: lists.indices) func findsColumnsAndFields(number: Int) throws {
         let (text, name, expected) = Self.lists[number]
         #expect(try lines(of: text, named: name) == expected)
+    }
+
+    private func read(_ text: String, _ columns: ListColumns) throws -> [String] {
+        var parser = PhotoListParser(listName: "x.csv", columns: columns)
+        var found: [String] = []
+        try Array(text.utf8).withUnsafeBytes { bytes in
+            try parser.parse(bytes, isLast: true) {
+                let entry = PhotoListEntry(name: $0, url: $1)
+                found.append("\(entry.name)=\(entry.url)")
+            }
+        }
+        return found
+    }
+
+    @Test func takesTheColumnsThatItsUserNames() throws {
+        let table = "a,b,c,url\nCat,http://a/1,Tom,http://a/x\n"
+        #expect(try read(table, ListColumns(url: "b", name: "C")) == ["Tom=http://a/1"])
+        #expect(try read(table, ListColumns(url: "2", name: "1")) == ["Cat=http://a/1"])
+        #expect(try read(table, ListColumns(name: "a")) == ["Cat=http://a/x"])
+        #expect(try read("Cat,http://a/1\n", ListColumns(url: "2", name: "1")) == ["Cat=http://a/1"])
+        do {
+            _ = try read(table, ListColumns(url: "d"))
+            Issue.record("a column that is not there was taken")
+        } catch {
+            #expect("\(error)".contains("no column \"d\" for --url-column") && "\(error)".contains("\"c\""), "\(error)")
+        }
+    }
+
+    @Test func saysWhatItGuessed() throws {
+        var parser = PhotoListParser(listName: "x.csv")
+        let list = Array("Wat,Waar\nCat,http://a/1.jpg\nDog,http://a/2.jpg\n".utf8)
+        _ = try list.withUnsafeBytes { try parser.examine($0, isLast: true) }
+        #expect(parser.guess?.contains("column 2 (\"Waar\") has the URLs, column 1 the names") == true)
     }
 
     @Test(arguments: [1, 1000, .max]) func refusesAQuoteThatIsNeverClosed(step: Int) throws {

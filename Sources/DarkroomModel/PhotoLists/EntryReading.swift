@@ -1,0 +1,61 @@
+/// What is made of an entry before it is handed on: text that is no UTF-8 is read as Windows-1252, and a path as the `file:` URL that
+/// it stands for.
+public struct EntryReading {
+    /// The folder that relative paths begin at; nil where a path means nothing, as in a list from the web.
+    private let folder: [UInt8]?
+    /// How many entries were no UTF-8.
+    public private(set) var converted = 0
+
+    /// - Parameter folder: The absolute path that relative ones begin at; nil leaves paths as they are.
+    public init(folder: String?) { self.folder = folder.map { Array($0.utf8) } }
+
+    /// Hands an entry on as it is meant.
+    public mutating func read(
+        _ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer, _ receive: PhotoListReceiver
+    ) {
+        // The path itself is bytes, whatever they mean.
+        if let path = path(url) {
+            return PhotoURL.file(path: path).withUnsafeBytes { convert(name, $0, receive) }
+        }
+        convert(name, url, receive)
+    }
+
+    /// The absolute path that stands in place of a URL; nil for everything else.
+    public func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard let folder, PhotoURL.authorityStart(url) == nil, LocalPath.isOne(url) else { return nil }
+        return LocalPath.absolute(url, in: folder)
+    }
+
+    private mutating func convert(
+        _ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer, _ receive: PhotoListReceiver
+    ) {
+        guard !Self.isUTF8(name) || !Self.isUTF8(url) else { return receive(name, url) }
+        converted += 1
+        Self.text(name).withUnsafeBytes { name in Self.text(url).withUnsafeBytes { receive(name, $0) } }
+    }
+
+    private static func isUTF8(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        bytes.allSatisfy { $0 < 0x80 } || String(validating: bytes, as: UTF8.self) != nil
+    }
+
+    private static func text(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        if isUTF8(bytes) { return Array(bytes) }
+        var text = ""
+        for byte in bytes { text.unicodeScalars.append(scalar(byte)) }
+        return Array(text.utf8)
+    }
+
+    /// A character of Windows-1252; five bytes that it does not use are those of Latin-1, as in the WHATWG's table.
+    private static func scalar(_ byte: UInt8) -> UnicodeScalar {
+        (0x80...0x9f).contains(byte) ? special[Int(byte) - 0x80] : UnicodeScalar(byte)
+    }
+
+    private static let special: [UnicodeScalar] = [
+        "\u{20ac}", "\u{81}", "\u{201a}", "\u{192}", "\u{201e}", "\u{2026}", "\u{2020}", "\u{2021}", "\u{2c6}",
+        "\u{2030}",
+        "\u{160}", "\u{2039}", "\u{152}", "\u{8d}", "\u{17d}", "\u{8f}", "\u{90}", "\u{2018}", "\u{2019}", "\u{201c}",
+        "\u{201d}",
+        "\u{2022}", "\u{2013}", "\u{2014}", "\u{2dc}", "\u{2122}", "\u{161}", "\u{203a}", "\u{153}", "\u{9d}",
+        "\u{17e}", "\u{178}",
+    ]
+}
