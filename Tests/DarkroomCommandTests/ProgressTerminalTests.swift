@@ -19,7 +19,7 @@ struct ProgressTerminalTests {
     }
 
     @Test func keysThatTheTerminalShowsAreErasedWithTheLines() throws {
-        let (terminal, server, scratch) = try run(5)
+        let (terminal, server, scratch) = try run(200)
         defer { server.stop() }
         let mark = try terminal.waitFor("\u{1b}[2A")  // the list is fed: two lines are drawn again and again
         terminal.press("\u{3}")  // no controlling terminal: it shows the key and signals nobody

@@ -373,6 +373,6 @@ extension Coordinator {
             if packer.isFull { digest = packer.skip() }
             return true
         }
-        return digest
+        return packer.photos > 0 ? packer.skip() : digest
     }
 }

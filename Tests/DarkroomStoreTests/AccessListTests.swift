@@ -44,7 +44,7 @@ import Testing
                 StoreScripts.forget, StoreScripts.expire, StoreScripts.cancel, StoreScripts.cancelPhotos,
                 StoreScripts.suspend,
                 StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.depend,
-                StoreScripts.undepend, StoreScripts.retry, StoreScripts.restore,
+                StoreScripts.undepend, StoreScripts.retry, StoreScripts.grow, StoreScripts.restore,
             ]
         ),
     ]

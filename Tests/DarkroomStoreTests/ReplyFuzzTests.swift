@@ -46,7 +46,7 @@ import Testing
             decoder(store.seal(id, operations: 1, photos: 1), [text("DIFFERS"), .integer(8), .integer(9)]),
             decoder(
                 store.claim(worker: "w", number: 1),
-                [ok, .integer(7), lost, text("2:5"), .integer(9), text("d,,8"), batch]
+                [ok, .integer(7), lost, text("2:5"), .integer(9), text("d,,8"), .integer(4), .integer(2), batch]
             ) { reply in
                 guard case .claimed(let claimed) = reply else { return }
                 for operation in claimed.operations { compute(operation.held) }
@@ -56,7 +56,7 @@ import Testing
                 _ = claimed.version + 1
             },
             decoder(
-                store.heartbeat(worker: "w"), [ok, lost, steerings, letters, due, .integer(1)]
+                store.heartbeat(worker: "w"), [ok, lost, steerings, letters, due, .integer(1), .integer(4)]
             ) { reply in
                 for held in reply.lost { compute(held) }
                 for steering in reply.steering.values { compute(steering) }

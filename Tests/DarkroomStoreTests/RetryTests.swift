@@ -59,9 +59,10 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 400)
         try test.develop()
-        #expect(
-            try test.store.perform(test.store.retry(id, from: 1, through: 400))
-                == .retried(photos: 0, notKept: 0, next: nil))
+        for (from, next) in [(1, 101), (101, 201), (201, 301), (301, nil)] {
+            let call = test.store.retry(id, from: from, through: 400)
+            #expect(try test.store.perform(call) == .retried(photos: 0, notKept: 0, next: next))
+        }
     }
 
     @Test func onlyThoseThatFailedForTheReasonsThatAreNamed() throws {

@@ -19,7 +19,6 @@ struct DarkroomClientTests {
 
     static var options: BatchOptions {
         var options = BatchOptions()
-        options.name = "holidays"
         options.operationSize = 5
         return options
     }
@@ -48,7 +47,9 @@ struct DarkroomClientTests {
 
     @Test func submitsRecordsAndReadsWhatThereIs() async throws {
         let id = Locked<BatchID?>(nil)
-        let batch = try await client.submit(Self.photos, options: Self.options) { begun in id.withLock { $0 = begun } }
+        var options = Self.options
+        options.name = "holidays"
+        let batch = try await client.submit(Self.photos, options: options) { begun in id.withLock { $0 = begun } }
         #expect(batch.sealed && batch.photos == 20 && batch.operations == 4)
         #expect(id.withLock { $0 } == batch.id)
         #expect(try await client.batch(named: "holidays") == batch)

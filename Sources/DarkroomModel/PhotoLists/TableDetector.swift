@@ -50,12 +50,12 @@ struct TableDetector {
         let url = try column(columns.url, "--url-column"), chosen = try column(columns.name, "--name-column")
         var layout: SeparatedListParser.Layout
         if let url {
-            // The first line is a header where it has the name that was given, or a known one; else it is a photo as any other.
+            // The first line is a header if it has the name that was given, or any word that headers have.
+            let hasKnownName = header.contains {
+                $0.withUnsafeBytes { FieldNames.urlRank($0) != nil || FieldNames.nameRank($0) != nil }
+            }
+            let isHeader = !header[url].containsURL && (Int(columns.url ?? "") == nil || hasKnownName)
             let name = nameColumn(header, besides: url)
-            let isHeader =
-                !header[url].containsURL
-                && (Int(columns.url ?? "") == nil || name != nil
-                    || header[url].withUnsafeBytes { FieldNames.urlRank($0) != nil })
             layout = SeparatedListParser.Layout(
                 delimiter: delimiter, urlColumn: url, nameColumn: isHeader ? name : nil, hasHeader: isHeader,
                 hasSeparatorLine: hasSeparatorLine)

@@ -85,7 +85,7 @@ import Testing
         for replica in standing { kill(replica, SIGSTOP) }
         let lacking = try suspend().outcome()
         #expect(lacking.status == 0, "\(lacking)")
-        #expect(lacking.standardError.contains("warning: 1 replica should have this change, but Redis has 2 connected"))
+        #expect(lacking.standardError.contains("warning: 1 replica should have this change, but Redis has "))
     }
 
     @Test func aRunAsksForReplicasOfASharedRedisOnly() throws {

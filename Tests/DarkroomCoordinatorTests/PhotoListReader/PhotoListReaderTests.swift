@@ -24,7 +24,7 @@ import Testing
             ),
             (
                 "b.plist", "<plist><dict><key>1.jpg</key><string>http://a/1.jpg</string></dict></plist>", .propertyList,
-                "{name}"
+                "{stem}"
             ),
         ]
         for (name, text, format, template) in lists {

@@ -128,6 +128,8 @@ final class ModelBench {
         case .retry(let id, _, _, _):
             // A retry that takes the folder of its batch writes when.
             max(latestTime(in: redis), redis.batches[id]?.settings["output.taken"].flatMap { Int($0) } ?? 0)
+        // Forgetting notes when in a place of its own.
+        case .forget(let id, _): max(latestTime(in: redis), redis.forgotten[id] ?? 0)
         default: latestTime(in: redis)
         }
     }
