@@ -28,7 +28,9 @@ import Testing
     }
 
     private func refuse(_ refusals: inout Refusals, _ batches: BatchID...) {
-        for batch in batches { _ = refusals.refuse(batch, "no such filter", until: .look(BatchOptions(), taken: 0), start) }
+        for batch in batches {
+            _ = refusals.refuse(batch, "no such filter", until: .look(BatchOptions(), taken: 0), start)
+        }
     }
 
     @Test func aClaimTellsWhatHasChanged() {

@@ -303,8 +303,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     // MARK: Many steps
 
     @Test func batchesThatAreSteeredAtRandomEndWithTheirBooksInOrder() throws {
-        let ids = try (0..<6).map { _ in
-            try darkroom.submit((0..<15).flatMap { _ in urls }, darkroom.options { $0.operationSize = 5 })
+        // A folder each: the batch that takes a folder last has it.
+        let outputs = (0..<6).map { "\(darkroom.folder)/\($0)" }
+        let ids = try outputs.map { output in
+            let options = darkroom.options {
+                $0.output = output
+                $0.operationSize = 5
+            }
+            return try darkroom.submit((0..<15).flatMap { _ in urls }, options)
         }
         let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
         let store = darkroom.store
@@ -335,11 +341,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         }
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        for id in ids {
+        for (id, output) in zip(ids, outputs) {
             let facts = try #require(try store.facts(of: id))
             guard !facts.cancelled else { continue }
             #expect(facts.counts.filtered + facts.counts.cancelled == 15 * urls.count)
-            let lines = try darkroom.manifest(of: id)
+            let lines = try darkroom.manifest(of: id, in: output)
             let letters = try store.letters(of: id, in: 0..<facts.photos)
             for (index, letter) in letters.enumerated() where letter == UInt8(ascii: "F") {
                 #expect(lines[index]?.state == "filtered", "photo \(index) has no line")

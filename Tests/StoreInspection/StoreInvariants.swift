@@ -151,8 +151,9 @@ extension BatchContent {
             let letters = letters[photos(of: operation)]
             let open = letters.contains(UInt8(ascii: "N")) || letters.contains(UInt8(ascii: "D"))
             let text = String(decoding: letters, as: UTF8.self)
-            // One that executes while its last photos are cancelled one by one is left to its owner's next report.
-            let left = executing[operation] != nil && letters.contains(UInt8(ascii: "C"))
+            // One whose last photos were cancelled one by one is left to the next report of a worker: it may have to write their lines.
+            let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
+            let left = isLeft && letters.contains(UInt8(ascii: "C"))
             demand(open == live.contains(operation) || left, "operation \(operation) with \(text)")
             if executing[operation] == nil, originals.isEmpty {
                 demand(!letters.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")

@@ -41,7 +41,7 @@ struct OutputPlace: Hashable, Sendable {
     /// Makes the folder, and a folder in it.
     func make(_ below: String) throws(SystemFailure) {
         let part = Folder.part(of: folder, below: trusted) ?? ""
-        _ = try openTrusted().makeFolder(part + "/" + below)
+        _ = try openTrusted().makeFolder([part, below].filter { !$0.isEmpty }.joined(separator: "/"))
     }
 
     /// Calls `body`, which puts a file in place, while the folder is its holder's.

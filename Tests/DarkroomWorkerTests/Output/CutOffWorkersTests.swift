@@ -23,7 +23,7 @@ import Testing
         defer { proxy.close() }
         let darkroom = try Darkroom(redis)
         let photos = try PhotoServer(folder: Self.samples)
-        let count = 4 * Self.workers
+        let count = 16 * Self.workers
         let late = try #require(FileManager.default.contents(atPath: Self.samples + "/chelsea.jpg"))
         let server = try HostileServer(
             Dictionary(
@@ -39,6 +39,7 @@ import Testing
             try darkroom.worker(redis: through) {
                 $0.downloads = 1
                 $0.filtrations = 1
+                $0.transfer.stallTimeout = .seconds(600)
             }
         }
         #expect(await server.wait(timeout: .seconds(120)) { $0.running >= Self.workers })
