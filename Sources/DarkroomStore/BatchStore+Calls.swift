@@ -79,6 +79,7 @@ extension BatchStore {
 
     /// Opens a batch again whose list has grown, see `grow.lua`.
     /// - Parameters:
+    ///   - id: the batch.
     ///   - fed: the operations, photos and digest of the feed that the list was compared with.
     ///   - last: the last operation as it is from now on; nil when it has as many photos as it may.
     public func grow(

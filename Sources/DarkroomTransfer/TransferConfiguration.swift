@@ -9,7 +9,7 @@ public struct TransferConfiguration: Sendable {
     public var connectTimeout: Duration = .seconds(10)
     /// How long a connected server may be silent.
     public var stallTimeout: Duration = .seconds(30)
-    /// The least that must come from a connected server, in bytes a second, averaged over ``minRateSpan`` after the first such
+    /// The least that must come from a connected server, in bytes a second, averaged over `minRateSpan` after the first such
     /// span; 0 is no least.
     public var minBytesPerSecond = 1 << 10
     /// Over how long the rate is averaged.

@@ -44,8 +44,10 @@ public struct OutputFolder: Sendable {
     }
 
     /// Throws when another batch than `batch` has a manifest here.
-    /// - Parameter isGone: whether Redis does not know a batch. A manifest of such a batch that is empty, and for which no worker
-    ///   took the folder, is left of a submission that was killed, and in nobody's way.
+    /// - Parameters:
+    ///   - batch: the batch that may have one; nil for none.
+    ///   - isGone: whether Redis does not know a batch. A manifest of such a batch that is empty, and for which no worker took
+    ///     the folder, is left of a submission that was killed, and in nobody's way.
     public func checkFree(
         for batch: BatchID? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {

@@ -42,7 +42,11 @@ public final class PhotoListReader {
     /// Opens a list and reads as much of it as its format takes to be known; of a property list that is all.
     ///
     /// What cannot be read again, standard input for one, is kept in a temporary file for `rewind`.
-    /// - Parameter remark: told what was left out, converted or guessed, a sentence each.
+    /// - Parameters:
+    ///   - location: a path, a URL, or `-` for standard input.
+    ///   - options: how to read it.
+    ///   - standardInput: the descriptor that `-` stands for.
+    ///   - remark: told what was left out, converted or guessed, a sentence each.
     public init(
         _ location: String, _ options: ListOptions = ListOptions(), standardInput: Int32 = STDIN_FILENO,
         remark: @escaping @Sendable (String) -> Void = { _ in }

@@ -1,6 +1,7 @@
 extension JSON {
     /// The facts of a batch, the same wherever they appear.
     /// - Parameters:
+    ///   - batch: the facts.
     ///   - now: in ms of the Redis clock.
     ///   - problems: what hinders the batch, see `BatchProblems`.
     public init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {

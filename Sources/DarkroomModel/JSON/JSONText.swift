@@ -2,7 +2,7 @@ import DarkroomText
 
 /// Writing JSON by hand where a line a photo is written: an encoder of Foundation takes longer than a photo's transfer.
 public enum JSONText {
-    /// Appends `text` as a JSON string (RFC 8259, section 7) in which nothing steers a terminal, see ``PrintableText``.
+    /// Appends `text` as a JSON string (RFC 8259, section 7) in which nothing steers a terminal, see `PrintableText`.
     public static func append(_ text: String, to bytes: inout [UInt8]) {
         PrintableText.appendQuoted(text, .json, to: &bytes)
     }

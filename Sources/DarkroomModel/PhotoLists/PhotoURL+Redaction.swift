@@ -11,7 +11,9 @@ extension PhotoURL {
     }
 
     /// A text in which every URL (of any scheme, up to the next blank, quote or angle bracket) is redacted.
-    /// - Parameter keepsQuery: whether query and fragment stay.
+    /// - Parameters:
+    ///   - text: any text.
+    ///   - keepsQuery: whether query and fragment stay.
     public static func redacting(_ text: String, keepsQuery: Bool = false) -> String {
         let bytes = Array(text.utf8)
         guard let first = marker(in: bytes[...]) else { return text }
