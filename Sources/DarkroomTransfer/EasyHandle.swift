@@ -211,7 +211,8 @@ final class EasyHandle {
         let (least, span) = (settings.configuration.minBytesPerSecond, settings.configuration.minRateSpan)
         let passed = now - (rateSpan?.start ?? started)
         guard least > 0, passed >= span else { return false }
-        let rate = Int(Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / (passed / .seconds(1)))
+        let seconds: Double = passed / .seconds(1)
+        let rate = Int(Double(bytesCome - (rateSpan?.bytesBefore ?? 0)) / seconds)
         let isFirst = rateSpan == nil
         rateSpan = (now, bytesCome)
         guard !isFirst, isConnected, rate < least else { return false }

@@ -32,8 +32,6 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
     private let control: FeedControl
     private let arrivals = Locked<[Arrival]>([])
     private let lock = NSLock()
-    /// What stopped a flush; the feeding thread throws it.
-    private var failure: (any Error)?
 
     private var window: FeedWindow
     /// The operations that Redis has not confirmed, in order.
@@ -55,7 +53,6 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
     func feed(_ operation: PackedOperation) throws {
         lock.lock()
         defer { lock.unlock() }
-        if let failure { throw failure }
         packed = operation.number
         if operation.number > window.confirmed {
             kept.append(operation)
@@ -72,16 +69,26 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
     func finish() throws {
         lock.lock()
         defer { lock.unlock() }
-        if let failure { throw failure }
         try drive(isUrgent: true) { kept.isEmpty }
     }
 
-    /// Sends the operations that wait for others to fill a pipeline, and those that Redis had no room for before.
+    /// Sends the operations that wait for others to fill a pipeline, and one that Redis had no room for before. Does not wait: the
+    /// feeding thread goes on reading the list meanwhile.
     func flush() {
         lock.lock()
         defer { lock.unlock() }
-        guard failure == nil, !kept.isEmpty else { return }
-        do { try drive(isUrgent: true) { true } } catch { failure = error }
+        guard !kept.isEmpty else { return }
+        takeArrivals()
+        var hasResumed = false
+        while true {
+            switch window.next(packed: packed, isUrgent: true) {
+            case .send(let numbers): send(numbers)
+            case .pause where !hasResumed:
+                window.resume()
+                hasResumed = true
+            default: return
+            }
+        }
     }
 
     /// Does what the window says until nothing is to be done but to wait, and goes on waiting until `isDone`.
