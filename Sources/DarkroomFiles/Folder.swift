@@ -92,7 +92,7 @@ public final class Folder: Sendable {
         }
     }
 
-    /// Throws unless the folder belongs to this process's user and nobody else may enter it.
+    /// Throws unless this process's user owns the folder and its mode gives other users no access.
     public func requirePrivate() throws(SystemFailure) {
         let status = try status()
         guard status.st_uid == geteuid() else {
@@ -106,7 +106,8 @@ public final class Folder: Sendable {
         }
     }
 
-    /// Opens a folder in this one that nobody but this process's user may enter, after it was made where it is missing.
+    /// Opens the folder `name` in this one, and creates it with mode 0700 if it is missing.
+    /// - Throws: ``SystemFailure`` if another user owns it or its mode gives other users access.
     public func makePrivateFolder(_ name: String) throws(SystemFailure) -> Folder {
         let folder = try makeFolder(name, mode: 0o700)
         try folder.requirePrivate()

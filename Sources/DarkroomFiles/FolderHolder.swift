@@ -1,12 +1,13 @@
 import Glibc
 
-/// Who has a folder: the last that took it may put files in place there, and nobody else.
+/// The holder of a folder: the batch that took it last. Only the holder may give files their final names there.
 ///
-/// DESIGN. A process that is cut off from everything but the folder has no other way to learn that it is somebody else's by now.
-/// So the holder stands in a file in the folder. It is never replaced, only written to. Who puts a file in place reads it
-/// under a shared lock, flock(2), and keeps the lock until the file has its name. Who takes the folder writes itself first, so
-/// that nobody begins any more, and then waits for the exclusive lock: from then on nothing of the others comes. Where a
-/// file system has no locks, the moment between the look and the rename remains.
+/// DESIGN. A process that is cut off from Redis cannot learn from it that another batch has taken the folder. A file in the
+/// folder therefore names the holder. The file is written to and never replaced. Before a process renames a file to its final
+/// name, it takes a shared lock (flock(2)) on the holder file, reads it, and keeps the lock until the rename is done. A batch
+/// that takes the folder first writes its own name, so that no process of another batch begins a rename, and then waits for
+/// the exclusive lock, so that every rename that had begun is done. On a file system without locks, a rename can still follow
+/// if the folder is taken between the read and the rename.
 public struct FolderHolder: Sendable, Hashable {
     /// Its name: letters and digits of ASCII, `-` and `_`, at most 64.
     public let owner: String
@@ -96,7 +97,7 @@ public struct FolderHolder: Sendable, Hashable {
         return FolderHolder(owner: String(words[0]), number: number)
     }
 
-    /// One write of a fixed length, so that nobody ever sees a part of it.
+    /// Writes the holder in one call and with a fixed length, so that readers never see a part of it.
     private func write(to file: Int32) throws(SystemFailure) {
         var text = Array("\(owner) \(number)".utf8)
         text += [UInt8](repeating: UInt8(ascii: " "), count: Self.bytes - 1 - text.count) + [UInt8(ascii: "\n")]

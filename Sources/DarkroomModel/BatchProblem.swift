@@ -24,7 +24,7 @@ public struct BatchProblem: Sendable, Hashable {
         case noWorker = "no-worker"
         /// No worker sees a folder of the batch.
         case folderMissing = "folder-missing"
-        /// No worker was started with an option that the batch needs.
+        /// The batch needs a worker option, such as `--files-under`, and no worker was started with it.
         case optionMissing = "option-missing"
         /// No worker has room on the disk of the output folder.
         case diskFull = "disk-full"

@@ -15,7 +15,7 @@ public enum NearMiss {
     }
 
     private static func scored(_ word: String, _ candidates: [String]) -> [(candidate: String, distance: Int)] {
-        // The distance of long texts takes long: nobody types them.
+        // The cost of the edit distance grows with the product of the lengths, so long texts are not compared.
         candidates.filter { abs($0.count - word.count) * 3 <= max(word.count, 3) && $0.count <= 200 }
             .map { (candidate: $0, distance: distance(word.lowercased(), $0.lowercased())) }
             .filter { $0.distance * 3 <= max(word.count, 3) }

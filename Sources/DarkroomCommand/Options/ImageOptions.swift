@@ -5,7 +5,7 @@ import Darkroom
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
     case same, jpeg, png, webp, avif, heic, jxl, tiff, gif
 
-    /// The endings of files, where they are other words.
+    /// File name endings that differ from the name of their format.
     static var otherArgumentTexts: [String: String] {
         Dictionary(ImageFormat.endings.map { ($0, ImageFormat(ending: $0)?.rawValue ?? $0) }) { first, _ in first }
     }

@@ -32,7 +32,7 @@ func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
     }
 }
 
-/// The lines of a file that holds what is not to be seen in the process list.
+/// Reads the lines of a file for values, such as passwords, that must not appear in the process list.
 func linesOfFile(_ file: String, _ option: String) throws(ValidationError) -> [String] {
     try mustBeReadable(file, option)
     let text = String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)

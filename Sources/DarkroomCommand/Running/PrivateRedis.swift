@@ -55,7 +55,7 @@ final class PrivateRedis {
         Self.removeSocketFolder(of: folder)
     }
 
-    /// The URL of the Redis of a run that works at the moment; nil when none does.
+    /// The URL of the Redis of a run that works at the moment; nil if there is no readable `redis.url`, as no run works then.
     /// - Parameter state: the folder `.darkroom` of the run.
     static func url(in state: Folder) -> String? {
         guard let text = try? state.contents(of: urlName, maxBytes: 4096) else { return nil }
@@ -117,7 +117,8 @@ final class PrivateRedis {
 
     /// Removes the socket folder that the file of a run names, and the file.
     private static func removeSocketFolder(of run: RunFolder) {
-        // No such file: there is no folder to remove. An empty folder that stays does no harm.
+        // Cleaning up is best effort. Without the file there is no folder to remove, and a folder that cannot be opened or is not
+        // private is left alone. A socket or an empty folder that remains does no harm: each run makes a new one.
         guard let text = try? run.state.contents(of: urlName, maxBytes: 4096) else { return }
         let socket = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines).dropFirst("unix://".count)
         let path = socket.dropLast(socketName.count + 1)

@@ -11,7 +11,7 @@ final class RunFolder {
     let output: OutputFolder
     /// The folder `.darkroom` in it.
     let path: String
-    /// That folder, open: it belongs to this process's user, and nobody else may enter it.
+    /// That folder, open. This process's user owns it, and its mode admits no other user.
     let state: Folder
     private let lock: Int32
 
@@ -26,6 +26,7 @@ final class RunFolder {
         self.path = path + "/" + Self.name
         let place = self.path
         do {
+            // An output folder that is not there yet has no run.
             let hasRun = try (try? Folder(trusted: path))?.status(of: Self.name + "/" + Self.identityName) != nil
             if !overwrite, !hasRun { try output.checkFree() }
             try output.create()
@@ -53,7 +54,7 @@ final class RunFolder {
     deinit { close(lock) }
 
     /// Opens the folder `.darkroom` of an output folder that a run was begun in.
-    /// - Returns: nil when there is none, or when others than this process's user may write there.
+    /// - Returns: nil if the folder is missing, cannot be opened, or other users may write there: it then counts as no run.
     static func existing(inOutput path: String) -> Folder? {
         guard let state = try? Folder(trusted: path).folder(name), (try? state.requirePrivate()) != nil else {
             return nil

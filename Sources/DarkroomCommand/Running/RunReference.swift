@@ -13,7 +13,7 @@ struct RunReference {
     /// - Parameter name: what a user gave. Text with a slash is a path.
     /// - Throws: ``CommandError`` when the folder is a run's, and the run does not work at the moment.
     init?(_ name: String) throws {
-        // What somebody else wrote there would lead to a Redis of theirs.
+        // Another user's state could name a Redis of that user. An unreadable state counts as no run: `name` may then be a batch.
         guard !name.isEmpty, let folder = RunFolder.existing(inOutput: absolutePath(name)),
             let state = try? RunFolder.noted(in: folder)
         else { return nil }

@@ -88,7 +88,7 @@ public struct OutputFolder: Sendable {
 
     /// Removes the folder of a batch's manifest, with what it holds, and `manifest` itself if that leaves it empty.
     public func withdraw(_ batch: BatchID) {
-        // What cannot be removed is in nobody's way but that of the next batch, which says so.
+        // A manifest that cannot be removed stays. The next batch that wants the folder reports it.
         guard let folder = try? Folder(trusted: path) else { return }
         try? folder.removeTree(ManifestPath.folder(batch))
         if (try? batches())?.isEmpty == true { try? folder.remove(ManifestPath.holder) }

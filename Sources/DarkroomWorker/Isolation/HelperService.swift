@@ -118,7 +118,7 @@ struct HelperService {
         limit(__rlimit_resource_t(RLIMIT_AS.rawValue), UInt(memory))
     }
 
-    /// Lets this process take so much processor time more than it has taken.
+    /// Limits the processor time that this process may use from now on.
     private func limitProcessorTime(_ time: Duration) {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

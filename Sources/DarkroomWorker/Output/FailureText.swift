@@ -19,7 +19,7 @@ enum FailureText {
         return text
     }
 
-    /// The beginning of a text that takes at most `bytes` bytes in JSON; whole where it does.
+    /// Returns the text, cut at the end if it would take more than `bytes` bytes as JSON.
     private static func cut(_ text: String, to bytes: Int) -> String {
         func size(_ text: String) -> Int {
             var json: [UInt8] = []

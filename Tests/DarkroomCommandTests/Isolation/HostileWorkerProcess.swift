@@ -27,7 +27,7 @@ final class HostileWorkerProcess {
         return reader.exitStatus == 0
     }
 
-    /// The processes that a process has started, once there are any; none after 20 s.
+    /// Waits until a process has child processes and returns them; returns none after 20 s.
     static func waitForChildren(of parent: Int32) -> [Int32] {
         let deadline = ContinuousClock.now + .seconds(20)
         while .now < deadline {

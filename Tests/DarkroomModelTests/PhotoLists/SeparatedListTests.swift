@@ -32,7 +32,7 @@ import Testing
         ),
         // What separates fields is said first.
         ("sep=;\r\nTitel;Adresse\r\nCat;http://a/1,2.jpg\r\n", "", ["Cat=http://a/1,2.jpg"]),
-        // A header in words that nobody knows, and a first row without a URL.
+        // A header without a known column name, and a first row without a URL.
         (
             "Wat;Waar\nCat;http://a/1.jpg\nDog;http://a/2.jpg\n", "x.csv",
             ["Cat=http://a/1.jpg", "Dog=http://a/2.jpg"]

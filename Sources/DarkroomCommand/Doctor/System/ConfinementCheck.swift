@@ -23,7 +23,7 @@ struct ConfinementFacts {
     }
 }
 
-/// How well are the processes confined that decode photos?
+/// Checks which of the confinements for helper processes the kernel offers.
 struct ConfinementCheck: Check {
     let facts: ConfinementFacts
 
