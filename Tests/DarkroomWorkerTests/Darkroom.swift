@@ -113,17 +113,18 @@ final class Darkroom: Sendable {
         }
     }
 
-    /// Asks again and again until `condition` holds of the batch; 60 s at most.
+    /// Asks again and again until `condition` holds of the batch.
     @discardableResult
     func wait(
-        _ id: BatchID, _ awaited: String = "finished", until condition: (BatchFacts) -> Bool = { $0.state == .finished }
+        _ id: BatchID, _ awaited: String = "finished", within seconds: Int = 60,
+        until condition: (BatchFacts) -> Bool = { $0.state == .finished }
     ) throws -> BatchFacts {
-        let deadline = ContinuousClock.now + .seconds(60)
+        let deadline = ContinuousClock.now + .seconds(seconds)
         while true {
             let facts = try #require(try store.facts(of: id))
             if condition(facts) { return facts }
             guard .now < deadline else {
-                Issue.record("batch \(id) is not \(awaited) within 60 s: \(facts)")
+                Issue.record("batch \(id) is not \(awaited) within \(seconds) s: \(facts)")
                 return facts
             }
             // Redis is asked, there is no signal to wait for; a blocking read keeps the pace.

@@ -10,7 +10,7 @@ extension DarkroomClient {
     ///   - location: where the list is.
     ///   - options: what is asked of the batch; `output` is an absolute path. `fileName` is replaced, see below.
     ///   - fileName: how files are called; nil takes what suits the list: `{name}` where names are unique by the list's
-    ///     format, `{index}-{name}` else.
+    ///     format and differ not only in case, `{index}-{name}` otherwise.
     ///   - before: batches that must be over before it begins; it is fed meanwhile.
     ///   - overwrite: take the output folder also when another batch has it.
     ///   - replicas: how many replicas of Redis are waited for, for 10 s, before it counts as submitted; nil is one where there

@@ -88,13 +88,13 @@ public final class PhotoListReader {
     /// The file name template for this list unless the user gives one.
     public var standardFileNameTemplate: String {
         FileNameTemplate.standard(
-            for: format, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreUnique)
+            for: format, namesAreDistinct: parser.namesAreDistinct, stemsAreDistinct: parser.stemsAreDistinct)
     }
 
     /// The template of file names that `text` writes, or the one for this list where it is nil.
     public func fileNameTemplate(_ text: String?) throws(FileNameTemplate.Problem) -> FileNameTemplate {
         try FileNameTemplate(
-            text ?? standardFileNameTemplate, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreUnique)
+            text ?? standardFileNameTemplate, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreDistinct)
     }
 
     /// The folder that the photos lie in: the real path of a list that is a folder, that of the first photo in a list of paths; empty

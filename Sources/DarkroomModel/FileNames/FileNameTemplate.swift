@@ -30,13 +30,14 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// Whether the index tells photos apart, and not their names.
     public var hasIndex: Bool { parts.contains(.index) }
 
-    /// The template that is used by default: `{name}` for a property list's dictionary, whose keys are unique, or `{stem}` where they
-    /// have endings of pictures and are unique without them; `{index}-{name}` for every other list.
+    /// The template that is used by default: `{name}` for a property list's dictionary, or `{stem}` where its names have endings of
+    /// pictures; `{index}-{name}` for every other list, and where names, or names without endings, differ only in case
+    /// (`ImageEnding.Names`), so that their files would be one on a share that takes no notice of case.
     public static func standard(
-        for format: PhotoListFormat, namesAreUnique: Bool, stemsAreUnique: Bool = false
+        for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
     ) -> String {
-        guard format == .propertyList, namesAreUnique else { return "{index}-{name}" }
-        return stemsAreUnique ? "{stem}" : "{name}"
+        guard format == .propertyList, namesAreDistinct else { return "{index}-{name}" }
+        return stemsAreDistinct ? "{stem}" : "{name}"
     }
 
     /// The template that `text` writes; `namesAreUnique` and `stemsAreUnique` say whether it may do without `{index}` (a worker,

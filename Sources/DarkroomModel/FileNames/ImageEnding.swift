@@ -17,10 +17,11 @@ public enum ImageEnding {
         return 0
     }
 
-    /// Finds out whether names that are unique still are without their endings.
+    /// Finds out which names of a list make different files on every file system: Windows shares and macOS take names that
+    /// differ only in case, or in how Unicode composes a letter, for one.
     public struct Names {
-        private var stems: Set<[UInt8]> = []
-        private var areUnique = true
+        private var names = Distinct()
+        private var stems = Distinct()
         private var haveEndings = false
 
         /// No names.
@@ -30,13 +31,28 @@ public enum ImageEnding {
         public mutating func add(_ name: UnsafeRawBufferPointer) {
             let length = ImageEnding.length(of: name)
             if length > 0 { haveEndings = true }
-            if areUnique, !stems.insert(Array(name.dropLast(length))).inserted {
-                areUnique = false
-                stems = []
-            }
+            names.add(name[...])
+            stems.add(name.dropLast(length))
         }
 
-        /// True when no two are the same without their endings, and some have one.
-        public var stemsAreUnique: Bool { areUnique && haveEndings }
+        /// True when no two names differ only in case or composition.
+        public var namesAreDistinct: Bool { names.areDistinct }
+        /// True when the same holds of the names without their endings, and some have one.
+        public var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
+    }
+
+    /// A set of names that is dropped at the first name that is in it already.
+    private struct Distinct {
+        private var folded: Set<String> = []
+        private(set) var areDistinct = true
+
+        mutating func add(_ name: Slice<UnsafeRawBufferPointer>) {
+            // Two Strings are equal when they are canonically equivalent, however they are composed.
+            guard areDistinct, !folded.insert(String(decoding: name, as: UTF8.self).lowercased()).inserted else {
+                return
+            }
+            areDistinct = false
+            folded = []
+        }
     }
 }

@@ -19,8 +19,10 @@ public struct PhotoListParser {
     public private(set) var format: PhotoListFormat?
     /// True where no two entries can have the same name: in a property list's dictionary.
     public private(set) var namesAreUnique = false
-    /// True where they still are without the endings of pictures, and some have one.
-    public private(set) var stemsAreUnique = false
+    /// True for a property list's dictionary none of whose names differ only in case; false of every other list.
+    public private(set) var namesAreDistinct = false
+    /// True where the same holds of the names without the endings of pictures, and some have one.
+    public private(set) var stemsAreDistinct = false
     /// What was guessed of a table's columns, for whoever knows better; nil when nothing was.
     public private(set) var guess: String?
 
@@ -63,7 +65,8 @@ public struct PhotoListParser {
         if namesAreUnique {
             var names = ImageEnding.Names()
             try propertyList.parse { name, _ in names.add(name) }
-            stemsAreUnique = names.stemsAreUnique
+            namesAreDistinct = names.namesAreDistinct
+            stemsAreDistinct = names.stemsAreDistinct
         }
         content = .propertyList(propertyList)
         return true

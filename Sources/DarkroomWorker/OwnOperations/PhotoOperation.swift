@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import DarkroomModel
 
 /// An operation of one's own: what a worker does with each photo of a batch whose filter is `x:NAME`, in place of its own

@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func writesNoEndingTwiceWhereNamesAreUniqueWithoutIt() throws {
-        let standard = FileNameTemplate.standard(for: .propertyList, namesAreUnique: true, stemsAreUnique: true)
+        let standard = FileNameTemplate.standard(for: .propertyList, namesAreDistinct: true, stemsAreDistinct: true)
         let template = try FileNameTemplate(standard, namesAreUnique: true, stemsAreUnique: true)
         for (name, path) in [("x.jpg", "x.jpg"), ("x.PNG", "x.jpg"), ("x", "x.jpg"), (".jpg", "%2Ejpg.jpg")] {
             #expect(template.path(index: 0, name: name, ending: "jpg") == path)
@@ -113,8 +113,8 @@ import Testing
     }
 
     @Test func hasADefaultForEachFormat() {
-        #expect(FileNameTemplate.standard(for: .propertyList, namesAreUnique: true) == "{name}")
-        #expect(FileNameTemplate.standard(for: .propertyList, namesAreUnique: false) == "{index}-{name}")
-        #expect(FileNameTemplate.standard(for: .folder, namesAreUnique: true) == "{index}-{name}")
+        #expect(FileNameTemplate.standard(for: .propertyList, namesAreDistinct: true) == "{name}")
+        #expect(FileNameTemplate.standard(for: .propertyList, namesAreDistinct: false) == "{index}-{name}")
+        #expect(FileNameTemplate.standard(for: .folder, namesAreDistinct: true) == "{index}-{name}")
     }
 }

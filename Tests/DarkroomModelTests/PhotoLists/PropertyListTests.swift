@@ -44,15 +44,20 @@ import Testing
         }
     }
 
-    @Test func knowsWhetherNamesAreUniqueWithoutTheirEndings() throws {
-        for (names, areUnique) in [
-            (["a.jpg", "b.png"], true), (["a.jpg", "b"], true), (["a.jpg", "a"], false), (["a.jpg", "a.png"], false),
-            (["a", "b"], false),
+    /// On some shares Photo.jpg and photo.jpg, and both ways to write É, are one file: such lists get {index} into their names.
+    @Test func findsTheFileNameThatTellsPhotosApartOnEveryFileSystem() throws {
+        for (names, template) in [
+            (["a.jpg", "b.png"], "{stem}"), (["a.jpg", "b"], "{stem}"), (["a.jpg", "a"], "{name}"),
+            (["a.jpg", "a.png"], "{name}"), (["a", "b"], "{name}"), (["Photo.jpg", "photo.png"], "{name}"),
+            (["Photo.jpg", "photo.jpg", "x"], "{index}-{name}"), (["\u{c9}", "e\u{301}"], "{index}-{name}"),
         ] {
             let list = try bytes(Dictionary(uniqueKeysWithValues: names.map { ($0, "http://h/\($0)") }), .binary)
             var parser = PhotoListParser()
             _ = try list.withUnsafeBytes { try parser.examine($0, isLast: true) }
-            #expect(parser.stemsAreUnique == areUnique, "\(names)")
+            let found = FileNameTemplate.standard(
+                for: .propertyList, namesAreDistinct: parser.namesAreDistinct, stemsAreDistinct: parser.stemsAreDistinct
+            )
+            #expect(found == template, "\(names)")
         }
     }
 

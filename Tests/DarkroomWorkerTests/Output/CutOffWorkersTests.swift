@@ -10,7 +10,7 @@ import Testing
 /// Workers that are cut off from Redis while another batch takes the folder that they write to.
 ///
 /// `DARKROOM_CUT_OFF_WORKERS` says how many.
-@Suite(.serialized, .timeLimit(.minutes(10))) struct CutOffWorkersTests {
+@Suite(.serialized, .timeLimit(.minutes(15))) struct CutOffWorkersTests {
     static let workers = ProcessInfo.processInfo.environment["DARKROOM_CUT_OFF_WORKERS"].flatMap { Int($0) } ?? 4
     static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
@@ -47,7 +47,7 @@ import Testing
         _ = try darkroom.store.perform(darkroom.store.cancel(first))
         let second = try darkroom.submit((0..<count).map { _ in photos.url("/moon.png") }, options)
         let taker = try darkroom.worker()
-        let facts = try darkroom.wait(second)
+        let facts = try darkroom.wait(second, within: 60 + Self.workers)
         taker.stop()
         taker.wait()
         #expect(facts.counts.filtered == count)
