@@ -74,6 +74,9 @@ struct RetryCommand: ParsableCommand {
         }
         if retried.notKept > 0 || isMoreLeft { return "no photo of batch \(batch.label) runs again" }
         let because = reasons.isEmpty ? "" : " for " + reasons.map(\.word).joined(separator: " or ")
+        if overwrite, !batch.options.output.isEmpty {
+            return "batch \(batch.label) has its output folder again; no photo of it has failed\(because)"
+        }
         return "no photo of batch \(batch.label) has failed\(because): there is nothing to retry"
     }
 }

@@ -123,7 +123,10 @@ public final class Coordinator: Sendable {
         _ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool
     ) throws -> Presence {
         let reply = try control.retrying {
-            try store.perform(store.submit(id, options, overwrite: overwrite, after: before))
+            try store.perform(
+                store.submit(
+                    id, options, overwrite: overwrite, above: OutputFolder(path: options.output).holder?.taken ?? 0,
+                    after: before))
         }
         switch reply {
         case .submitted, .exists: return .submitted

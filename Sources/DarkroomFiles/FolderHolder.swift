@@ -5,9 +5,10 @@ import Glibc
 /// DESIGN. A process that is cut off from Redis cannot learn from it that another batch has taken the folder. A file in the
 /// folder therefore names the holder. The file is written to and never replaced. Before a process renames a file to its final
 /// name, it takes a shared lock (flock(2)) on the holder file, reads it, and keeps the lock until the rename is done. A batch
-/// that takes the folder first writes its own name, so that no process of another batch begins a rename, and then waits for
-/// the exclusive lock, so that every rename that had begun is done. On a file system without locks, a rename can still follow
-/// if the folder is taken between the read and the rename.
+/// that takes the folder first writes its own name and `taking`, so that no process of another batch begins a rename, then waits
+/// for the exclusive lock, so that every rename that had begun is done, and writes its name again without `taking`. A process
+/// that finds the name of its batch with `taking` waits for the lock, too. On a file system without locks, a rename can still
+/// follow if the folder is taken between the read and the rename.
 public struct FolderHolder: Sendable, Hashable {
     /// Its name: letters and digits of ASCII, `-` and `_`, at most 64.
     public let owner: String
@@ -25,30 +26,40 @@ public struct FolderHolder: Sendable, Hashable {
         do throws(SystemFailure) {
             let file = try folder.openFile(path).descriptor
             defer { close(file) }
-            return try read(file)
+            return try content(of: file)?.holder
         } catch {
             guard error.error == ENOENT else { throw error }
             return nil
         }
     }
 
-    /// Takes the folder, unless another has it whose number is larger.
+    /// Takes the folder, unless another has it whose number is larger. Blocks until no other gives files their final names there.
+    /// - Parameters:
+    ///   - path: the file that names the holder.
+    ///   - folder: the folder.
+    ///   - patience: how long others are waited for.
     /// - Returns: that other; nil when this is the holder now.
-    public func take(_ path: String, in folder: Folder) throws(SystemFailure) -> FolderHolder? {
-        let file = try folder.open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o666, attempted: "hold")
+    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` when another still does after `patience`; nothing may be written then.
+    public func take(
+        _ path: String, in folder: Folder, patience: Duration = .seconds(10)
+    ) throws(SystemFailure) -> FolderHolder? {
+        let (file, isWritable) = try Self.open(path, in: folder)
         defer { close(file) }
-        var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw SystemFailure("hold", EINVAL, "\(path) is not a regular file")
+        if let found = try Self.content(of: file), found.holder.precludes(self) {
+            guard found.holder.owner == owner else { return found.holder }
+            if !found.isTaking { return nil }
+        } else if isWritable {
+            try write(to: file, isTaking: true)
         }
-        let found = try Self.read(file)
-        if let found, found.precludes(self) { return found.owner == owner ? nil : found }
-        try write(to: file)
-        try Self.lock(file, LOCK_EX)
+        guard isWritable else { throw SystemFailure("hold", EACCES, "this user may not write to \(path)") }
+        try Self.lock(file, LOCK_EX, patience)
         // Another may have taken it at the same time: the last of them to have the lock decides.
-        let latest = try Self.read(file)
-        if let latest, latest != self, latest.precludes(self) { return latest.owner == owner ? nil : latest }
-        if latest != self { try write(to: file) }
+        guard let latest = try Self.content(of: file)?.holder, latest.precludes(self) else {
+            try write(to: file, isTaking: false)
+            return nil
+        }
+        guard latest.owner == owner else { return latest }
+        try latest.write(to: file, isTaking: false)
         return nil
     }
 
@@ -65,12 +76,44 @@ public struct FolderHolder: Sendable, Hashable {
             return try body()  // nobody has ever taken it
         }
         defer { close(file) }
-        try Self.lock(file, LOCK_SH)
-        let found = try Self.read(file)
+        try Self.lock(file, LOCK_SH, .seconds(10))
+        let found = try Self.content(of: file)?.holder
         guard found == nil || found?.owner == owner else {
-            throw SystemFailure("hold", EBUSY, "batch \(found?.owner ?? "") has taken the folder")
+            throw SystemFailure(takenBy: found?.owner ?? "")
         }
         try body()
+    }
+
+    /// Opens the holder file to write to it, or, where this user may not, to read it. Makes it where it is missing: those who may write
+    /// to the folder that it lies in may write to it, and nobody else may lock it.
+    private static func open(
+        _ path: String, in folder: Folder
+    ) throws(SystemFailure) -> (descriptor: Int32, isWritable: Bool) {
+        var (descriptor, isWritable): (Int32, Bool)
+        do throws(SystemFailure) {
+            (descriptor, isWritable) = (try folder.open(path, O_RDWR | O_NONBLOCK, attempted: "hold"), true)
+        } catch {
+            switch error.error {
+            case ENOENT:
+                let above = path.split(separator: "/").dropLast().joined(separator: "/")
+                let mode = try above.isEmpty ? folder.status().st_mode : folder.status(of: above)?.st_mode ?? 0
+                descriptor = try folder.open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o600, attempted: "hold")
+                isWritable = true
+                let write = mode & 0o222
+                // Fails, as it should, for a file that another user has made at the same moment.
+                _ = fchmod(descriptor, write | write << 1)
+            case EACCES:
+                descriptor = try folder.open(path, O_RDONLY | O_NONBLOCK, attempted: "hold")
+                isWritable = false
+            default: throw error
+            }
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw SystemFailure("hold", EINVAL, "\(path) is not a regular file")
+        }
+        return (descriptor, isWritable)
     }
 
     /// Whether `other` does not get the folder from this one.
@@ -78,10 +121,13 @@ public struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
+    /// What Redis can count; a larger number could never be followed by another.
+    private static let numbers = 0...(1 << 52)
     private static let bytes = 96
-    private static let patience = Duration.seconds(10)
+    private static let taking = "taking"
 
-    private static func read(_ file: Int32) throws(SystemFailure) -> FolderHolder? {
+    /// The holder that a file names, and whether renames of the holder before may still follow.
+    private static func content(of file: Int32) throws(SystemFailure) -> (holder: FolderHolder, isTaking: Bool)? {
         var buffer = [UInt8](repeating: 0, count: bytes)
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemFailure("hold", errno) }
@@ -91,22 +137,24 @@ public struct FolderHolder: Sendable, Hashable {
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
                 || byte == 95
         }
-        guard words.count == 2, isName == true, let number = Int(words[1]) else {
+        let isTaking = words.count == 3 && words[2] == taking
+        guard words.count == 2 || isTaking, isName == true, let number = Int(words[1]), numbers.contains(number)
+        else {
             throw SystemFailure("hold", EINVAL, "the file that names the folder's holder is damaged; remove it")
         }
-        return FolderHolder(owner: String(words[0]), number: number)
+        return (FolderHolder(owner: String(words[0]), number: number), isTaking)
     }
 
     /// Writes the holder in one call and with a fixed length, so that readers never see a part of it.
-    private func write(to file: Int32) throws(SystemFailure) {
-        var text = Array("\(owner) \(number)".utf8)
+    private func write(to file: Int32, isTaking: Bool) throws(SystemFailure) {
+        var text = Array("\(owner) \(number)\(isTaking ? " \(Self.taking)" : "")".utf8)
         text += [UInt8](repeating: UInt8(ascii: " "), count: Self.bytes - 1 - text.count) + [UInt8(ascii: "\n")]
         let count = pwrite(file, text, text.count, 0)
         guard count == text.count else { throw SystemFailure("hold", count < 0 ? errno : ENOSPC) }
     }
 
     /// Waits for a lock, but not for ever: who has it may stand still.
-    private static func lock(_ file: Int32, _ kind: Int32) throws(SystemFailure) {
+    private static func lock(_ file: Int32, _ kind: Int32, _ patience: Duration) throws(SystemFailure) {
         let deadline = ContinuousClock.now + patience
         while flock(file, kind | LOCK_NB) != 0 {
             switch errno {
@@ -120,4 +168,12 @@ public struct FolderHolder: Sendable, Hashable {
             }
         }
     }
+}
+
+extension SystemFailure {
+    /// Another holder has taken the folder.
+    public init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
+
+    /// Whether a file was not put in place because another holder has taken the folder.
+    public var isTakenFolder: Bool { attempted == "hold" && error == EBUSY }
 }

@@ -24,6 +24,8 @@ public struct BatchProblem: Sendable, Hashable {
         case noWorker = "no-worker"
         /// No worker sees a folder of the batch.
         case folderMissing = "folder-missing"
+        /// Another batch has taken its output folder.
+        case folderTaken = "folder-taken"
         /// The batch needs a worker option, such as `--files-under`, and no worker was started with it.
         case optionMissing = "option-missing"
         /// No worker has room on the disk of the output folder.

@@ -142,11 +142,12 @@ public struct BatchProblems: Sendable {
         let codes = Set(reasons.map(Self.code(ofRefusal:)))
         let code = codes.count == 1 ? codes.first ?? .refused : .refused
         let why = "\(HumanText.count(workers.count, of: "worker")) refused it: " + reasons.joined(separator: "; ")
-        return (code, why, Self.remedy(code))
+        return (code, why, Self.remedy(code, batch.id))
     }
 
     /// The kind of a worker's refusal. A worker says why in words, which name the option or the folder.
     private static func code(ofRefusal reason: String) -> BatchProblem.Code {
+        if reason.contains("has taken the folder") { return .folderTaken }
         if reason.contains(" --") { return .optionMissing }
         if reason.contains("is not seen here") || reason.contains("is missing") || reason.contains("is gone") {
             return .folderMissing
@@ -155,9 +156,11 @@ public struct BatchProblems: Sendable {
         return .refused
     }
 
-    private static func remedy(_ code: BatchProblem.Code) -> String {
+    private static func remedy(_ code: BatchProblem.Code, _ batch: BatchID) -> String {
         switch code {
         case .optionMissing: "start a worker with this option"
+        case .folderTaken:
+            "end it with: darkroom cancel \(batch); or take the folder back with: darkroom retry \(batch) --overwrite"
         case .folderMissing: "let a worker see this folder"
         case .diskFull: "make room; it goes on by itself"
         default: "start a worker that takes it"

@@ -8,12 +8,14 @@ extension BatchStore {
     ///   - id: a new id.
     ///   - options: what is asked of it.
     ///   - overwrite: take the output folder also when another batch has it.
+    ///   - seen: the number of the holder that the output folder names.
     ///   - others: the batches that it waits for, at most 100.
     public func submit(
-        _ id: BatchID, _ options: BatchOptions, overwrite: Bool = false, after others: [BatchID] = []
+        _ id: BatchID, _ options: BatchOptions, overwrite: Bool = false, above seen: Int = 0,
+        after others: [BatchID] = []
     ) -> ScriptCall<SubmitReply> {
         var arguments = [
-            [UInt8](id.description), [UInt8](options.output), overwrite ? [49] : [48], [UInt8](options.name),
+            [UInt8](id.description), [UInt8](options.output), overwrite ? [UInt8](seen) : [], [UInt8](options.name),
             [UInt8](others.count),
         ]
         arguments += others.map { [UInt8]($0.description) }
@@ -96,6 +98,7 @@ extension BatchStore {
             case "GONE": .gone
             case "CANCELLED": .cancelled
             case "DIFFERS": .differs
+            case "OUTPUT": .outputTaken(by: try reply.batch(1))
             case "BUSY": .busy
             default: throw reply.unexpected
             }

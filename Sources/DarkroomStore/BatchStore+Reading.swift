@@ -73,6 +73,17 @@ extension BatchStore {
         return facts
     }
 
+    /// When each of these batches took its output folder last, see ``BatchFacts/outputTaken``; those that are gone are left out.
+    public func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
+        let values = try read(ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") })
+        var taken: [BatchID: Int] = [:]
+        for (id, value) in zip(ids, values) {
+            let numbers = (value.array ?? []).compactMap { $0.bytes.flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
+            taken[id] = numbers.first
+        }
+        return taken
+    }
+
     /// The batches that each of these waits for, earliest submission first; none for one that is gone.
     public func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
         try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }).map { value in

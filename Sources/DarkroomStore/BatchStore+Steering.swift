@@ -134,13 +134,14 @@ extension BatchStore {
     ///   - last: the last operation to look at; beyond what is fed is well.
     ///   - reasons: only photos that failed for one of these; none means all.
     ///   - overwrite: take the output folder back from the batch that has taken it.
+    ///   - seen: the number of the holder that the output folder names.
     public func retry(
         _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = [],
-        overwrite: Bool = false
+        overwrite: Bool = false, above seen: Int = 0
     ) -> ScriptCall<RetryReply> {
         let arguments = [
             [UInt8](id.description), [UInt8](first), [UInt8](last), reasons.map(\.letter),
-            overwrite ? [49] : [48] as [UInt8],
+            overwrite ? [UInt8](seen) : [],
         ]
         return ScriptCall(StoreScripts.retry, scriptKeys, arguments) { reply throws(StoreError) in
             switch reply.status {

@@ -49,6 +49,8 @@ public enum GrowReply: Sendable, Equatable {
     case cancelled
     /// Something else was fed meanwhile; nothing was changed.
     case differs
+    /// Another batch has taken the output folder; nothing was changed.
+    case outputTaken(by: BatchID)
     /// The last operation executes, or what waited for the batch is just being released: try again.
     case busy
 }

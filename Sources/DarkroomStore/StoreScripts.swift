@@ -54,6 +54,8 @@ enum StoreScripts {
         "readying.lua": PackageResources.readying_lua,
         "releasing.lua": PackageResources.releasing_lua,
         "reopening.lua": PackageResources.reopening_lua,
+        "taking.lua": PackageResources.taking_lua,
+        "retaking.lua": PackageResources.retaking_lua,
     ]
 
     private static func script(_ name: String, _ source: [UInt8]) -> RedisScript {

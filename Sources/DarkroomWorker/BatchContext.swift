@@ -112,7 +112,7 @@ final class BatchContext: Sendable {
             throw Refusal(
                 reason: "its output folder cannot be used: "
                     + (place.detail(of: error) ?? "\(error.attempted) \(place.signPath): \(error.text)"),
-                isOfHolder: error.attempted == "hold" && error.error == EBUSY)
+                isOfHolder: error.isTakenFolder)
         }
     }
 
@@ -120,7 +120,7 @@ final class BatchContext: Sendable {
     private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
         do throws(SystemFailure) {
             if let other = try place.holder?.take(ManifestPath.holder, in: root) {
-                throw SystemFailure("hold", EBUSY, "batch \(other.owner) has taken the folder")
+                throw SystemFailure(takenBy: other.owner)
             }
         } catch {
             guard error.error == ENOSPC || error.error == EDQUOT else { throw error }

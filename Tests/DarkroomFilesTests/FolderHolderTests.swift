@@ -62,6 +62,23 @@ import Testing
         #expect(order.withLock { $0 } == ["placed", "taken"])
     }
 
+    /// Also a process of the taking batch that finds the name of its batch there already.
+    @Test func everyTakerOfABatchWaitsForWhoPutsAFileInPlace() throws {
+        #expect(try first.take("holder", in: folder) == nil)
+        try first.whileHolding("holder", in: folder) {
+            for _ in 0..<2 {
+                let error = failure { () throws(SystemFailure) in
+                    _ = try second.take("holder", in: folder, patience: .milliseconds(50))
+                }
+                #expect(error == ETIMEDOUT)
+            }
+        }
+        #expect(!mayWrite(first))
+        #expect(try second.take("holder", in: folder) == nil)
+        #expect(
+            scratch.text("inside/holder")?.split(separator: " ").map(String.init) == ["\(second.owner)", "200", "\n"])
+    }
+
     @Test func ofManyTakersAtOnceTheLastOneHasIt() throws {
         let holders = (1...8).map { FolderHolder(owner: "b\($0)", number: $0) }
         DispatchQueue.concurrentPerform(iterations: holders.count) { at in

@@ -81,6 +81,7 @@ extension StoreState {
     private func violations(after previous: StoreState) -> [String] {
         var broken: [String] = []
         if claims < previous.claims { broken.append("fences went back from \(previous.claims) to \(claims)") }
+        if taken < previous.taken { broken.append("the number of output folders went back") }
         if version < previous.version { broken.append("the version went back") }
         if cluster != previous.cluster, version == previous.version { broken.append("the cluster's version stood") }
         if attended < previous.attended { broken.append("attended time went back") }

@@ -209,6 +209,7 @@ final class StoreReader {
         state.aged = control["aged"] ?? 0
         state.claims = control["claims"] ?? 0
         state.turn = control["turn"] ?? 0
+        state.taken = control["taken"] ?? 0
         state.submissions = byBatch("batches", &state.problems)
         state.expiring = byBatch("expiring", &state.problems)
         state.forgotten = byBatch("forgotten", &state.problems)

@@ -7,6 +7,8 @@ struct StoreState: Equatable {
     var aged = 0
     var claims = 0
     var turn = 0
+    /// The number with which an output folder was taken last.
+    var taken = 0
     /// Flags and limits of the whole cluster.
     var cluster = ClusterSteering()
     var version = 0
@@ -222,6 +224,7 @@ extension StoreState {
         compare("attended", attended, expected.attended)
         compare("aged", aged, expected.aged)
         compare("claims", claims, expected.claims)
+        compare("taken", taken, expected.taken)
         compare("cluster", cluster, expected.cluster)
         compare("version", version, expected.version)
         compare("dependencies", dependencies, expected.dependencies)

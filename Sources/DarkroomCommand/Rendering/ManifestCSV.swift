@@ -19,12 +19,13 @@ enum ManifestCSV {
             line.attempts, line.width, line.height, line.bytes, line.downloadMilliseconds, line.filterMilliseconds,
             line.writeMilliseconds,
         ].map { $0.map(String.init) ?? "" }
-        let fields =
-            [
-                line.batch.description, String(line.index), line.name, line.url, line.state, line.file ?? "",
-                line.reason ?? "",
-                line.detail ?? "",
-            ] + numbers[..<4] + [line.sha256 ?? ""] + numbers[4...]
+        var fields = [
+            line.batch.description, String(line.index), line.name, line.url, line.state, line.file ?? "",
+            line.reason ?? "", line.detail ?? "",
+        ]
+        fields += numbers[..<4]
+        fields.append(line.sha256 ?? "")
+        fields += numbers[4...]
         return fields.map { quoted(text(isForTerminal ? HumanText.safe($0) : $0)) }.joined(separator: ",") + "\n"
     }
 

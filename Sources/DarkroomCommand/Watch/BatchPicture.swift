@@ -21,23 +21,31 @@ struct BatchPicture {
 
     /// The picture while it goes on, in at most `height` lines where there are so many.
     func lines(height: Int) -> [StyledLine] {
-        var lines = heading + warnings + [""] + bars + [""] + counts
+        let lines = Self.parts([heading + warnings, bars, counts])
         let room = height - lines.count
         let workers = WorkerRows(snapshot.workers, batches: [batch], of: batch.id, width: width)
         // Each of the two lists has a blank line and a heading; what one does not need is the other's.
         let rows = max(0, room - (failures.isEmpty ? 2 : 4))
         let forWorkers = failures.isEmpty ? rows : min(workers.count, max(rows / 2, rows - failures.count))
-        if !failures.isEmpty { lines += [""] + failureHeading + failureRows(max(0, rows - forWorkers)) }
-        lines += [""] + workers.lines(forWorkers)
-        return lines
+        var parts = [lines]
+        if !failures.isEmpty { parts.append(failureHeading + failureRows(max(0, rows - forWorkers))) }
+        parts.append(workers.lines(forWorkers))
+        return Self.parts(parts)
     }
 
     /// What stays when it is over.
     var summary: [StyledLine] {
-        heading + [""] + bars + [""] + counts + (failures.isEmpty ? [] : [""] + failureHeading + failureRows(10))
+        var parts = [heading, bars, counts]
+        if !failures.isEmpty { parts.append(failureHeading + failureRows(10)) }
+        return Self.parts(parts)
     }
 
     // MARK: - Parts
+
+    /// Several parts with a blank line between them.
+    private static func parts(_ parts: [[StyledLine]]) -> [StyledLine] {
+        Array(parts.joined(separator: CollectionOfOne(StyledLine(""))))
+    }
 
     private var heading: [StyledLine] {
         let state = StyledLine(batch.stateText, batch.stateStyle)
@@ -64,7 +72,8 @@ struct BatchPicture {
 
     /// Problems that are no state of a batch.
     static let shownProblems: Set<BatchProblem.Code> = [
-        .damaged, .feederSilent, .noWorker, .folderMissing, .optionMissing, .diskFull, .refused, .dependencyStuck,
+        .damaged, .feederSilent, .noWorker, .folderMissing, .folderTaken, .optionMissing, .diskFull, .refused,
+        .dependencyStuck,
         .clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended,
     ]
 

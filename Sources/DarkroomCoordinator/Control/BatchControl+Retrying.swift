@@ -21,12 +21,12 @@ extension BatchControl {
     public func retry(
         _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
     ) throws -> Retried {
-        if !overwrite { try checkOutput(of: id) }
+        let seen = try takenOutput(of: id, overwrite: overwrite)
         var sum = Retried()
         var next: Int? = 1
         let deadline = ContinuousClock.now + .seconds(30)
         while let first = next {
-            switch try store.perform(store.retry(id, from: first, reasons: reasons, overwrite: overwrite))
+            switch try store.perform(store.retry(id, from: first, reasons: reasons, overwrite: overwrite, above: seen))
             {
             case .retried(let photos, let notKept, let following):
                 sum.photos += photos
@@ -53,13 +53,13 @@ extension BatchControl {
         return sum
     }
 
-    /// Throws when the output folder, where it is seen here, is that of another batch, which Redis need not know any more.
-    private func checkOutput(of id: BatchID) throws {
-        guard let batch = try store.facts(of: id), !batch.options.output.isEmpty,
-            let holder = OutputFolder(path: batch.options.output).holder, holder.batch != id,
-            holder.taken >= batch.outputTaken
-        else { return }
-        throw Self.outputTaken(id, by: holder.batch)
+    /// The number of the holder that the output folder names, where it is seen here, else 0.
+    /// - Throws: unless `overwrite`, when another batch has taken the folder, which Redis need not know any more.
+    private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
+        guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }
+        let folder = OutputFolder(path: batch.options.output)
+        if !overwrite, let other = folder.taker(since: batch) { throw Self.outputTaken(id, by: other) }
+        return folder.holder?.taken ?? 0
     }
 
     private static func outputTaken(_ id: BatchID, by other: BatchID) -> ControlError {

@@ -64,6 +64,11 @@ final class Feeder {
 
     /// Opens the batch for what follows, once its last operation does not execute.
     private func open(last: PackedOperation?) throws {
+        if !present.options.output.isEmpty,
+            let other = OutputFolder(path: present.options.output).taker(since: present)
+        {
+            throw outputTaken(by: other)
+        }
         control.notice(.growing(from: present.photos))
         while true {
             let reply = try control.retrying {
@@ -78,10 +83,19 @@ final class Feeder {
                 return
             case .busy: control.wait(for: .milliseconds(100))
             case .differs: throw FeedPipeline.ReadAgain.overtaken
+            case .outputTaken(let other): throw outputTaken(by: other)
             case .cancelled: throw FeedPipeline.Cancelled()
             case .gone: throw Coordinator.gone(present.id)
             }
         }
+    }
+
+    private func outputTaken(by other: BatchID) -> CoordinatorError {
+        CoordinatorError(
+            .outputTaken,
+            "batch \(present.id): batch \(other) has taken its output folder \(present.options.output), so no photos are added; "
+                + "submit the list as a new batch into another folder, or take the folder back with: darkroom retry "
+                + "\(present.id) --overwrite")
     }
 
     private func compare() throws {

@@ -43,6 +43,12 @@ public struct OutputFolder: Sendable {
         return (batch, found.number)
     }
 
+    /// The batch that has taken the folder since `batch` did, as the folder says: Redis need not know it any more.
+    func taker(since batch: BatchFacts) -> BatchID? {
+        guard let holder, holder.batch != batch.id, holder.taken >= batch.outputTaken else { return nil }
+        return holder.batch
+    }
+
     /// Throws when another batch than `batch` has a manifest here.
     /// - Parameters:
     ///   - batch: the batch that may have one; nil for none.

@@ -5,6 +5,7 @@
 -- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: what the caller has compared its list with
 --     [5] photos that the last operation has from now on, 0 when it stays as it is  [6] its entry then  [7] digest of the feed then
 -- {'OK'}  {'GONE'}  {'CANCELLED'}  {'DIFFERS'} something else was fed meanwhile; nothing was written
+-- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
 -- {'BUSY'} the last operation executes, or what waited for the batch is just being released: try again
 local prefix, id = KEYS[1], ARGV[1]
 local key = prefix .. 'batch:' .. id
@@ -22,6 +23,11 @@ if grown > 0 then
         return redis.error_reply('ERR operation ' .. operation .. ' with ' .. (photos - first) .. ' photos cannot grow to ' .. grown .. ' of ' .. size)
     end
     if redis.call('HEXISTS', key .. ':executing', operation) == 1 then return {'BUSY'} end
+end
+local insists, seen = false, 0
+--#include retaking.lua
+if grown > 0 then
+    local first = (operation - 1) * size
     if redis.call('ZADD', key .. ':queue', operation, operation) == 1 then  -- it had ended
         local kept = redis.call('HEXISTS', key .. ':operations', operation)
         redis.call('HSET', key, 'operations.ended', b[7] - 1, 'operations.kept', b[8] - kept)

@@ -2,28 +2,20 @@
 -- Makes failed photos new again, in operations that have ended and whose entries are kept; one bounded step a call.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] [3] first and last operation to look at  [4] letters of the reasons, '' for all
---     [5] '1': take the output folder back from the batch that has it
+--     [5] '' or, to take the output folder back from the batch that has it, the number found in the folder (0: none)
 -- {'OK', photos that are new again, photos whose entries are not kept, operation to go on with (0: all was looked at)}
 -- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
 -- {'GONE'}  {'CANCELLED'} a cancelled batch is not retried  {'BUSY'} what waited for it is just being released: try again
 local prefix, id, operation, last = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = prefix .. 'batch:' .. id
-local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed',
-    'output', 'output.taken', 'submitted')
+local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed')
 if not b[1] then return {'GONE'} end
 if b[2] == '1' then return {'CANCELLED'} end
 if redis.call('ZSCORE', prefix .. 'releases', id) then return {'BUSY'} end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-if b[9] and b[9] ~= '' then
-    local holder = redis.call('HGET', prefix .. 'outputs', b[9])
-    if holder and holder ~= id and ARGV[5] ~= '1' then return {'OUTPUT', holder} end
-    -- Workers let the batch have the folder that took it last, see FolderHolder.
-    if holder ~= id or ARGV[5] == '1' then
-        redis.call('HSET', prefix .. 'outputs', b[9], id)
-        redis.call('HSET', key, 'output.taken', math.max(now, (b[10] or b[11]) + 1))
-    end
-end
+local insists, seen = ARGV[5] ~= '', tonumber(ARGV[5]) or 0
+--#include retaking.lua
 local size, photos = tonumber(b[3]), tonumber(b[4])
 local wanted = ARGV[4] == '' and '%l' or '[' .. ARGV[4] .. ']'
 last = math.min(last, tonumber(b[5]))

@@ -1,7 +1,8 @@
 #!lua
 -- Submits a batch: its facts and counters, no photos yet.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] output folder, '' for none  [3] '1': take a folder that another batch has
+-- ARGV[1] batch id  [2] output folder, '' for none  [3] '' or, to take a folder that another batch has, the
+--     number found in the folder (0: none)
 --     [4] its name, '' for none  [5] number of batches that it waits for (100)  [6...] their ids, then field, value, ...
 -- {'OK', time of submission}  {'EXISTS'} submitted before  {'FORGOTTEN'} submitted and forgotten before
 -- {'OUTPUT', batch id} that batch writes to the folder
@@ -25,13 +26,17 @@ if name ~= '' then
 end
 if output ~= '' then
     local other = redis.call('HGET', prefix .. 'outputs', output)
-    if other and ARGV[3] ~= '1' then return {'OUTPUT', other} end
-    redis.call('HSET', prefix .. 'outputs', output, id)
+    if other and ARGV[3] == '' then return {'OUTPUT', other} end
 end
-if name ~= '' then redis.call('HSET', prefix .. 'names', name, id) end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 redis.call('HSET', key, unpack(ARGV, 6 + others))
+if output ~= '' then
+    local seen, taken = tonumber(ARGV[3]) or 0, nil
+--#include taking.lua
+    redis.call('HSET', key, 'output.taken', taken)
+end
+if name ~= '' then redis.call('HSET', prefix .. 'names', name, id) end
 redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitted', now, 'started', '', 'finished', '', 'feeder.seen', now,
     'photos', 0, 'operations', 0, 'operations.ended', 0, 'operations.kept', 0, 'executing', 0, 'sealed', 0, 'round', 1,
     'count.downloaded', 0, 'count.filtered', 0, 'count.failed', 0, 'count.cancelled', 0, 'bytes.in', 0, 'bytes.out', 0,

@@ -159,6 +159,7 @@ final class Claimer: Sendable {
     private func accept(_ operation: ClaimedOperation, _ contexts: inout [BatchID: BatchContext]) {
         let batch = operation.held.batch
         var end = Refusals.End.time
+        let isContextCached = contexts[batch] != nil
         do {
             if contexts[batch] == nil, let facts = try core.store.facts(of: batch) {
                 guard facts.damage.isEmpty else {
@@ -175,7 +176,9 @@ final class Claimer: Sendable {
         } catch {
             contexts[batch] = nil  // what was wrong with it may pass
             switch error {
-            case let refusal as Refusal: refuse(batch, refusal.reason, until: refusal.isOfHolder ? .time : end)
+            // The batch may have taken its folder back since its facts were read.
+            case let refusal as Refusal where refusal.isOfHolder && isContextCached: return accept(operation, &contexts)
+            case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
             case let error as StoreError where error.isPassing: break
             default: refuse(batch, "operation \(operation.held.number): \(error)", until: .time)
             }
@@ -212,6 +215,7 @@ final class Claimer: Sendable {
     /// Looks whether the reasons of refusals are gone, without a claim. Blocks as folders do.
     func lookAtRefusals() {
         var isAnyWithdrawn = false
+        var taken: [BatchID: Int] = [:]  // by another batch; when the refused one took the folder
         for (batch, end) in core.refusals.withLock({ $0.due(.now) }) {
             do throws(Refusal) {
                 if case .look(let options, let taken) = end {
@@ -220,16 +224,22 @@ final class Claimer: Sendable {
                 core.refusals.withLock { $0.withdraw(batch) }
                 isAnyWithdrawn = true
             } catch {
-                // Whether another batch still has the folder, the next claim knows: a retry may have taken it back.
-                guard !error.isOfHolder else {
-                    core.refusals.withLock { $0.withdraw(batch) }
-                    isAnyWithdrawn = true
-                    continue
-                }
                 core.refusals.withLock { $0.stands(batch, error.reason, .now) }
+                if case .look(_, let number) = end, error.isOfHolder { taken[batch] = number }
             }
         }
+        for batch in batchesThatTookTheirFolderBack(since: taken) {
+            core.refusals.withLock { $0.withdraw(batch) }
+            isAnyWithdrawn = true
+        }
         if isAnyWithdrawn { expectWork(.veryHigh, workers: 1) }
+    }
+
+    /// Which of these batches have taken their output folder again since they took it as `taken` says. At most 100 are looked for.
+    private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
+        let batches = taken.keys.shuffled().prefix(100)
+        guard !batches.isEmpty, let now = try? core.store.outputsTaken(by: Array(batches)) else { return [] }
+        return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
     }
 
     /// Forgets refusals of batches that have been forgotten.

@@ -1,5 +1,7 @@
 import DarkroomConcurrency
+import DarkroomFiles
 import DarkroomLogging
+import DarkroomModel
 import Foundation
 
 /// Looks every few seconds whether outputs that could not be written can be written again, and whether refused batches can be
@@ -44,6 +46,7 @@ final class OutputWatcher: Sendable {
     }
 
     private func look(_ wait: WorkerLedger.OutputWait) {
+        if wait.obstacle.kind == .taken { retake(wait.obstacle.place) }
         if let obstacle = wait.obstacle.look() {
             return core.act(on: core.withLedger { $0.changed(wait.number, to: obstacle) })
         }
@@ -56,5 +59,15 @@ final class OutputWatcher: Sendable {
         // What was refused for its sake is claimed again at once.
         core.refusals.withLock { $0.lookAgain(.now) }
         claimer.expectWork(.veryHigh, workers: 1)
+    }
+
+    /// Takes a folder for its batch again where a retry has given it back to the batch.
+    private func retake(_ place: OutputPlace) {
+        guard let holder = place.holder, let batch = BatchID(holder.owner),
+            let taken = try? core.store.outputsTaken(by: [batch])[batch], taken > holder.number,
+            let root = try? place.open()
+        else { return }
+        // Where that fails, the look that follows finds why.
+        _ = try? FolderHolder(owner: holder.owner, number: taken).take(ManifestPath.holder, in: root)
     }
 }

@@ -10,7 +10,7 @@ struct Refusals {
     enum End: Sendable {
         /// The worker can do a batch with these options, which took its output folder then: its folders are there now.
         case look(BatchOptions, taken: Int)
-        /// Time: what failed may have been mended, and the batch may have taken its folder back.
+        /// Time: what failed may have been mended.
         case time
     }
 

@@ -13,6 +13,8 @@ struct OutputObstacle: Sendable, Equatable {
         case readOnly
         /// The folder is not seen, or not to be used.
         case away
+        /// Another batch has taken the folder.
+        case taken
     }
 
     let kind: Kind
@@ -25,7 +27,7 @@ struct OutputObstacle: Sendable, Equatable {
     let detail: String
 
     /// Whether all that is written to the same file system meets it.
-    var isOfDevice: Bool { kind != .away }
+    var isOfDevice: Bool { kind != .away && kind != .taken }
 
     /// Less room than this is none: the next few photos would fill it.
     static let leastRoom = 1 << 20
@@ -78,7 +80,8 @@ struct OutputObstacle: Sendable, Equatable {
             case ENOSPC, EDQUOT: (kind, detail) = (.full, "\(path): \(error.text); make room")
             case EROFS: (kind, detail) = (.readOnly, "\(path): \(error.text); mount it so that it can be written")
             case _ where place.detail(of: error) != nil:
-                (kind, detail) = (.away, place.detail(of: error) ?? "")
+                kind = error.isTakenFolder ? .taken : .away
+                detail = place.detail(of: error) ?? ""
             case EACCES, EPERM: (kind, detail) = (.away, "\(path): \(error.text); let this user write there")
             case EIO, ENXIO, ENODEV: (kind, detail) = (.failing, "\(path): \(error.text); look after the disk")
             case ENOENT, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:

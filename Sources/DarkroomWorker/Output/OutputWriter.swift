@@ -119,9 +119,7 @@ extension OutputPlace {
         switch failure.attempted {
         case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(signPath): \(failure.text)"
         case "see": "\(signPath) is gone (\(failure.text)); is its share mounted?"
-        case "hold" where failure.error != EBUSY: "\(folder): \(failure.text)"
-        case "hold":
-            "\(folder): \(failure.text); cancel this batch, or take the folder back with \"darkroom retry --overwrite\""
+        case "hold": "\(folder): \(failure.text)"
         default: nil
         }
     }

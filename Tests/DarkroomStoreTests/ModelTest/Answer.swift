@@ -159,6 +159,7 @@ extension Answer: CustomStringConvertible {
         case .retry(.outputTaken): "retry: output taken"
         case .retry(let reply): "retry: \(reply)"
         case .restore(let reply): "restore: \(reply)"
+        case .grow(.outputTaken): "grow: output taken"
         case .grow(let reply): "grow: \(reply)"
         case .takeWebhook(.taken): "webhook: taken"
         case .takeWebhook(.moved): "webhook: moved"

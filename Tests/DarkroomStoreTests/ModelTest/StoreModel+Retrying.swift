@@ -12,16 +12,8 @@ extension StoreModel {
         guard var batch = state.batches[id], batch.state != nil else { return .gone }
         if batch.isCancelled { return .cancelled }
         if state.releases[id] != nil { return .busy }
-        if !batch.output.isEmpty {
-            let holder = state.outputs[batch.output]
-            if let holder, holder != id, !overwrite { return .outputTaken(by: holder) }
-            if holder != id || overwrite {
-                state.outputs[batch.output] = id
-                let before = batch.settings["output.taken"].flatMap { Int($0) } ?? batch.submitted
-                batch.settings["output.taken"] = "\(max(now, before + 1))"
-                state.batches[id] = batch
-            }
-        }
+        if let holder = retake(id, overwrite) { return .outputTaken(by: holder) }
+        batch = state.batches[id]!
         let letters = reasons.map(\.letter)
         var (retried, notKept) = (0, 0)
         for number in operations where number <= batch.operations && batch.hasEnded(number) {
@@ -48,6 +40,25 @@ extension StoreModel {
         return .retried(photos: retried, notKept: notKept, next: nil)
     }
 
+    /// Takes the output folder of a batch for it once more; returns the batch that has it instead.
+    private mutating func retake(_ id: BatchID, _ insists: Bool) -> BatchID? {
+        let batch = state.batches[id]!
+        guard !batch.output.isEmpty else { return nil }
+        let holder = state.outputs[batch.output]
+        if let holder, holder != id, !insists { return holder }
+        if holder != id || insists {
+            take(batch.output, id)
+            state.batches[id]!.settings["output.taken"] = "\(state.taken)"
+        }
+        return nil
+    }
+
+    /// Gives an output folder to a batch.
+    mutating func take(_ output: String, _ id: BatchID) {
+        state.outputs[output] = id
+        state.taken = max(now, state.taken + 1)
+    }
+
     /// Begins a new round of a batch that has finished.
     private mutating func reopen(_ id: BatchID) {
         let batch = state.batches[id]!
@@ -68,10 +79,14 @@ extension StoreModel {
             return .grow(.differs)
         }
         if state.releases[id] != nil { return .grow(.busy) }
+        let first = (operations - 1) * batch.size
         if let last {
-            let first = (operations - 1) * batch.size
             guard last <= batch.size, first + last > photos else { return .refused }
             if batch.executing[operations] != nil { return .grow(.busy) }
+        }
+        if let holder = retake(id, false) { return .grow(.outputTaken(by: holder)) }
+        batch = state.batches[id]!
+        if let last {
             batch.queue.insert(operations)
             batch.entries[operations] = Message.entry(id, operations, last)
             batch.letters += Array(repeating: UInt8(ascii: "N"), count: first + last - photos)

@@ -65,7 +65,7 @@ struct StoreModel {
         }
         if !options.output.isEmpty {
             if let other = state.outputs[options.output], !overwrite { return .outputTaken(by: other) }
-            state.outputs[options.output] = id
+            take(options.output, id)
         }
         if !options.name.isEmpty { state.names[options.name] = id }
         var batch = BatchContent()
@@ -85,6 +85,7 @@ struct StoreModel {
         batch.state = .ready
         batch.submitted = now
         batch.feederSeen = now
+        if !options.output.isEmpty { batch.settings["output.taken"] = "\(state.taken)" }
         state.batches[id] = batch
         state.submissions[id] = now
         let waits = after.filter { state.batches[$0]!.state != .finished }

@@ -46,7 +46,10 @@ struct ControlGroup {
         }
         let quotas = values(of: "cpu", "cpu.cfs_quota_us", in: "/cpu").compactMap { Double($0) }
         let periods = values(of: "cpu", "cpu.cfs_period_us", in: "/cpu").compactMap { Double($0) }
-        return (second + zip(quotas, periods).filter { $0.0 > 0 && $0.1 > 0 }.map { $0 / $1 }).min()
+        let first = zip(quotas, periods).compactMap { (quota: Double, period: Double) -> Double? in
+            quota > 0 && period > 0 ? quota / period : nil
+        }
+        return (first + second).min()
     }
 
     /// What a file says in the group and in those above it, which limit it as well.

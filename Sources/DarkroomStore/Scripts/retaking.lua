@@ -1,0 +1,13 @@
+-- Included. Takes the output folder of the batch `id` with the hash `key` for it once more. Answers {'OUTPUT', batch id} where
+-- another batch has taken it since, unless `insists`. Expects `prefix`, `now` and `seen`.
+do
+    local output, taken = redis.call('HGET', key, 'output'), nil
+    if output and output ~= '' then
+        local holder = redis.call('HGET', prefix .. 'outputs', output)
+        if holder and holder ~= id and not insists then return {'OUTPUT', holder} end
+        if holder ~= id or insists then
+--#include taking.lua
+            redis.call('HSET', key, 'output.taken', taken)
+        end
+    end
+end
