@@ -73,7 +73,8 @@ public struct BatchFacts: Sendable, Equatable {
     public private(set) var damage: [String] = []
 
     /// The facts of a batch's hash and of its `reasons`; nil when the hash has no state: the batch is gone.
-    public init?(id: BatchID, fields: [String: String], reasons: [String: String]) {
+    /// - Parameter damage: what was found to be wrong before.
+    public init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)
         self.id = id
@@ -113,7 +114,7 @@ public struct BatchFacts: Sendable, Equatable {
         spent = stored.optionalNumber("spent") ?? 0
         feederSeen = stored.number("feeder.seen")
         feedDigest = stored.text("feed.digest") ?? ""
-        damage = stored.damage
+        damage = found + stored.damage
     }
 
     /// True while nothing of it may begin.

@@ -8,13 +8,19 @@ public struct BatchProblems: Sendable {
     private let cluster: ClusterSteering
     private let now: Int
     private let known: [BatchID: BatchFacts]
+    private let damaged: [BatchID: [String]]
 
     /// - Parameters:
     ///   - workers: those that Redis lists.
     ///   - cluster: what holds for all of them.
     ///   - now: in ms of the Redis clock.
     ///   - known: the batches that others may wait for; those that are missing count as going on.
-    public init(workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts]) {
+    ///   - damaged: what is wrong with batches beside ``BatchFacts/damage``.
+    public init(
+        workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts],
+        damaged: [BatchID: [String]] = [:]
+    ) {
+        self.damaged = damaged
         self.workers = workers.filter { $0.isLiving(now: now) }
         self.cluster = cluster
         self.now = now
@@ -56,10 +62,11 @@ public struct BatchProblems: Sendable {
         func add(_ code: BatchProblem.Code, _ text: String, _ remedy: String) {
             problems.append(BatchProblem(code, of: batch.id, text: text, remedy: remedy))
         }
-        guard batch.damage.isEmpty else {
+        let damage = batch.damage + (damaged[batch.id] ?? [])
+        guard damage.isEmpty else {
             add(
                 .damaged,
-                "it is damaged in Redis, so no worker runs it: \(HumanText.list(batch.damage))",
+                "it is damaged in Redis, so no worker runs it: \(HumanText.list(damage))",
                 "remove it with: darkroom forget \(batch.id) --force, and submit its list again")
             return problems
         }
@@ -172,6 +179,7 @@ extension BatchStore {
     /// What hinders batches, as it stands now. Reads the workers, the cluster's flags, and what the batches wait for.
     public func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
+        let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))
         var missing = Set(batches.flatMap(\.waitsFor)).filter { known[$0] == nil }
         while !missing.isEmpty {
             let found = try facts(of: missing.sorted())
@@ -179,6 +187,8 @@ extension BatchStore {
             missing = Set(found.flatMap(\.waitsFor)).filter { known[$0] == nil }
         }
         return BatchProblems(
-            workers: try workers(), cluster: try clusterSteering(), now: now, known: Array(known.values))
+            workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterSteering(),
+            now: now,
+            known: Array(known.values), damaged: damaged)
     }
 }

@@ -264,6 +264,7 @@ extension BatchStore {
         var operations: [ClaimedOperation] = []
         var steering: [BatchID: Steering] = [:]
         var invalid: [String] = []
+        var damaged: [BatchID: String] = [:]
         for element in reply.elements.dropFirst(8) {
             guard let list = element.array, list.count > 1, let name = list[0].string,
                 let text = list[1].string, let holds = Steering(text)
@@ -276,16 +277,21 @@ extension BatchStore {
             steering[batch] = holds
             for at in stride(from: 2, to: list.count - 3, by: 4) {
                 guard let number = list[at].operation, let letters = list[at + 1].bytes,
-                    let deaths = list[at + 2].number,
-                    let entry = list[at + 3].bytes
+                    let deaths = list[at + 2].number
                 else { throw reply.unexpected }
+                // The other operations of the answer are good. The lease of this one expires.
+                guard let entry = list[at + 3].bytes else {
+                    damaged[batch] = "operation \(number) has no entry"
+                    continue
+                }
                 let held = HeldOperation(batch: batch, number: number, fence: fence)
                 operations.append(ClaimedOperation(held: held, letters: letters, deaths: deaths, entry: entry))
             }
         }
         return Claimed(
             operations: operations, lost: try lost(reply, 2), next: try reply.string(3), version: try reply.int(4),
-            cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), steering: steering, invalid: invalid)
+            cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), steering: steering, invalid: invalid,
+            damaged: damaged)
     }
 
     private static func heartbeat(_ reply: ScriptReply) throws(StoreError) -> HeartbeatReply {

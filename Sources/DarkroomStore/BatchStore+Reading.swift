@@ -10,6 +10,15 @@ public struct WorkerFacts: Sendable, Equatable {
     public let seen: Int
     /// What it says of itself: host, pid, version, started, slots, what it runs, rates.
     public let fields: [String: String]
+    /// Batches that it refuses without saying so in its fields: those that ``BatchStore/workers(refusing:)`` was asked for.
+    public internal(set) var refusedToo: Set<BatchID> = []
+
+    /// A worker by what it says of itself.
+    public init(id: String, seen: Int, fields: [String: String]) {
+        self.id = id
+        self.seen = seen
+        self.fields = fields
+    }
 }
 
 /// An operation as `darkroom operations` shows it.
@@ -60,11 +69,17 @@ extension BatchStore {
     public func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
         var facts: [BatchFacts] = []
         let values = try read(
-            ids.flatMap { [RedisCommand("HGETALL", keys.batch($0)), RedisCommand("HGETALL", keys.reasons($0))] })
+            ids.flatMap { [RedisCommand("HGETALL", keys.batch($0)), RedisCommand("HGETALL", keys.reasons($0))] },
+            ofAnotherType: .null)
         for (position, id) in ids.enumerated() {
-            let fields = Self.fields(values[2 * position])
-            let reasons = Self.fields(values[2 * position + 1])
-            if let batch = BatchFacts(id: id, fields: fields, reasons: reasons) { facts.append(batch) }
+            let (batch, reasons) = (values[2 * position], values[2 * position + 1])
+            let damage = zip(["hash", "reasons"], [batch, reasons]).filter { $1 == .null }.map { name, _ in
+                "its \(name) has another type"
+            }
+            let fields = batch == .null ? ["state": BatchState.ready.rawValue] : Self.fields(batch)
+            if let batch = BatchFacts(id: id, fields: fields, reasons: Self.fields(reasons), damage: damage) {
+                facts.append(batch)
+            }
         }
         let waiting = facts.indices.filter { facts[$0].state == .waiting }
         for (position, needed) in zip(waiting, try dependencies(of: waiting.map { facts[$0].id })) {
@@ -75,10 +90,13 @@ extension BatchStore {
 
     /// When each of these batches took its output folder last, see ``BatchFacts/outputTaken``; those that are gone are left out.
     public func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
-        let values = try read(ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") })
+        let values = try read(
+            ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") }, ofAnotherType: .null)
         var taken: [BatchID: Int] = [:]
         for (id, value) in zip(ids, values) {
-            let numbers = (value.array ?? []).compactMap { $0.bytes.flatMap { Int(String(decoding: $0, as: UTF8.self)) } }
+            let numbers = (value.array ?? []).compactMap {
+                $0.bytes.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+            }
             taken[id] = numbers.first
         }
         return taken
@@ -86,7 +104,7 @@ extension BatchStore {
 
     /// The batches that each of these waits for, earliest submission first; none for one that is gone.
     public func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
-        try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }).map { value in
+        try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }, ofAnotherType: .null).map { value in
             (value.array ?? []).compactMap(\.batch).sorted()
         }
     }
@@ -94,6 +112,23 @@ extension BatchStore {
     /// The facts of a batch, nil when it is gone.
     public func facts(of id: BatchID) throws(StoreError) -> BatchFacts? {
         try facts(of: [id]).first
+    }
+
+    /// What is wrong with the types of the keys of batches: a phrase for each key.
+    func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
+        let wanted: [(name: String, type: String)] = [
+            ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"), ("deaths", "hash"),
+            ("failures", "hash"), ("dependencies", "set"), ("dependents", "set"),
+        ]
+        let types = try read(
+            ids.flatMap { id in wanted.map { RedisCommand("TYPE", "\(keys.batch(id)):\($0.name)") } })
+        var damage: [BatchID: [String]] = [:]
+        for (position, type) in types.enumerated() {
+            let (id, key) = (ids[position / wanted.count], wanted[position % wanted.count])
+            guard let found = type.string, found != key.type, found != "none" else { continue }
+            damage[id, default: []].append("its \(key.name) have another type")
+        }
+        return damage
     }
 
     /// The batch that a user names by its id, its name, or a unique prefix of its id. A name means the newest batch that
@@ -198,6 +233,26 @@ extension BatchStore {
             let fields = Self.fields($1).filter { $0.value.utf8.count <= StoredBounds.textBytes }
             return WorkerFacts(id: $0.id, seen: $0.seen, fields: fields)
         }
+    }
+
+    /// The workers that Redis lists, each with those of `batches` that it refuses.
+    public func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
+        var workers = try workers()
+        // One that has said all its refusals need not be asked.
+        let silent = workers.indices.filter {
+            (workers[$0].fields["refused"] ?? "").unicodeScalars.count >= WorkerFacts.mostRefusedText
+        }
+        guard !batches.isEmpty, !silent.isEmpty else { return workers }
+        let words = batches.map { [UInt8]($0.description) }
+        let values = try read(
+            silent.map { place in
+                RedisCommand(arguments: [[UInt8]("SMISMEMBER"), [UInt8](keys.refused(by: workers[place].id))] + words)
+            }, ofAnotherType: .null)
+        for (place, value) in zip(silent, values) {
+            let refused = zip(batches, value.array ?? []).filter { $1.number == 1 }
+            workers[place].refusedToo = Set(refused.map(\.0))
+        }
+        return workers
     }
 
     /// The webhooks that are due, the one that has been due for the longest time first, without the first `first` of them;

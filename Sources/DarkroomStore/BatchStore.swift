@@ -56,13 +56,18 @@ public final class BatchStore: Sendable {
     }
 
     /// Performs plain commands that change nothing in one pipeline and waits for their replies.
-    func read(_ commands: [RedisCommand]) throws(StoreError) -> [RedisValue] {
+    /// - Parameter ofAnotherType: the reply to a command whose key has another type than Darkroom gives it; nil where that is an error.
+    func read(_ commands: [RedisCommand], ofAnotherType: RedisValue? = nil) throws(StoreError) -> [RedisValue] {
         guard !commands.isEmpty else { return [] }
         var values: [RedisValue] = []
         for (command, result) in zip(commands, connection.call(commands)) {
             do {
                 values.append(try result.get())
             } catch {
+                if let ofAnotherType, error.serverErrorName == "WRONGTYPE" {
+                    values.append(ofAnotherType)
+                    continue
+                }
                 let words = command.arguments.prefix(2).map { String(decoding: $0, as: UTF8.self) }
                 throw StoreError(error, attempted: words.joined(separator: " "))
             }

@@ -132,6 +132,8 @@ public struct Claimed: Sendable, Equatable {
     public var steering: [BatchID: Steering]
     /// Ids that no batch may have, as Redis has them: what it hands out of these is left alone.
     public var invalid: [String] = []
+    /// What is wrong with batches of which an operation cannot be run.
+    public var damaged: [BatchID: String] = [:]
 }
 
 /// What heartbeat answers.

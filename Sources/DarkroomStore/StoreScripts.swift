@@ -34,6 +34,7 @@ enum StoreScripts {
     ]
 
     private static let includes: [String: [UInt8]] = [
+        "fields.lua": PackageResources.fields_lua,
         "time.lua": PackageResources.time_lua,
         "sound.lua": PackageResources.sound_lua,
         "ring.lua": PackageResources.ring_lua,

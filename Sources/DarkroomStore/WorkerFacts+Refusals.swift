@@ -7,10 +7,15 @@ extension WorkerFacts {
     /// Whether it was heard of lately; `now` is in ms of the Redis clock.
     public func isLiving(now: Int) -> Bool { now - seen <= Self.livesFor.wholeMilliseconds }
 
-    /// Why it does not take a batch; nil when it has not refused it.
+    /// The longest text in which a worker says what it refuses and why; of more refusals it has the beginning.
+    public static let mostRefusedText = 4000
+
+    /// Why it does not take a batch; nil when it has not refused it, as far as is known.
     public func refusal(of batch: BatchID) -> String? {
         // `<batch>: <reason>; <batch>: <reason>`, where a reason may have semicolons of its own.
-        guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else { return nil }
+        guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else {
+            return refusedToo.contains(batch) ? "it refuses too many batches to say why" : nil
+        }
         let rest = refused[found.upperBound...]
         let end = rest.firstRange(of: #/; \d{8}-\d{9}-[0-9a-f]{4}: /#)?.lowerBound ?? rest.endIndex
         return String(rest[..<end])

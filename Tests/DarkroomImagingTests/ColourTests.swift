@@ -102,7 +102,9 @@ import Testing
         let red = frame + [0x44, 0x01, 0]
         let blue = frame + [0x4C, 0x01, 0]
         let palette: [UInt8] = [255, 0, 0, 0, 0, 255]
-        let gif = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0] + palette + red + blue + [0x3B]
+        let head: [UInt8] = Array("GIF89a".utf8) + [1, 0, 1, 0, 0x80, 0, 0]
+        let end: [UInt8] = [0x3B]
+        let gif = Array([head, palette, red, blue, end].joined())
         let pixels = try PNG.pixels(of: develop(gif, Self.options).bytes)
         #expect((pixels.width, pixels.height) == (1, 1))
         #expect(Array(pixels[0, 0].prefix(3)) == [255, 0, 0])

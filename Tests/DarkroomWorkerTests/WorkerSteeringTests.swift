@@ -15,7 +15,7 @@ import Testing
     /// A worker that has heard everything up to version 5.
     private func upToDate() -> WorkerSteering {
         var steering = WorkerSteering()
-        steering.answered(5, sent: nil, cluster: ClusterSteering(), batches: [batch: Steering()])
+        steering.answered(5, sent: 0, cluster: ClusterSteering(), batches: [batch: Steering()])
         steering.heardAll(upTo: 5)
         return steering
     }

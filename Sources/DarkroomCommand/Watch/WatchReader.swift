@@ -49,7 +49,8 @@ struct WatchReader {
         }
         let now = try store.time()
         let batches = try watched.map { [try facts(of: $0)] } ?? allFacts(all: all, changed: changed)
-        let workers = try store.workers().filter { $0.isLiving(now: now) }
+        let open = batches.filter(\.isOpen).map(\.id)
+        let workers = try store.workers(refusing: open).filter { $0.isLiving(now: now) }
         var snapshot = WatchSnapshot(now: now, batches: batches, workers: workers)
         snapshot.cluster = try store.clusterSteering()
         if watched != nil {

@@ -83,7 +83,8 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         while true {
             switch window.next(packed: packed, isUrgent: true) {
             case .send(let numbers): send(numbers)
-            case .pause where !hasResumed:
+            // Where Redis was away, what it had of these operations it answers by the one that it expects.
+            case .pause where !hasResumed, .ask where !hasResumed:
                 window.resume()
                 hasResumed = true
             default: return

@@ -18,6 +18,7 @@ local prefix, worker, claim = KEYS[1], ARGV[1], tonumber(ARGV[2])
 local worker_key = prefix .. 'worker:' .. worker
 local last = redis.call('HMGET', worker_key, 'claim.number', 'claim.answer')
 if last[1] and claim < tonumber(last[1]) then return {'OLD'} end
+--#include fields.lua
 --#include time.lua
 local refused_key, left_out, at = worker_key .. ':refused', {}, 9
 if ARGV[8] == '1' then redis.call('UNLINK', refused_key) end
@@ -42,7 +43,7 @@ if last[1] and claim == tonumber(last[1]) then
     local mine = worker .. ' ' .. string.format('%.0f', fence) .. ' '
     for id in words do
         local key, number = prefix .. 'batch:' .. id, words()
-        local b, from, to, sound = redis.call('HMGET', key, 'state', 'size', 'photos'), 2, 3, nil
+        local b, from, to, sound = fields(key, 'state', 'size', 'photos'), 2, 3, nil
 --#include sound.lua
         local holder = b[1] and sound and redis.call('HGET', key .. ':executing', number)
         if holder and string.sub(holder, 1, #mine) == mine then
@@ -82,7 +83,7 @@ else
                 local id = ids[open[n]]
                 looked = looked + 1
                 local key = prefix .. 'batch:' .. id
-                local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', 'focus.first', 'focus.last', 'focus.only')
+                local b = fields(key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', 'focus.first', 'focus.last', 'focus.only')
                 local from, to, sound, count = 2, b[8] and 9 or 7, nil, 0
 --#include sound.lua
                 local size = tonumber(b[2])
@@ -91,15 +92,18 @@ else
                     if #answer == 1 then share = math.max(share, 1) elseif share == 0 and photos_left >= size then share = 1 end
                     count = math.min(share, operations_left)
                 end
-                local popped, focus_first, focus_last = {}, nil, nil
+                local taken, popped, focus_first, focus_last = {}, {}, nil, nil
                 if count > 0 and b[8] then
                     focus_first, focus_last = math.floor(b[8] / size) + 1, math.floor(b[9] / size) + 1
-                    popped = redis.call('ZRANGEBYSCORE', key .. ':queue', focus_first, focus_last, 'LIMIT', 0, count)
-                    if #popped > 0 then redis.call('ZREM', key .. ':queue', unpack(popped)) end
+                    taken = redis.call('ZRANGEBYSCORE', key .. ':queue', focus_first, focus_last, 'LIMIT', 0, count)
+                    if #taken > 0 then redis.call('ZREM', key .. ':queue', unpack(taken)) end
                 end
-                if #popped < count and focused == '' and b[10] ~= '1' then
-                    local rest = redis.call('ZPOPMIN', key .. ':queue', count - #popped)
-                    for j = 1, #rest, 2 do popped[#popped + 1] = rest[j] end
+                if #taken < count and focused == '' and b[10] ~= '1' then
+                    local rest = redis.call('ZPOPMIN', key .. ':queue', count - #taken)
+                    for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
+                end
+                for _, number in ipairs(taken) do  -- what is no operation of the batch is dropped
+                    if string.find(number, '^%d+$') and tonumber(number) >= 1 and tonumber(number) <= tonumber(b[4]) then popped[#popped + 1] = number end
                 end
                 if #popped > 0 then
                     local numbers, holders, leases = {}, {}, {}
@@ -176,7 +180,7 @@ for _, h in ipairs(handed) do
         for j = i, run do
             batch[#batch + 1] = numbers[j]
             batch[#batch + 1] = string.sub(letters, (j - i) * size + 1, (j - i + 1) * size)
-            batch[#batch + 1] = tonumber(deaths[j] or 0)
+            batch[#batch + 1] = math.min(math.max(tonumber(deaths[j] or 0) or 0, 0), 1000000)
             batch[#batch + 1] = entries[j]
         end
         i = run + 1

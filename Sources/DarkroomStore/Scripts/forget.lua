@@ -4,8 +4,9 @@
 -- ARGV[1] batch id  [2] '1': also one that is not finished
 -- {'OK'} forgotten  {'MORE'} call again  {'GONE'}  {'UNFINISHED', state}
 local prefix, id = KEYS[1], ARGV[1]
+--#include fields.lua
 if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then return {'GONE'} end
-local state = redis.call('HGET', prefix .. 'batch:' .. id, 'state')
+local state = fields(prefix .. 'batch:' .. id, 'state')[1]
 if state and state ~= 'finished' and ARGV[2] ~= '1' then return {'UNFINISHED', state} end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)

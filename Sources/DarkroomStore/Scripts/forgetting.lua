@@ -1,7 +1,12 @@
 -- Included. One step of forgetting the batch `id` as a whole: first its state goes, so that nobody writes to it any more,
 -- and `forgotten` notes its id, the newest 10,000 of them; then at most 100 of what waits for it, of what it waits for, and of the leases of its operations that execute, and with
--- the last of them everything else. Sets `forgotten`. Expects `prefix` and `now`.
+-- the last of them everything else. Keys of another type than Darkroom gives them
+-- go at once. Sets `forgotten`. Expects `prefix`, `now` and `fields`.
 local key = prefix .. 'batch:' .. id
+for suffix, wanted in pairs(types) do
+    local found = redis.call('TYPE', key .. suffix).ok
+    if found ~= wanted and found ~= 'none' then redis.call('UNLINK', key .. suffix) end
+end
 local facts = redis.call('HMGET', key, 'priority', 'output', 'round', 'name')
 redis.call('HDEL', key, 'state')
 redis.call('ZADD', prefix .. 'forgotten', 'NX', now, id)
@@ -9,10 +14,12 @@ redis.call('ZREMRANGEBYRANK', prefix .. 'forgotten', 0, -10001)
 local released
 --#include releasing.lua
 for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. ':dependencies', 100)) do
-    redis.call('SREM', prefix .. 'batch:' .. awaited .. ':dependents', id)
+    if redis.call('TYPE', prefix .. 'batch:' .. awaited .. ':dependents').ok == 'set' then
+        redis.call('SREM', prefix .. 'batch:' .. awaited .. ':dependents', id)
+    end
     redis.call('SREM', key .. ':dependencies', awaited)
 end
-if facts[1] then redis.call('ZREM', prefix .. 'ready:' .. facts[1], id) end
+for _, priority in ipairs({'veryLow', 'low', 'normal', 'high', 'veryHigh'}) do redis.call('ZREM', prefix .. 'ready:' .. priority, id) end
 local operations = redis.call('HRANDFIELD', key .. ':executing', 100)
 for _, operation in ipairs(operations) do
     redis.call('ZREM', prefix .. 'leases', id .. '/' .. operation)

@@ -11,6 +11,7 @@
 --     more: 1 when the housekeeping has more to do, so that another heartbeat at once is welcome
 --     turn: that of the rings, which grows whenever a batch enters one
 local prefix, worker = KEYS[1], ARGV[1]
+--#include fields.lua
 --#include time.lua
 local at = 3 + 2 * ARGV[2]
 if worker ~= '' and at > 3 then redis.call('HSET', prefix .. 'worker:' .. worker, unpack(ARGV, 3, at - 1)) end
@@ -23,7 +24,7 @@ local steerings, letters, webhooks = {version, cluster}, {}, {}
 for _, batch in ipairs(named) do
     local id, numbers = batch[1], batch[2]
     local key = prefix .. 'batch:' .. id
-    local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'count.cancelled')
+    local b = fields(key, 'state', 'size', 'photos', 'count.cancelled')
     if b[1] then
         local steering
 --#include steering.lua
@@ -42,7 +43,7 @@ for _, batch in ipairs(named) do
 end
 local due = redis.call('ZRANGEBYSCORE', prefix .. 'webhooks', '-inf', now, 'WITHSCORES', 'LIMIT', 0, 10)
 for i = 1, #due, 2 do
-    local url = redis.call('HGET', prefix .. 'batch:' .. (string.match(due[i], '^(.*) %d+$') or ''), 'webhook')
+    local url = fields(prefix .. 'batch:' .. (string.match(due[i], '^(.*) %d+$') or ''), 'webhook')[1]
     if url then
         webhooks[#webhooks + 1] = due[i]
         webhooks[#webhooks + 1] = tonumber(due[i + 1])

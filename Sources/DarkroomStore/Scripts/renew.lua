@@ -1,14 +1,14 @@
 -- Included. Renews the operations that the caller names from ARGV[at]: the number of batches, then for each its id, the
 -- number of operations and for each operation its number and fence. Sets `lost`, a list of batch id, operation, fence, ...
 -- of those that are no longer held by `worker` under that fence, and `named`, for each batch its id and the numbers of
--- those that are. Expects `prefix` and `attended`.
+-- those that are. Expects `prefix`, `attended` and `fields`.
 local lost, named = {}, {}
 local batches = tonumber(ARGV[at])
 at = at + 1
 for _ = 1, batches do
     local id, count = ARGV[at], tonumber(ARGV[at + 1])
     local key = prefix .. 'batch:' .. id
-    local b, from, to, sound = redis.call('HMGET', key, 'size', 'photos', 'lease', 'state'), 1, 3, nil
+    local b, from, to, sound = fields(key, 'size', 'photos', 'lease', 'state'), 1, 3, nil
 --#include sound.lua
     local numbers, renewals, mine_still = {}, {}, {}
     for i = 1, count do numbers[i] = ARGV[at + 2 * i] end

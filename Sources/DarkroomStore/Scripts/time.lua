@@ -1,9 +1,19 @@
 -- Included. Sets `now`, the Redis clock in ms, and `attended`, the time in which leases are counted: it grows by what
 -- passed since the last claim or heartbeat of anybody, by 3 s at most and by 0 when the clock went back; in the same way the
 -- field `aged` of `control`, the time in which batches are retained, by 6 h at most.
+--
+-- Every claim and heartbeat passes here, so this is where the counters of `control` are put right when something else than
+-- Darkroom has written them: one that is damaged goes on from `now`, which no count of changes reaches.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-local counted = redis.call('HMGET', prefix .. 'control', 'seen', 'attended', 'aged')
+local counters = {'seen', 'attended', 'aged', 'claims', 'turn', 'version', 'dependencies', 'taken'}
+local counted = redis.call('HMGET', prefix .. 'control', unpack(counters))
+for i = 1, #counters do
+    if counted[i] and not (string.find(counted[i], '^%d+$') and tonumber(counted[i]) <= 4503599627370496) then
+        counted[i] = tostring(now)
+        redis.call('HSET', prefix .. 'control', counters[i], now)
+    end
+end
 local passed = math.max(now - (tonumber(counted[1]) or now), 0)
 local attended = (tonumber(counted[2]) or 0) + math.min(passed, 3000)
 local aged = (tonumber(counted[3]) or 0) + math.min(passed, 21600000)

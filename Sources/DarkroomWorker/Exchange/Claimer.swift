@@ -81,6 +81,9 @@ final class Claimer: Sendable {
                     "operations left alone, no batch may have this id; something else than Darkroom wrote to Redis",
                     key: "invalid id", [.batch: .text(name)])
             }
+            for (batch, damage) in claimed.damaged {
+                refuse(batch, "it is damaged in Redis: \(damage)", until: .time)
+            }
             if let first = claimed.operations.first?.held {
                 let operations = claimed.operations.map { "\($0.held.batch)/\($0.held.number)" }
                 core.logger.debug(
@@ -126,7 +129,7 @@ final class Claimer: Sendable {
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
             let held = core.renewed.operations
-            let known = core.withLedger { $0.steering.known }
+            let highest = core.withLedger { $0.steering.highest }
             let photos = core.withLedger { $0.photosToClaim(from: claim.lowest) }
             let refusals = core.refusals.withLock { $0.changes }
             let call = core.store.claim(
@@ -141,13 +144,18 @@ final class Claimer: Sendable {
                     core.refusals.withLock { $0.told(refusals, count: claimed.refusals) }
                     core.steer {
                         $0.answered(
-                            claimed.version, sent: known, cluster: claimed.cluster, batches: claimed.steering)
+                            claimed.version, sent: highest, cluster: claimed.cluster, batches: claimed.steering)
                     }
                     return claimed
                 }
             } catch {
                 // The heart finds out when Redis is back, and renews first.
                 core.redisFailed(error)
+                if error.code == .unexpectedReply {
+                    // The same number would get the same answer. What was handed out comes back when its lease expires.
+                    core.claimSignal.wait(timeout: .seconds(1))
+                    return nil
+                }
                 repeat {
                     core.claimSignal.wait(timeout: .seconds(1))
                 } while !core.leaving.isSet && !core.claimsEnd.isSet && !core.heartBeats.withLock { $0 }

@@ -78,7 +78,7 @@ final class Heart: Sendable {
     /// Sends a heartbeat and takes what it tells.
     /// - Returns: true when another at once is welcome.
     private func beat() throws(StoreError) -> Bool {
-        let known = core.withLedger { $0.steering.known }
+        let highest = core.withLedger { $0.steering.highest }
         let (held, left) = core.renewed
         if left > 0 {
             core.logger.error(
@@ -93,7 +93,7 @@ final class Heart: Sendable {
         core.lost(replies.flatMap(\.lost))
         core.steer { steering in
             for reply in replies {
-                steering.answered(reply.version, sent: known, cluster: reply.cluster, batches: reply.steering)
+                steering.answered(reply.version, sent: highest, cluster: reply.cluster, batches: reply.steering)
             }
             // What changed between two parts of the answer may have been missed in the first.
             if let first = replies.first { steering.heardAll(upTo: first.version) }

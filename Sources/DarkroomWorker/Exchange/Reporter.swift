@@ -82,11 +82,11 @@ final class Reporter: Sendable {
                 bytesOut: report.bytesOut, failures: report.failures)
         }
         var isComplete = failures.isEmpty
-        let known = core.withLedger { $0.steering.known }
+        let highest = core.withLedger { $0.steering.highest }
         for (report, result) in zip(ready, core.store.results(of: calls)) {
             waiting.remove(report.held)
             do throws(StoreError) {
-                settle(report, try result.get(), known)
+                settle(report, try result.get(), highest)
             } catch {
                 core.redisFailed(error)  // what is reported twice counts once
                 isComplete = false
@@ -95,10 +95,10 @@ final class Reporter: Sendable {
         return isComplete
     }
 
-    private func settle(_ report: WorkerLedger.Report, _ reply: ReportReply, _ known: Int?) {
+    private func settle(_ report: WorkerLedger.Report, _ reply: ReportReply, _ highest: Int) {
         switch reply {
         case .accepted(let ended, let letters, let version):
-            if version != known { core.steer { $0.answered(version, sent: known) } }
+            if version != highest { core.steer { $0.answered(version, sent: highest) } }
             guard !ended else { return end(report.held, report) }
             core.withLedger { $0.reported(report, now: .now) }
             if let letters { core.adopt(letters, of: report.held) }

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomModel
+import DarkroomStore
 import Foundation
 
 /// What a worker says of itself with every heartbeat.
@@ -27,7 +28,7 @@ struct WorkerDescription {
             ("filtering", String(running.filtrations)), ("bytes.held", String(bytesHeld)), ("photos", String(done)),
             ("rate", String(core.rate.photosPerSecond(done: done))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
-            ("refused", String(refusals.prefix(10_000))),
+            ("refused", String(String.UnicodeScalarView(refusals.unicodeScalars.prefix(WorkerFacts.mostRefusedText)))),
         ]
     }
 }

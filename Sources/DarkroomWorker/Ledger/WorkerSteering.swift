@@ -52,11 +52,14 @@ struct WorkerSteering {
 
     // MARK: Answers
 
-    /// Takes what an answer shows as of `version`; `sent` is what was ``known`` when it was asked for.
+    /// Takes what an answer shows as of `version`; `sent` is what was ``highest`` when it was asked for.
+    ///
+    /// A hint is published after its change. So an answer to a later question that shows less means that Redis has lost changes, or that
+    /// the hint was none of Darkroom's.
     mutating func answered(
-        _ version: Int, sent: Int?, cluster: ClusterSteering? = nil, batches: [BatchID: Steering] = [:]
+        _ version: Int, sent: Int, cluster: ClusterSteering? = nil, batches: [BatchID: Steering] = [:]
     ) {
-        if let sent, version < sent { goBack(to: version) }
+        if version < sent { goBack(to: version) }
         highest = max(highest, version)
         // An answer that is merely older than a hint that came meanwhile says nothing new of what the hint was about.
         if let cluster, clusterVersion <= version {

@@ -140,8 +140,9 @@ import Testing
 
     @Test func warnsOnceOfTextThatIsNoUTF8() throws {
         let folder = try TemporaryFolder()
-        let list =
-            Array("name,url\nM".utf8) + [0xfc] + Array("n,http://h/a\nK".utf8) + [0xf6] + Array("ln,http://h/b\n".utf8)
+        var list: [UInt8] = Array("name,url\nM".utf8) + [0xfc]
+        list += Array("n,http://h/a\nK".utf8) + [0xf6]
+        list += Array("ln,http://h/b\n".utf8)
         let remarks = Locked<[String]>([])
         let reader = try PhotoListReader(folder.write("list.csv", list)) { remark in
             remarks.withLock { $0.append(remark) }

@@ -152,6 +152,9 @@ import Testing
         }
         let start = list.count
         func number(_ value: Int) -> [UInt8] { (0..<8).map { UInt8(truncatingIfNeeded: value >> (56 - 8 * $0)) } }
-        return list + table + [0, 0, 0, 0, 0, 0, 2, 1] + number(objects.count) + number(0) + number(start)
+        list += table
+        list += [0, 0, 0, 0, 0, 0, 2, 1]
+        for value in [objects.count, 0, start] { list += number(value) }
+        return list
     }
 }

@@ -190,6 +190,7 @@ extension Answer: CustomStringConvertible {
         "retry: some", "retry: some, not kept", "retry: none", "retry: none, not kept", "retry: cancelled",
         "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone",
         "webhook: taken", "grow: grown", "grow: gone", "grow: cancelled", "grow: differs", "grow: busy",
+        "grow: output taken",
         "webhook: moved", "webhook: settled", "webhook: not settled", "done", "refused",
     ]
 
