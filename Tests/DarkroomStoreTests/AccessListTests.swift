@@ -53,7 +53,8 @@ import Testing
     private static let beside: [String: Set<String>] = [
         "worker": ["publish", "time", "hget", "hgetall", "hmget", "getrange", "zmscore"],
         "coordinator": [
-            "wait", "time", "type", "getrange", "hget", "hgetall", "hmget", "smembers", "smismember", "zmscore", "zrange",
+            "wait", "time", "type", "getrange", "hget", "hgetall", "hmget", "smembers", "smismember", "zmscore",
+            "zrange",
             "zrevrange",
         ],
     ]
