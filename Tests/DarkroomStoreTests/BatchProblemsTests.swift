@@ -55,6 +55,15 @@ import Testing
         }
     }
 
+    /// A worker has no room to say why it refuses a thousand batches; which these are is in Redis.
+    @Test func aRefusalThatIsNotSaidIsKnownToo() throws {
+        let batch = try batch(Self.first)
+        var worker = WorkerFacts(id: "w", seen: Self.now - 1000, fields: ["refused": "\(Self.second): no room"])
+        worker.refusedToo = [Self.first]
+        let problems = BatchProblems(workers: [worker], cluster: ClusterSteering(), now: Self.now, known: [])
+        #expect(problems.of(batch).map(\.code) == [.refused])
+    }
+
     @Test func whyNobodyTakesItHasACode() throws {
         let batch = try batch(Self.first)
         func code(_ refused: String?) throws -> BatchProblem.Code? {
@@ -64,6 +73,7 @@ import Testing
         #expect(try code("\(Self.first): its output /a is not below a folder of --outputs-under") == .optionMissing)
         #expect(try code("\(Self.first): its output folder is not seen here: /a is missing") == .folderMissing)
         #expect(try code("\(Self.first): /a: No space left on device; make room") == .diskFull)
+        #expect(try code("\(Self.first): /a: batch \(Self.second) has taken the folder") == .folderTaken)
         #expect(try code("\(Self.first): no such filter") == .refused)
         #expect(try code("\(Self.second): no such filter") == nil)
     }

@@ -113,6 +113,84 @@ import Testing
         #expect(try test.claim().count == 2)
     }
 
+    /// The keys of a batch, each replaced by one of another type, while an operation is held and another batch waits for it.
+    @Test(arguments: [
+        "", ":states", ":operations", ":queue", ":executing", ":deaths", ":failures", ":reasons", ":dependencies",
+        ":dependents",
+    ]) func aKeyOfAnotherTypeHindersNoOtherBatch(_ suffix: String) throws {
+        let test = try TestStore()
+        let damaged = try test.submit("damaged", operations: 4) { $0.webhook = "http://example.org" }
+        let held = try test.claim(operations: 1)
+        _ = try test.submit("dependent", operations: 1, after: [damaged])
+        let key = test.store.keys.batch(damaged) + suffix
+        try test.command("UNLINK", key)
+        if suffix == ":states" { try test.command("HSET", key, "x", "y") } else { try test.command("SET", key, "x") }
+        for place in ["expiring", "releases", "webhooks"] {
+            try test.command("ZADD", test.store.keys.prefix + place, "0", place == "webhooks" ? "damaged 1" : "damaged")
+        }
+        let sound = try test.submit("sound", operations: 2)
+        #expect(try test.store.facts(of: [damaged, sound]).map(\.id).contains(sound))
+        if let facts = try test.store.facts(of: damaged) {
+            let problems = try test.store.problems(of: [facts], now: try test.store.time()).of(facts)
+            #expect(problems.first?.code == .damaged, "\(suffix): \(problems)")
+        }
+        // The type is met by a claim, a heartbeat, an expired lease, a release, and a batch whose time has come.
+        try test.pass(seconds: 100)
+        for _ in 1...3 { _ = try test.store.perform(test.store.heartbeat(worker: "worker", held: held.map(\.held))) }
+        try test.develop()
+        #expect(try test.store.facts(of: sound)?.state == .finished)
+        while try test.store.perform(test.store.forget(damaged, unfinished: true)) == .more {}
+        #expect(try test.store.facts(of: damaged) == nil)
+        #expect(try test.command("EXISTS", key) == .integer(0))
+    }
+
+    /// What cannot be read of one operation is that operation's, or its batch's, damage.
+    @Test func anOperationThatCannotBeReadHindersNoOther() throws {
+        let numbers = ["99999999999", "0", "-1", "1.5", "abc", "5"]
+        let changes =
+            [
+                ["HDEL", ":operations", "1"], ["HSET", ":deaths", "1", "9223372036854775807"],
+                ["HSET", ":deaths", "1", "-5"],
+            ]
+            + numbers.map { ["ZADD", ":queue", "0", $0] }
+        for change in changes {
+            let test = try TestStore()
+            let damaged = try test.submit("damaged", operations: 4)
+            let sound = try test.submit("sound", operations: 2)
+            let words = [change[0], test.store.keys.batch(damaged) + change[1]] + change.dropFirst(2)
+            _ = try test.store.connection.call(.init(arguments: words.map { Array($0.utf8) }))
+            let reply = try test.store.perform(test.store.claim(worker: "worker", number: 1))
+            guard case .claimed(let claimed) = reply else { throw TestFailure(description: "OLD") }
+            #expect(claimed.operations.filter { $0.held.batch == sound }.count == 2, "\(change)")
+            let numbers = claimed.operations.filter { $0.held.batch == damaged }.map(\.held.number)
+            #expect(Set(numbers).isSubset(of: [1, 2, 3, 4]), "\(change): \(numbers)")
+            #expect(claimed.damaged == (change[0] == "HDEL" ? [damaged: "operation 1 has no entry"] : [:]), "\(change)")
+        }
+    }
+
+    /// Whatever somebody writes to the counters of the whole cluster.
+    @Test(arguments: ["claims", "version", "turn", "attended", "aged", "seen", "dependencies", "taken"])
+    func aDamagedCounterIsPutRight(_ field: String) throws {
+        for value in Self.values + ["9007199254740993", "100000000000000000000"] {
+            let test = try TestStore()
+            let id = try test.submit("batch", operations: 2) { $0.output = "/photos" }
+            try test.command("HSET", test.store.keys.control, field, value)
+            for number in 1...2 {
+                let claimed = try test.claim(operations: 1)
+                #expect(claimed.map(\.held.number) == [number], "\(field) is \(value)")
+                #expect(claimed.allSatisfy { StoredBounds.numbers.contains($0.held.fence) })
+                try test.report(claimed[0].held, "FFF")
+            }
+            #expect(try test.store.facts(of: id)?.state == .finished)
+            _ = try test.store.perform(test.store.suspend(nil, .everything, true))
+            var options = BatchOptions()
+            options.output = "/photos"
+            #expect(try test.store.perform(test.store.submit("next", options, overwrite: true)).isSubmitted)
+            try test.heartbeat("worker")
+            _ = try test.state()
+        }
+    }
+
     @Test func factsOfABatchWithoutDamageHaveNone() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 2) { $0.retain = nil }

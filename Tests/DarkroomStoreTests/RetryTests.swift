@@ -169,4 +169,40 @@ import Testing
         #expect(try test.state().outputs == ["/photos": first])
         #expect(try test.store.perform(test.store.submit("third", options)) == .outputTaken(by: first))
     }
+
+    /// Also when the clock of Redis goes back, and above what another Redis has written into the folder.
+    @Test func theNumberOfATakenFolderOnlyGrows() throws {
+        let test = try TestStore()
+        var options = BatchOptions()
+        options.output = "/photos"
+        let ahead = try test.store.time() + 3_600_000
+        try test.command("HSET", test.store.keys.control, "taken", "\(ahead)")
+        var taken: [Int] = []
+        for name: BatchID in ["first", "second"] {
+            #expect(try test.store.perform(test.store.submit(name, options, overwrite: true)).isSubmitted)
+            taken.append(try #require(try test.store.facts(of: name)).outputTaken)
+        }
+        #expect(taken == [ahead + 1, ahead + 2])
+        let seen = ahead + 50_000
+        #expect(try test.store.perform(test.store.submit("third", options, overwrite: true, above: seen)).isSubmitted)
+        #expect(try test.store.outputsTaken(by: ["third", "gone"]) == ["third": seen + 1])
+        _ = try test.store.perform(test.store.retry("first", overwrite: true, above: seen + 100))
+        #expect(try test.store.outputsTaken(by: ["first"]) == ["first": seen + 101])
+    }
+
+    @Test func aBatchWhoseFolderAnotherHasTakenDoesNotGrow() throws {
+        let test = try TestStore()
+        let first = try test.submit("first", operations: 2) { $0.output = "/photos" }
+        try test.develop()
+        var options = BatchOptions()
+        options.output = "/photos"
+        #expect(try test.store.perform(test.store.submit("second", options, overwrite: true)).isSubmitted)
+        let before = try test.state()
+        let grow = test.store.grow(first, fed: (2, 6, "digest 2"), last: nil)
+        #expect(try test.store.perform(grow) == .outputTaken(by: "second"))
+        #expect(try test.state() == before, "nothing was written")
+        _ = try test.store.perform(test.store.forget("second", unfinished: true))
+        #expect(try test.store.perform(grow) == .grown)
+        #expect(try test.state().outputs == ["/photos": first])
+    }
 }

@@ -82,6 +82,21 @@ import Testing
         #expect(isNews && steering.known == 3)
     }
 
+    /// A hint that no change of Redis is behind, or one that a failover lost before this worker had heard of those below it.
+    @Test func aHintThatRedisDoesNotConfirmIsForgotten() {
+        var steering = upToDate()
+        var cluster = ClusterSteering()
+        cluster.isSuspended = true
+        _ = steering.heard(9_007_199_254_740_992, batch: (batch, suspended()), cluster: cluster)
+        #expect(steering.cluster.isSuspended && steering.needsBeat)
+        let asked = steering.highest
+        steering.answered(5, sent: asked, cluster: ClusterSteering(), batches: [batch: suspended(false)])
+        steering.heardAll(upTo: 5)
+        #expect(!steering.cluster.isSuspended && !steering.batch(batch).isSuspended && !steering.needsBeat)
+        let isNews = steering.heard(6, batch: (batch, suspended()))
+        #expect(isNews && steering.known == 6 && steering.batch(batch).isSuspended)
+    }
+
     @Test func clusterHintsKeepTheirOrderToo() {
         var steering = upToDate()
         var cluster = ClusterSteering()
