@@ -124,7 +124,7 @@ import Testing
         let small = PNG.file(Pixels.gradient(width: 9, height: 9))
         for (width, height) in [(20_000, 20_000), (1_000_000, 1_000_000), (0x7FFF_FFFF, 0x7FFF_FFFF)] {
             let header = PNG.header(width: width, height: height, bands: 3, bits: 8)
-            let png = signature + header + small.dropFirst(8 + header.count)
+            let png = signature + header + Array(small.dropFirst(8 + header.count))
             let error = Self.failure(png)
             #expect(error?.code == .tooManyPixels, "\(width): \(String(describing: error))")
         }

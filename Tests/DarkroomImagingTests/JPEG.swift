@@ -77,7 +77,7 @@ enum JPEG {
             let length = marker.bytes.count + 2
             return [0xFF, marker.code, UInt8(length >> 8), UInt8(length & 255)] + marker.bytes
         }
-        return file.prefix(2) + inserted + file.dropFirst(2)
+        return Array(file.prefix(2)) + inserted + Array(file.dropFirst(2))
     }
 
     /// An APP1 marker's bytes: camera, orientation and, when asked for, a thumbnail.

@@ -157,7 +157,7 @@ import Testing
             let test = try TestStore()
             let damaged = try test.submit("damaged", operations: 4)
             let sound = try test.submit("sound", operations: 2)
-            let words = [change[0], test.store.keys.batch(damaged) + change[1]] + change.dropFirst(2)
+            let words = [change[0], test.store.keys.batch(damaged) + change[1]] + Array(change.dropFirst(2))
             _ = try test.store.connection.call(.init(arguments: words.map { Array($0.utf8) }))
             let reply = try test.store.perform(test.store.claim(worker: "worker", number: 1))
             guard case .claimed(let claimed) = reply else { throw TestFailure(description: "OLD") }

@@ -230,5 +230,6 @@ func gzipped(_ bytes: [UInt8]) -> [UInt8] {
     let trailer = [checksum, UInt32(bytes.count)].flatMap { word in
         (0..<4).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) }
     }
-    return [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3] + Deflate.compress(bytes).dropFirst(2).dropLast(4) + trailer
+    let header: [UInt8] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3]
+    return header + Array(Deflate.compress(bytes).dropFirst(2).dropLast(4)) + trailer
 }
