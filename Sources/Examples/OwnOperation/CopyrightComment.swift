@@ -22,6 +22,6 @@ struct CopyrightComment: PhotoOperation {
         let comment = Array("\(photo.record.name), (c) \(owner)".utf8.prefix(65_533))
         let length = comment.count + 2
         let segment = [0xFF, 0xFE, UInt8(length >> 8), UInt8(length & 0xFF)] + comment
-        return photo.bytes[..<2] + segment + photo.bytes[2...]
+        return Array(photo.bytes.prefix(2)) + segment + Array(photo.bytes.dropFirst(2))
     }
 }
