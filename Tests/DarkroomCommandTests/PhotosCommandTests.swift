@@ -62,19 +62,30 @@ struct PhotosCommandTests {
         #expect(lines == (0..<1100).map { "\($0)\tnew\t\tphoto \($0)\t\thttp://photos.example/\($0)\t" })
     }
 
-    @Test func aBatchThatIsForgottenWhileItIsListedIsAnError() throws {
+    /// Within the first part of the manifest, where names are missing then, and between two, where letters are.
+    @Test(arguments: [(100, 1), (3000, 999)])
+    func aBatchThatIsForgottenWhileItIsListedIsAnError(count: Int, listedBefore: Int) throws {
         let queue = try Queue()
-        let id = try queue.submit((0..<3000).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
+        let id = try queue.submit((0..<count).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
         var listing = PhotoListing(try queue.store.batch(named: "\(id)"), in: queue.store) { _ in true }
         var listed = 0
         let error = expectError(CommandError.self) {
             try listing.forEach { _ in
                 listed += 1
-                guard listed == 1 else { return }
+                guard listed == listedBefore else { return }
                 while try queue.store.perform(queue.store.forget(id, unfinished: true)) == .more {}
             }
         }
-        #expect(listed < 3000 && error?.description.contains("was forgotten while its photos were listed") == true)
+        #expect(listed < count && error?.description.contains("was forgotten while its photos were listed") == true)
+    }
+
+    @Test(arguments: ["photos", "operations"]) func lettersThatRedisHasLostAreAnError(_ command: String) throws {
+        let queue = try Queue()
+        let id = try queue.submit((0..<4).map { "http://photos.example/\($0)" }) { $0.operationSize = 2 }
+        _ = try queue.store.connection.call(.init("SET", queue.store.keys.states(id), "N"))
+        let outcome = try queue.run(command, "\(id)")
+        #expect(outcome.status == 1)
+        #expect(outcome.standardError.contains("lost the states of 3 photos while its \(command) were listed"))
     }
 
     @Test func damagedFailuresAreLeftOut() throws {

@@ -52,4 +52,21 @@ import Testing
         #expect((facts.counts.failed, facts.round) == (4, 1))
         #expect(try queue.store.entry(of: id, operation: 1) == nil)
     }
+
+    @Test func batchWhoseFolderAnotherHasTakenIsRetriedOnlyWhereThatIsSaid() throws {
+        let list = try scratch.write("list.txt", "http://photos.example/0\n")
+        func submit(_ more: String...) throws -> String {
+            let arguments = ["submit", list, "-o", scratch.path("out"), "--namespace", queue.namespace] + more
+            let outcome = try Program(arguments, environment: queue.environment).outcome()
+            return try #require(outcome.lines.first, "\(outcome)")
+        }
+        let first = try submit()
+        try queue.develop("i", writesManifest: false)
+        let second = try submit("--overwrite")
+        let refused = try queue.run("retry", first)
+        #expect(refused.status == 1)
+        #expect(refused.standardError.contains("batch \(second) has taken its output folder; say --overwrite"))
+        let outcome = try queue.run("retry", first, "--overwrite")
+        #expect(outcome.status == 0 && outcome.standardOutput.contains("1 failed photo of batch \(first) runs again"))
+    }
 }

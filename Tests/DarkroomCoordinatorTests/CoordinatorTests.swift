@@ -66,6 +66,32 @@ import Testing
         #expect(try names(of: batch) == (0..<1300).map { "photo \($0)" })
     }
 
+    @Test func whatTheWindowHadNoRoomForIsFedWhileTheListPauses() throws {
+        let id = Locked<BatchID?>(nil)
+        let list = SampleList(count: 5) { [store] index in
+            guard index == 4, let batch = id.withLock({ $0 }) else { return }
+            let deadline = ContinuousClock.now + .seconds(30)
+            for number in 1...2 {
+                while try store.facts(of: batch)?.operations != number {
+                    try #require(ContinuousClock.now < deadline, "operation \(number) waits for the list to go on")
+                    _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
+                }
+                guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: number)) else {
+                    return
+                }
+                for held in claimed.operations.map(\.held) {
+                    let report = store.report(held, worker: "w", letters: Array("FF".utf8), bytesIn: 0, bytesOut: 0)
+                    _ = try store.perform(report)
+                }
+            }
+        }
+        var options = BatchOptions()
+        options.operationSize = 2
+        options.window = 1
+        let batch = try Coordinator(store: store).submit(list, options: options) { batch in id.withLock { $0 = batch } }
+        #expect(batch.sealed && batch.photos == 5)
+    }
+
     @Test func refusesAListWithoutPhotosAndLeavesNothing() throws {
         #expect(code { _ = try Coordinator(store: store).submit(SampleList(count: 0), options: .init()) } == .emptyList)
         #expect(try store.batchIDs().isEmpty)
@@ -97,6 +123,15 @@ import Testing
 
         // Once more: it is compared and found complete.
         #expect(try Coordinator(store: store).resume(batch, SampleList(count: 5000)) == resumed)
+    }
+
+    @Test func emptyManifestOfABatchThatRedisDoesNotKnowIsInNobodysWay() throws {
+        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-coordinator-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        try folder.prepare(for: BatchID("20261121-090501123-7f3a"), overwrite: false)
+        var options = BatchOptions()
+        options.output = folder.path
+        #expect(try Coordinator(store: store).submit(SampleList(count: 3), options: options).photos == 3)
     }
 
     @Test func refusesToResumeWithAnotherList() throws {
@@ -147,6 +182,7 @@ import Testing
             ])
         let ended = try #require(try store.facts(of: batch.id))
         #expect(ended.state == .finished && ended.counts.failed == 60 && ended.counts.filtered == 70)
+        #expect(ended.operationsEnded == 3)
     }
 
     @Test func waitsWhileTheLastOperationExecutes() throws {
@@ -159,7 +195,11 @@ import Testing
             }.resume(batch.id, SampleList(count: 70))
         }
         try #require(growing.wait(timeout: .now() + 30) == .success)
-        #expect(try store.facts(of: batch.id)?.photos == 60)
+        // It asks every 100 ms.
+        for _ in 1...15 {
+            #expect(try store.facts(of: batch.id)?.photos == 60)
+            _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
+        }
         _ = try store.perform(store.handback(claimed.operations[1].held, worker: "w"))
         #expect(try feeding.value()?.photos == 70)
     }

@@ -100,6 +100,7 @@ import Testing
         let store = BatchStore(master.configuration, keys: try Keys())
         let id = BatchID("a")
         for name in ["a", "b"] { _ = try store.perform(store.submit(BatchID(name)!, BatchOptions())) }
+        _ = try store.perform(store.feed(id, operation: 1, photos: 1, entry: [1], digest: ""))
         #expect(try Durability(store: store).wait().lack == nil)
         kill(replicas[0].processIdentifier, SIGSTOP)
         defer { kill(replicas[0].processIdentifier, SIGCONT) }
@@ -115,6 +116,7 @@ import Testing
             ("limits", { try $0.setLimits(downloads: 3, filtrations: nil) }), ("no limits", { try $0.clearLimits() }),
             ("depend", { try $0.depend(id, on: [BatchID("b")]) }),
             ("undepend", { _ = try $0.undepend(id, from: [BatchID("b")]) }), ("retry", { _ = try $0.retry(id) }),
+            ("cancel a photo", { _ = try $0.cancel(PhotoRanges([0...0]), of: id) }),
             ("cancel", { _ = try $0.cancel(id) }), ("cancel all", { _ = try $0.cancelAll() }),
         ]
         for (number, (name, change)) in changes.enumerated() {

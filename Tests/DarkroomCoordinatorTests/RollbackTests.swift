@@ -55,10 +55,25 @@ import Testing
         }
     }
 
+    @Test func aBatchThatWasLostAsAWholeIsSubmittedAgain() throws {
+        defer { server.stop() }
+        _ = try store.connection.call(RedisCommand("SAVE"))
+        let isRolledBack = Locked(false)
+        let list = SampleList(count: 5_000) { index in
+            guard index == 4_000, !isRolledBack.withLock({ $0 }) else { return }
+            isRolledBack.withLock { $0 = true }
+            try self.rollBack()
+        }
+        let batch = try Coordinator(store: store).submit(list, options: .init())
+        #expect(batch.sealed && batch.photos == 5_000)
+        #expect(try names(of: batch) == (0..<5_000).map { "photo \($0)" })
+    }
+
     @Test func aBatchThatWasForgottenDoesNotComeBackWithARestart() throws {
         defer { server.stop() }
         let id = Locked<BatchID?>(nil)
         let isRestarted = Locked(false)
+        let isForgotten = Locked(false)
         let list = SampleList(count: 20_000) { [store] index in
             guard let batch = id.withLock({ $0 }) else { return }
             if index == 9_000, !isRestarted.withLock({ $0 }) {
@@ -66,7 +81,9 @@ import Testing
                 _ = try store.connection.call(RedisCommand("SAVE"))
                 try self.rollBack()
             }
-            if index == 9_500 {
+            // Once: a batch that comes back is fed to its end.
+            if index == 9_500, !isForgotten.withLock({ $0 }) {
+                isForgotten.withLock { $0 = true }
                 while try store.perform(store.forget(batch, unfinished: true)) == .more {}
             }
         }

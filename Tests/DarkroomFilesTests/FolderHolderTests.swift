@@ -79,6 +79,27 @@ import Testing
             scratch.text("inside/holder")?.split(separator: " ").map(String.init) == ["\(second.owner)", "200", "\n"])
     }
 
+    @Test func takerThatIsOvertakenWhileItWaitsDoesNotHaveIt() throws {
+        let third = FolderHolder(owner: "20261121-090502000-0002", number: 300)
+        #expect(try first.take("holder", in: folder) == nil)
+        let others = Locked<[FolderHolder: FolderHolder?]>([:])
+        let taken = DispatchSemaphore(value: 0)
+        try first.whileHolding("holder", in: folder) {
+            for holder in [second, third] {
+                Thread.detachNewThread { [self] in
+                    let other = try? holder.take("holder", in: folder)
+                    others.withLock { $0[holder] = .some(other) }
+                    taken.signal()
+                }
+                let deadline = ContinuousClock.now + .seconds(20)
+                while (try? FolderHolder.read("holder", in: folder)) != holder, .now < deadline { usleep(1000) }
+            }
+        }
+        for _ in 1...2 { taken.wait() }
+        #expect(others.withLock { $0 } == [second: third, third: nil])
+        #expect(!mayWrite(second) && mayWrite(third))
+    }
+
     @Test func ofManyTakersAtOnceTheLastOneHasIt() throws {
         let holders = (1...8).map { FolderHolder(owner: "b\($0)", number: $0) }
         DispatchQueue.concurrentPerform(iterations: holders.count) { at in

@@ -47,20 +47,27 @@ enum TIFF {
     ) -> [UInt8] {
         let (bitsOffset, samplesOffset) = (8, 8 + 2 * bands)
         let profileOffset = samplesOffset + samples.count
+        let bitsOfBands = bands == 1 ? bits : bands == 2 ? bits << 16 | bits : bitsOffset
         var entries: [(tag: Int, type: Int, count: Int, value: Int)] = [
-            (256, 4, 1, width), (257, 4, 1, height),
-            (258, 3, bands, bands == 1 ? bits : bands == 2 ? bits << 16 | bits : bitsOffset), (259, 3, 1, 1),
+            (256, 4, 1, width), (257, 4, 1, height), (258, 3, bands, bitsOfBands), (259, 3, 1, 1),
             (262, 3, 1, photometric.rawValue), (273, 4, 1, samplesOffset), (274, 3, 1, orientation),
             (277, 3, 1, bands), (278, 4, 1, height), (279, 4, 1, samples.count),
         ]
         if sampleFormat != 1 { entries.append((339, 3, 1, sampleFormat)) }
         if !profile.isEmpty { entries.append((34675, 7, profile.count, profileOffset)) }
-        let directory =
-            little(entries.count, 2)
-            + entries.flatMap { little($0.tag, 2) + little($0.type, 2) + little($0.count, 4) + little($0.value, 4) }
-            + little(0, 4)
-        return [0x49, 0x49, 0x2A, 0] + little(profileOffset + profile.count, 4)
-            + (0..<bands).flatMap { _ in little(bits, 2) } + samples + profile + directory
+        var file: [UInt8] = [0x49, 0x49, 0x2A, 0]
+        file += little(profileOffset + profile.count, 4)
+        for _ in 0..<bands { file += little(bits, 2) }
+        file += samples
+        file += profile
+        file += little(entries.count, 2)
+        for entry in entries {
+            for (number, count) in [(entry.tag, 2), (entry.type, 2), (entry.count, 4), (entry.value, 4)] {
+                file += little(number, count)
+            }
+        }
+        file += little(0, 4)
+        return file
     }
 
     private static func little(_ number: Int, _ count: Int) -> [UInt8] {

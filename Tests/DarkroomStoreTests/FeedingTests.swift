@@ -104,7 +104,11 @@ import Testing
         _ = try test.store.perform(test.store.seal(BatchID("first"), operations: 0, photos: 0))
         #expect(try submit("second").isSubmitted, "the first has finished")
         #expect(try submit("third") == .nameTaken(by: BatchID("second")))
+        // It has not finished, since a worker holds an operation of it.
+        _ = try test.store.perform(test.feeding(BatchID("second"), 1, photos: 1))
+        _ = try test.claim()
         _ = try test.store.perform(test.store.cancel(BatchID("second")))
+        #expect(try test.batch(BatchID("second")).state == .executing)
         #expect(try submit("third").isSubmitted, "the second was cancelled")
         #expect(try test.state().names == ["holidays": BatchID("third")])
         // What an older batch of the name leaves behind is not the newest one's.

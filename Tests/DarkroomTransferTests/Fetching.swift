@@ -6,8 +6,14 @@ import Foundation
 /// What tests ask of every transfer.
 extension TransferEngine {
     func fetch(_ url: String) async -> Result<Download, TransferError> {
-        await withCheckedContinuation { continuation in
-            start(url) { continuation.resume(returning: $0) }
+        let started = Locked<Transfer?>(nil)
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let transfer = start(url) { continuation.resume(returning: $0) }
+                started.withLock { $0 = transfer }
+            }
+        } onCancel: {
+            started.withLock { $0 }?.cancel()
         }
     }
 }
@@ -52,15 +58,22 @@ final class Collected<Value: Sendable>: Sendable {
 
     var values: [Value] { state.withLock { $0.values } }
 
-    /// Waits until there are `count` values; the test's own time limit bounds it.
+    /// Waits until there are `count` values; at the end of the test's own time limit it returns those that there are.
     func wait(for count: Int) async -> [Value] {
-        await withCheckedContinuation { continuation in
-            state.withLock { state in
-                if state.values.count >= count {
-                    continuation.resume(returning: state.values)
-                } else {
-                    state.waiter = (count, continuation)
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { state in
+                    if state.values.count >= count || Task.isCancelled {
+                        continuation.resume(returning: state.values)
+                    } else {
+                        state.waiter = (count, continuation)
+                    }
                 }
+            }
+        } onCancel: {
+            state.withLock { state in
+                state.waiter?.continuation.resume(returning: state.values)
+                state.waiter = nil
             }
         }
     }

@@ -1,4 +1,5 @@
 import DarkroomTestSupport
+import Foundation
 import Testing
 
 @testable import DarkroomTransfer
@@ -65,11 +66,42 @@ import Testing
         #expect(await results.wait(for: 10).allSatisfy { $0.body == [1] })
     }
 
+    @Test func whatRunsCountsWithThePriorityThatItIsGiven() async throws {
+        let server = try HostileServer(["/held": .held(.answer(body: [1])), "/b": .answer(body: [2])])
+        defer { server.stop() }
+        let engine = TransferEngine(.local { $0.maxRunning = 1 })
+        let results = Collected<Result<Download, TransferError>>()
+        let running = engine.start(server.url("/held"), completion: results.add)
+        #expect(await server.wait { $0.running == 1 })
+        running.reorder(TransferOrder(priority: 1))
+        let waits = Collected<Bool>()
+        engine.start(
+            server.url("/b"), order: TransferOrder(priority: 1), waits: { waits.add(true) }, completion: results.add)
+        #expect(await waits.wait(for: 1) == [true], "it has taken a place that is not free")
+        server.release()
+        #expect(await results.wait(for: 2).map(\.body) == [[1], [2]])
+    }
+
     @Test func filesWaitForTheirReadersByUrgency() async throws {
         let engine = TransferEngine(.local { $0.fileFolders = ["/etc"] })
         let results = Collected<Result<Download, TransferError>>()
-        for _ in 0..<50 { engine.start("file:///etc/hostname", completion: results.add) }
-        #expect(await results.wait(for: 50).allSatisfy { $0.body?.isEmpty == false })
+        let begun = Collected<Int>()
+        let allAreThere = DispatchSemaphore(value: 0)
+        func start(_ number: Int, priority: Int = 0) {
+            engine.start(
+                "file:///etc/hostname", order: TransferOrder(priority: priority),
+                mayBegin: {
+                    // Called on the engine's thread: until then nothing else begins.
+                    if number == 0 { allAreThere.wait() }
+                    begun.add(number)
+                    return true
+                }, completion: results.add)
+        }
+        for number in 0..<50 { start(number) }
+        start(50, priority: 1)
+        allAreThere.signal()
+        #expect(await results.wait(for: 51).allSatisfy { $0.body?.isEmpty == false })
+        #expect(begun.values == Array(0..<FileReader.maxThreads) + [50] + Array(FileReader.maxThreads..<50))
     }
 
     // MARK: The least rate

@@ -48,6 +48,19 @@ import Testing
         #expect(try code(options) == .optionMissing)
         #expect(try code(options, filesUnder: ["/elsewhere"]) == .optionMissing)
         #expect(try code(options, filesUnder: [NSTemporaryDirectory()]) == .folderMissing)
+        options.photosFolder = NSTemporaryDirectory() + "../etc"
+        #expect(try code(options, filesUnder: [NSTemporaryDirectory()]) == .optionMissing)
+    }
+
+    @Test func folderOfPhotosBelowALinkOfTheOptionIsTaken() throws {
+        let folder = NSTemporaryDirectory() + "darkroom-linked-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        try FileManager.default.createDirectory(atPath: folder + "/real", withIntermediateDirectories: true)
+        #expect(symlink("real", folder + "/link") == 0)
+        var (options, configuration) = (BatchOptions(), WorkerConfiguration())
+        options.photosFolder = folder + "/real"
+        configuration.transfer.fileFolders = [folder + "/link"]
+        _ = try BatchContext(Self.id, options, configuration)
     }
 
     @Test func operationThatTheWorkerDoesNotKnow() throws {

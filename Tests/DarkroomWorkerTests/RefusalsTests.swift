@@ -55,6 +55,7 @@ import Testing
             refusals.withdraw(one)
             refuse(&refusals, two)
         }
+        #expect(refusals.changes == RefusalChanges(added: [two], removed: [one]))
         claim(&refusals, &kept)
         #expect(kept.batches == [two])
         claim(&refusals, &kept) { refuse(&$0, two) }

@@ -11,13 +11,15 @@ import Testing
     let slow = BatchID("slow")
     let other = BatchID("other")
 
-    /// Begins all that may begin; what is of `batch` waits for its host.
-    private func begin(_ bench: inout LedgerBench, waiting batch: BatchID) -> [PhotoInProgress] {
+    /// Begins all that may begin; what is of `batch`, or of any when that is nil, waits for its host.
+    private func begin(_ bench: inout LedgerBench, waiting batch: BatchID?) -> [PhotoInProgress] {
         var begun: [PhotoInProgress] = []
         while true {
             let photos = bench.ledger.begin(urgently: true)
             guard !photos.isEmpty else { return begun }
-            for photo in photos where photo.operation.batch == batch { _ = bench.ledger.waits(photo) }
+            for photo in photos where batch.map({ photo.operation.batch == $0 }) ?? true {
+                _ = bench.ledger.waits(photo)
+            }
             begun += photos
         }
     }
@@ -38,6 +40,28 @@ import Testing
         let begun = begin(&bench, waiting: slow)
         #expect(begun.count == bench.ledger.maxWaitingOfBatch)
         #expect(bench.ledger.photosWanted == 0, "it holds enough")
+        bench.check()
+    }
+
+    @Test func whatWaitsOfManyBatchesIsBounded() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        for number in 1...300 { try bench.claim(try #require(BatchID("slow-\(number)"))) }
+        _ = begin(&bench, waiting: nil)
+        let waiting = bench.ledger.waiting.reduce(0, +)
+        // Those of one round begin before any of them waits.
+        #expect((WorkerLedger.maxWaiting..<WorkerLedger.maxWaiting + 2).contains(waiting), "\(waiting)")
+        bench.check()
+    }
+
+    @Test func whatWaitsCountsWhereBatchesTakeTurns() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        try bench.claim(slow)
+        for _ in 1...2 {
+            for photo in bench.ledger.begin(urgently: true) { _ = bench.ledger.waits(photo) }
+        }
+        #expect(bench.ledger.batches[slow]?.waiting == 4)
+        try bench.claim(other)
+        #expect(bench.ledger.begin(urgently: true).map(\.operation.batch) == [other, other])
         bench.check()
     }
 
@@ -83,6 +107,25 @@ import Testing
         let orders = bench.steer(slow) { $0.isSuspended = true }
         #expect(orders.withdrawn.contains { $0 === waiting })
         _ = bench.ledger.downloadEnded(waiting, nil)
+        bench.check()
+    }
+
+    @Test func whatWaitsIsTakenBackWhenTheWorkerStops() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        try bench.claim(slow)
+        let begun = bench.begin()
+        _ = bench.ledger.waits(begun[0])
+        #expect(bench.ledger.stop().map(\.record.index) == [begun[0].record.index])
+        bench.check()
+    }
+
+    @Test func whatWaitsAndWhatRunsMovesWithItsBatch() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        try bench.claim(slow)
+        let begun = bench.begin()
+        _ = bench.ledger.waits(begun[0])
+        let orders = bench.steer(slow) { $0.priority = .high }
+        #expect(orders.reordered.map(\.record.index).sorted() == begun.map(\.record.index))
         bench.check()
     }
 }
@@ -158,6 +201,25 @@ import Testing
         #expect(busy.log.requests["/photo"] == 12, "each was tried once")
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+    }
+
+    @Test func photosThatPausedTakeNoMorePlacesThanThereAre() throws {
+        let route = HostileServer.Route.inTurn([
+            .answer(status: 503, headers: ["Retry-After: 1"]), .drip(body: [1, 2], pause: .milliseconds(200)),
+        ])
+        let server = try HostileServer(Dictionary(uniqueKeysWithValues: (0..<6).map { ("/\($0)", route) }))
+        defer { server.stop() }
+        let worker = try worker([:]) {
+            $0.downloads = 2
+            $0.filtrations = 1
+            $0.transfer.retries = 1
+        }
+        let id = try darkroom.submit((0..<6).map { server.url("/\($0)") }, darkroom.options())
+        try darkroom.wait(id)
+        #expect(server.log.requests.values.reduce(0, +) == 12)
+        #expect(server.log.mostRunning == 2, "downloads at once")
         worker.stop()
         worker.wait()
     }

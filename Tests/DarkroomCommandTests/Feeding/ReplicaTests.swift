@@ -62,9 +62,10 @@ import Testing
 
     @Test func steeringReturnsWhenAReplicaHasIt() throws {
         defer { redis.stop() }
-        func suspend() throws -> Program {
-            let arguments = ["suspend", "--all", "--namespace", queue.namespace]
-            return try Program(arguments, environment: ["DARKROOM_REDIS": redis.url])
+        let id = try #require(try submit("-o", scratch.path("out")).lines.first)
+        func start(_ arguments: [String]) throws -> Program {
+            try Program(
+                arguments + ["--namespace", queue.namespace], environment: ["DARKROOM_REDIS": redis.url])
         }
         func isSuspended(_ server: RedisServer) throws -> Bool {
             let key = queue.store.keys.control
@@ -73,7 +74,7 @@ import Testing
         let standing = redis.servers.dropFirst().map(\.processIdentifier)
         for replica in standing { kill(replica, SIGSTOP) }
         defer { for replica in standing { kill(replica, SIGCONT) } }
-        let waiting = try suspend()
+        let waiting = try start(["suspend", "--all"])
         let deadline = ContinuousClock.now + .seconds(30)
         while try !isSuspended(redis.servers[0]) { try #require(ContinuousClock.now < deadline) }
         #expect(!waiting.ends(within: .seconds(1)), "it ended although a failover would undo the change")
@@ -83,9 +84,11 @@ import Testing
         #expect(try redis.servers.dropFirst().contains { try isSuspended($0) })
 
         for replica in standing { kill(replica, SIGSTOP) }
-        let lacking = try suspend().outcome()
-        #expect(lacking.status == 0, "\(lacking)")
-        #expect(lacking.standardError.contains("warning: 1 replica should have this change, but Redis has "))
+        for arguments in [["suspend", "--all"], ["forget", id, "--force"]] {
+            let lacking = try start(arguments).outcome()
+            #expect(lacking.status == 0, "\(lacking)")
+            #expect(lacking.standardError.contains("warning: 1 replica should have this change, but Redis has "))
+        }
     }
 
     @Test func aRunAsksForReplicasOfASharedRedisOnly() throws {

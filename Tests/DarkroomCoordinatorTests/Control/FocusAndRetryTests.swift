@@ -1,6 +1,8 @@
+import DarkroomFiles
 import DarkroomModel
 import DarkroomStore
 import DarkroomTestSupport
+import Foundation
 import Testing
 
 @testable import DarkroomCoordinator
@@ -66,5 +68,27 @@ import Testing
         // As it is with the operations beyond the first 10,000 that failed.
         _ = try fixture.store.connection.call(.init("DEL", fixture.store.keys.operations(id)))
         #expect(try control.retry(id) == Retried(photos: 0, notKept: 10))
+    }
+
+    /// Redis need not know the other batch any more.
+    @Test func folderThatSaysThatAnotherBatchHasTakenItIsLeftToThat() throws {
+        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-retry-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        let id = try fixture.submit(1) { $0.output = folder.path }
+        let other = ControlFixture.id(2)
+        for batch in [id, other] { try folder.prepare(for: batch, overwrite: true) }
+        let taken = try fixture.facts(id).outputTaken
+        func take(_ number: Int) throws {
+            let holder = FolderHolder(owner: other.description, number: number)
+            #expect(try holder.take(ManifestPath.holder, in: Folder(trusted: folder.path)) == nil)
+        }
+        try take(taken - 1)  // before the batch did
+        try fixture.develop("i")
+        #expect(try control.retry(id) == Retried(photos: 10))
+        try fixture.develop("i", worker: "another")
+        try take(taken + 1)
+        #expect(refusal { _ = try control.retry(id) }?.code == .outputTaken)
+        #expect(try fixture.facts(id).counts.failed == 10)
+        #expect(try control.retry(id, overwrite: true) == Retried(photos: 10))
     }
 }

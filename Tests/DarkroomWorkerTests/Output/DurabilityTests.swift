@@ -98,6 +98,28 @@ import Testing
         #expect(other.photosDone == 3)
         try darkroom.check(id)
     }
+
+    @Test func operationWhoseFileIsNotPutInPlaceHangs() throws {
+        let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
+        let taken = try #require(try darkroom.store.facts(of: id)).outputTaken
+        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
+        #expect(try context.openFolder() != nil)
+        // Who puts a file in place waits for this lock, as for a server that is gone.
+        let holder = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR)
+        #expect(flock(holder, LOCK_EX) == 0)
+        let worker = try darkroom.worker {
+            $0.filtrations = 2
+            $0.fileCallPatience = .milliseconds(100)
+        }
+        let deadline = ContinuousClock.now + .seconds(8)
+        while worker.core.hanging.operations.isEmpty, .now < deadline { usleep(10_000) }
+        #expect(worker.core.hanging.operations.map(\.batch) == [id])
+        close(holder)
+        try darkroom.wait(id)
+        #expect(worker.core.hanging == FileCalls.Hanging())
+        worker.stop()
+        worker.wait()
+    }
 }
 
 /// Which operations hang.

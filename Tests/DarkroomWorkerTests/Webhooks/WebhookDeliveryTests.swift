@@ -176,7 +176,8 @@ import Testing
         _ = try finish(server.url("/hook"))
         let delivery = try delivery(["127.0.0.1:\(silent.port)", "127.0.0.1:\(server.port)"])
         delivery.offer(try due())
-        #expect(await server.wait { $0.requests["/hook"] == 1 })
+        // Long before an attempt is given up, which is after 10 s.
+        #expect(await server.wait(timeout: .seconds(5)) { $0.requests["/hook"] == 1 })
         delivery.end()
     }
 
@@ -189,6 +190,7 @@ import Testing
         #expect(await server.wait { $0.running == 4 })
         delivery.offer(try due())
         server.release()
+        #expect(await server.wait { $0.requests["/hook"] == 6 }, "those that waited have not followed")
         delivery.end()
         #expect(server.log.mostRunning == 4)
     }
