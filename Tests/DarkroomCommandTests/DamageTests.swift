@@ -101,6 +101,8 @@ import Testing
         print(run)
         let samples = [
             #"{"event":"photos","time":1795252101000,"batch":"b","worker":"w","photos":{"12":"F","13":"g"},"dropped":7}"#,
+            #"{"event":"photos","time":1,"batch":"b","worker":"w","photos":{"10000000000":"F"}}"#,
+            #"{"event":"photos","time":1,"batch":"b","worker":"w","photos":{"-1":"F"}}"#,
             #"{"event":"focus","time":1,"batch":"b","first":40,"last":60,"only":true}"#,
             #"{"event":"claimed","time":1,"batch":"b","operations":[3,4,17],"worker":"w-1"}"#,
             #"{"event":"completion","time":1,"round":2,"cancelled":true,"photos":10,"filtered":6,"failed":1,"cancelledPhotos":3}"#,

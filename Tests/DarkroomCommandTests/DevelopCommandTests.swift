@@ -125,6 +125,17 @@ import Testing
         #expect(try Program(["develop"] + photos + ["-o", out]).outcome().status == 3, "all are there")
     }
 
+    @Test func namesSteerNoTerminal() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let photo = "\(Self.samples)/astronaut.jpg"
+        let written = try Program.run("develop", photo, "\(folder)/a\u{1b}[31m\u{202e}.jpg")
+        #expect(written.status == 0)
+        #expect(written.standardOutput.hasPrefix(#"\#(folder)/a\u{1b}[31m\u{202e}.jpg: jpeg, "#), "\(written)")
+        let missing = try Program.run("develop", "b\u{9b}2J.jpg", "-o", folder)
+        #expect(missing.status == 3)
+        #expect(missing.standardError.hasPrefix(#"error: read the photo b\u{9b}2J.jpg: "#), "\(missing)")
+    }
+
     private func mode(_ path: String) throws -> mode_t {
         var found = stat()
         try #require(lstat(path, &found) == 0)

@@ -34,6 +34,23 @@ struct ManifestCommandTests {
         #expect(json[1]["url"] as? String == "NO, \"URL\"\n" && json[1]["reason"] as? String == "not-a-url")
     }
 
+    @Test func nothingInAManifestSteersATerminal() throws {
+        let queue = try Queue()
+        try queue.submit(["NO URL\u{1b}[31m\u{9b}2J\u{202e}"])
+        try queue.develop("a")
+        for format in [[], ["--csv"], ["--json"]] {
+            let terminal = try PseudoTerminal(
+                Program.executable, ["manifest", queue.folder] + format, environment: queue.environment)
+            #expect(try terminal.status() == 0)
+            let shown = terminal.text
+            #expect(shown.contains("NO URL") && shown.contains("202e"), "\(format): \(shown)")
+            #expect(!shown.unicodeScalars.contains { "\u{1b}\u{9b}\u{202e}".unicodeScalars.contains($0) }, "\(format)")
+        }
+        // A file is for programs.
+        let file = try Program.run("manifest", queue.folder, "--csv").standardOutput
+        #expect(file.contains("NO URL\u{1b}[31m\u{9b}2J\u{202e}"))
+    }
+
     @Test func emptyManifestIsAnEmptyDocument() throws {
         let queue = try Queue()
         try queue.submit([])

@@ -64,6 +64,22 @@ import Testing
         try expectRefusal(run(), "it belongs to user 12345")
     }
 
+    /// Other commands take an output folder for its run: somebody else's `.darkroom` could name somebody else's Redis.
+    @Test func stateThatOthersMayWriteNamesNoRedis() throws {
+        #expect(try run().status == 0)
+        _ = try scratch.write("out/.darkroom/redis.url", "unix://\(scratch.path("planted.sock"))\n")
+        func status() throws -> Program.Outcome {
+            try Program.run(
+                "status", scratch.path("out"), environment: ["DARKROOM_REDIS": "unix://\(scratch.path("own.sock"))"])
+        }
+        let own = try status()
+        #expect(own.status == 1 && own.standardError.contains("planted.sock"), "\(own)")
+        #expect(chmod(scratch.path("out/.darkroom"), 0o770) == 0)
+        let others = try status()
+        #expect(others.status == 1 && others.standardError.contains("own.sock"), "\(others)")
+        #expect(!others.standardError.contains("planted.sock"), "\(others)")
+    }
+
     @Test func addressRemovesNothingButASocketFolder() throws {
         try make("out/.darkroom")
         try make("victim/darkroom-run-abc")

@@ -19,6 +19,16 @@ import Testing
 
     func facts() throws -> [BatchFacts] { try queue.store.facts(of: queue.store.batchIDs()) }
 
+    @Test func remarksOnAListSteerNoTerminal() throws {
+        let folder = scratch.path("a\u{1b}[31m\u{202e}")
+        try FileManager.default.createDirectory(atPath: folder + "/deep", withIntermediateDirectories: true)
+        try Data([1]).write(to: URL(fileURLWithPath: folder + "/0.jpg"))
+        let outcome = try queue.run("submit", folder, "-o", scratch.path("out"))
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(outcome.standardError.contains(#"a\u{1b}[31m\u{202e}: 1 subfolder skipped"#), "\(outcome)")
+        #expect(!outcome.standardError.unicodeScalars.contains { $0 == "\u{1b}" || $0 == "\u{202e}" })
+    }
+
     @Test func printsTheIdAloneAndMakesTheFolders() throws {
         let out = scratch.path("new/deep/out")
         let outcome = try queue.run("submit", list(120), "-o", out, "--name", "holidays", "--filter", "sepia=0.5")

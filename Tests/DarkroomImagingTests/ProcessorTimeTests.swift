@@ -34,6 +34,16 @@ import Testing
         #expect(DevelopOptions().processorTime(pixels: 100_000_000) == nil)
     }
 
+    @Test func clockThatIsExtendedGoesOn() {
+        let clock = ProcessorClock(limit: .nanoseconds(1))
+        clock.extend(to: .seconds(60))
+        #expect(!clock.check() && !clock.isExhausted)
+        let other = ProcessorClock(limit: .nanoseconds(1))
+        #expect(other.check() && other.isExhausted)
+        other.extend(to: .seconds(60))
+        #expect(other.check(), "what is over stays over")
+    }
+
     @Test func sizeIsToldBeforeAnyPixelIsDecoded() throws {
         for (name, size) in [("coffee.jpg", 600 * 400), ("moon.png", 512 * 512)] {
             var told: [Int] = []

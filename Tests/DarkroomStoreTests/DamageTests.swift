@@ -191,6 +191,21 @@ import Testing
         }
     }
 
+    @Test func aTextThatIsTooLongIsDamage() throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 1)
+        let most = String(repeating: "x", count: StoredBounds.textBytes)
+        for field in ["name", "output", "filters", "cancelled.reason", "feed.digest"] {
+            try test.command("HSET", test.store.keys.batch(id), field, most)
+            #expect(try test.store.facts(of: id)?.damage == [])
+            try test.command("HSET", test.store.keys.batch(id), field, most + "x")
+            let facts = try #require(try test.store.facts(of: id))
+            #expect(facts.damage == ["\(field) has \(StoredBounds.textBytes + 1) bytes"])
+            #expect(facts.options.name.isEmpty && facts.cancelledReason.isEmpty && facts.feedDigest.utf8.count < 100)
+            try test.command("HDEL", test.store.keys.batch(id), field)
+        }
+    }
+
     @Test func factsOfABatchWithoutDamageHaveNone() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 2) { $0.retain = nil }

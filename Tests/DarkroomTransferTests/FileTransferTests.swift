@@ -84,6 +84,40 @@ import Testing
         #expect(refusal?.code == .cancelled)
     }
 
+    /// What a path leads to may change between the look at it and the opening.
+    @Test func folderSwappedForALinkMeanwhileLeadsNowhere() throws {
+        let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
+        let (deep, away) = (photos.path + "/deep", photos.path + "/away")
+        let other = root.appendingPathComponent("photos-not").path
+        try Data("secret".utf8).write(to: URL(fileURLWithPath: other + "/c.jpg"))
+        let isOver = Latch()
+        let swapper = Thread {
+            while !isOver.isSet {
+                _ = rename(deep, away)
+                _ = symlink(other, deep)
+                unlink(deep)
+                _ = rename(away, deep)
+            }
+        }
+        swapper.start()
+        var found: Set<String> = []
+        var (read, refused) = (0, 0)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while read < 1000 || refused < 1000, .now < deadline {
+            do {
+                let bytes = try folders.contents(ofFile: deep + "/c.jpg", unless: Latch())
+                found.insert(String(decoding: bytes, as: UTF8.self))
+                read += 1
+            } catch {
+                refused += 1
+            }
+        }
+        isOver.set()
+        while !swapper.isFinished { sched_yield() }
+        #expect(found == ["photos/deep/c.jpg"])
+        #expect(read >= 1000 && refused >= 1000)
+    }
+
     @Test func refusesFilesThatAreTooLarge() async {
         #expect(await fetch("photos/deep/c.jpg", maxBytes: 16).error?.code == .tooLarge)
         #expect(await fetch("photos/deep/c.jpg", maxBytes: 17).body?.count == 17)

@@ -105,7 +105,8 @@ import Testing
 
     @Test(arguments: [
         "Authorization: Bearer x", "cookie: x", "Proxy-Authorization: x", "X-Api-Key: x", "X-Auth-Token: x",
-        "Private-Token: x", "X-Amz-Security-Token: x",
+        "Private-Token: x", "X-Amz-Security-Token: x", "Client-Secret: x", "X-Session-Id: x", "X-Password: x",
+        "X-Amz-Credential: x", "X-Signature: x", "X-JWT: x",
     ])
     func aHeaderThatCarriesASecretMustNameItsHost(line: String) throws {
         #expect(throws: InvalidRequestHeader.self) { try RequestHeader(parsing: line) }

@@ -240,6 +240,24 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.counts.filtered == 500)
     }
 
+    /// The folder that the worker's user named may be a link; what lies below it may not.
+    @Test func outputThatLeadsOutOfItsFolderByALinkIsLeftToOthers() throws {
+        let (inside, outside) = (darkroom.folder + "/inside", darkroom.folder + "/outside")
+        for path in [inside, outside + "/deep"] {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+        #expect(symlink(outside, inside + "/link") == 0 && symlink(inside, darkroom.folder + "/named") == 0)
+        let bad = try darkroom.submit([urls[0]], darkroom.options { $0.output = inside + "/link/deep" })
+        let good = try darkroom.submit([urls[0]], darkroom.options { $0.output = darkroom.folder + "/named/good" })
+        let worker = try darkroom.worker { $0.outputsUnder = [inside, darkroom.folder + "/named"] }
+        darkroom.waitForLog("there is a symbolic link, which is not followed")
+        try darkroom.wait(good)
+        worker.stop()
+        worker.wait()
+        #expect(try darkroom.store.facts(of: bad)?.counts.new == 1)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: outside + "/deep") == ["manifest"])
+    }
+
     @Test func batchWithAnIDThatIsAPathWritesNothing() throws {
         let good = try darkroom.submit([urls[0]], darkroom.options())
         let planted = "../../../\(UUID().uuidString)/deep"

@@ -81,6 +81,54 @@ struct IsolationTests {
         #expect(!worker.process.wait(within: .zero), "the worker has ended")
     }
 
+    /// The layers below the filter of system calls, which would hide them: each is to hold by itself.
+    @Test func helperHasEveryLayerThatTheKernelHas() throws {
+        let facts = ConfinementFacts.found()
+        let queue = try Queue()
+        let id = try submit(["loop"], to: queue)
+        let worker = try HostileWorkerProcess(queue, isolated: true)
+        defer { worker.process.stop() }
+        let helper = try #require(
+            HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first,
+            "batch \(id) has begun no helper")
+        func lines(_ file: String) -> [String] {
+            let text = FileManager.default.contents(atPath: "/proc/\(helper)/\(file)") ?? Data()
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").map {
+                $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+            }
+        }
+        // The filter comes last.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while facts.filtersCalls, !lines("status").contains("Seccomp: 2"), .now < deadline { sched_yield() }
+        #expect(lines("status").contains("NoNewPrivs: 1"))
+        #expect(lines("status").contains("Seccomp: 2") == facts.filtersCalls)
+        let limits = lines("limits")
+        #expect(limits.contains("Max file size 0 0 bytes") && limits.contains("Max core file size 0 0 bytes"))
+        #expect(limits.contains("Max open files 64 64 files"))
+        guard facts.hasNamespaces else { return }
+        #expect(limits.contains("Max processes 4096 4096 processes"))
+        for kind in ["net", "user"] {
+            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/\(kind)")
+            let its = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(helper)/ns/\(kind)")
+            #expect(own != its)
+        }
+    }
+
+    @Test(.enabled(if: ConfinementFacts.found().landlock > 0, "the kernel has no Landlock"))
+    func filesAreKeptFromAHelperWithoutTheFilterToo() throws {
+        let scratch = try ScratchFolder()
+        let own = try scratch.write("own", "text")
+        let new = scratch.path("new")
+        let answers = ConfinedThread.run {
+            let files = [(own, O_RDONLY), (own, O_WRONLY), (new, O_WRONLY | O_CREAT), ("/etc/passwd", O_RDONLY)]
+            return files.map { path, flags in
+                open(path, flags | O_CLOEXEC, 0o600) >= 0 ? 0 : errno
+            } + [unlink(own) == 0 ? 0 : errno, open("/usr/bin/env", O_RDONLY | O_CLOEXEC) >= 0 ? 0 : errno]
+        }
+        #expect(answers == [EACCES, EACCES, EACCES, EACCES, EACCES, 0], "libraries can be read, and nothing else")
+        #expect(scratch.exists("own") && !scratch.exists("new"))
+    }
+
     /// A helper with a user namespace of its own can be read by its user, who owns the namespace; it knows nothing secret.
     @Test func memoryAndEnvironmentOfAWorkerAreHidden() throws {
         let queue = try Queue()

@@ -134,6 +134,35 @@ import Testing
         #expect(failure(of: list)?.description.contains("\"a\" stands in its dictionary twice") == true)
     }
 
+    /// Texts that lie in one another: their sizes add up to many times that of the list.
+    @Test func keysThatShareTheirBytesAreDamage() {
+        let count = 200
+        // Where this stands begins a text of 1,024 characters.
+        let marker: [UInt8] = [0x5F, 0x11, 0x04, 0x00]
+        var nest: [UInt8] = []
+        for number in 0..<count {
+            nest += marker
+            nest.append(UInt8(97 + number % 26))
+            nest.append(UInt8(48 + number / 26))
+        }
+        func number(_ value: Int, _ bytes: Int) -> [UInt8] {
+            (0..<bytes).map { UInt8(truncatingIfNeeded: value >> (8 * (bytes - 1 - $0))) }
+        }
+        var list = Array("bplist00".utf8)
+        var offsets = [list.count]
+        list += [0xDF, 0x11] + number(count, 2)
+        for key in 1...count { list += number(key, 2) }
+        for _ in 1...count { list += number(1, 2) }
+        for position in 0..<count { offsets.append(list.count + 6 * position) }
+        list += nest
+        list += [UInt8](repeating: UInt8(ascii: "x"), count: 1030)
+        let table = list.count
+        for offset in offsets { list += number(offset, 2) }
+        list += [0, 0, 0, 0, 0, 0, 2, 2]
+        list += number(count + 1, 8) + number(0, 8) + number(table, 8)
+        #expect(failure(of: list)?.description.contains("its keys share their bytes") == true)
+    }
+
     @Test func entitiesOfAnXMLListAreNotExpanded() {
         let entities = (1...40).map { "<!ENTITY a\($0) \"&a\($0 - 1);&a\($0 - 1);\">" }.joined()
         let list =

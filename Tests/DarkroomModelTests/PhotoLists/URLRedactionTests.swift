@@ -58,4 +58,14 @@ import Testing
     func showsNoSecretOfURLsInAText(_ text: String, _ shown: String) {
         #expect(PhotoURL.redacting(text) == shown)
     }
+
+    @Test(arguments: [(false, "?k=v"), (true, "")]) func manifestLinesHaveNoUserAnywhere(query: Bool, rest: String) {
+        let url = "http://ann:hush@h/a.jpg"
+        let record = PhotoRecord(index: 0, name: "of \(url)?k=v", url: url + "?k=v")
+        var line = ManifestLine(batch: BatchID("b"), record: record, state: .failed(.other))
+        line.detail = "a redirect to \(url)?k=v"
+        line.redact(query: query)
+        let shown = "http://h/a.jpg" + rest
+        #expect(line.url == shown && line.name == "of " + shown && line.detail == "a redirect to " + shown)
+    }
 }

@@ -100,6 +100,45 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(again.counts.filtered == 2 && again.bytesIn == 0)
     }
 
+    /// Its URL alone forbids it, whatever is known of the way that the bytes came.
+    @Test func whatMayNotBeFetchedIsNotTakenThoughNothingIsToldOfItsWay() throws {
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1 << 20)
+        let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/moon.png")))
+        let named = "http://photos.example/moon.png"
+        for url in [named, urls[1]] { try folder.write(bytes, of: url, by: [], temporaryName: ".temporary") }
+        #expect(try run([named], options()) { $0.transfer.allowPrivate = false }.counts.filtered == 1)
+        let noHost = try run([named], options()) { $0.transfer.deniedHosts = [try HostPattern(parsing: "*.example")] }
+        #expect(noHost.failures == [.addressDenied: 1])
+        let noPrivate = try run([urls[1]], options()) { $0.transfer.allowPrivate = false }
+        #expect(noPrivate.failures == [.addressDenied: 1])
+        #expect(photos.requests.isEmpty)
+    }
+
+    @Test func bytesThatARedirectBroughtAreTakenByWhomeverMayFollowIt() throws {
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
+        let way = ["a.example", "b.example"].map { RequestStop(host: $0, address: "93.184.215.14") }
+        try folder.write([1], of: "u", by: way, temporaryName: ".temporary")
+        var configuration = TransferConfiguration()
+        #expect(try folder.read("u", FetchRules(configuration)) == [1])
+        configuration.deniedHosts = [try HostPattern(parsing: "b.example")]
+        #expect(try folder.read("u", FetchRules(configuration)) == nil)
+    }
+
+    @Test(arguments: ["", "\n", "photos.example", "photos.example \n", "photos.example nowhere\n"])
+    func bytesWhoseWayMakesNoSenseAreNotTaken(way: String) throws {
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
+        let stop = RequestStop(host: "photos.example", address: "127.0.0.1")
+        let ordinary = RequestStop(host: "photos.example", address: "93.184.215.14")
+        try folder.write([1], of: "o", by: [ordinary], temporaryName: ".temporary")
+        #expect(try folder.read("o", rules) == [1])
+        try folder.write([1], of: "u", by: [stop], temporaryName: ".temporary")
+        var everything = TransferConfiguration()
+        everything.allowPrivate = true
+        #expect(try folder.read("u", FetchRules(everything)) == [1] && folder.read("u", rules) == nil)
+        try Data(way.utf8).write(to: URL(fileURLWithPath: "\(originals)/\(OriginalsFolder.file(of: "u")).way"))
+        #expect(try folder.read("u", rules) == nil && folder.read("u", FetchRules(everything)) == nil)
+    }
+
     @Test func filesAreReadByWhomeverMayAndNotKept() throws {
         let url = "file://\(samples)/moon.png"
         #expect(try run([url], options()) { $0.transfer.fileFolders = [samples] }.counts.filtered == 1)

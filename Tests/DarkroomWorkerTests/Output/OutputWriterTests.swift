@@ -54,13 +54,10 @@ import Testing
         let victim = folder + "-victim"
         defer { unlink(victim) }
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
-        for plant in [
-            symlink(victim, folder + "/" + name),
-            {
-                unlink(self.folder + "/" + name); return link(victim, self.folder + "/" + name)
-            }(),
-        ] {
-            #expect(plant == 0)
+        let planted = folder + "/" + name
+        for plant in [{ symlink(victim, planted) }, { link(victim, planted) }] {
+            unlink(planted)
+            #expect(plant() == 0)
             #expect(failure(writing: "a.jpg") == nil)
             #expect(FileManager.default.contents(atPath: folder + "/a.jpg") == Data([1, 2, 3]))
             #expect(FileManager.default.contents(atPath: victim) == Data("precious".utf8))

@@ -52,6 +52,15 @@ private struct Patient: PhotoOperation {
     }
 }
 
+/// Computes until it is told to stop, and then ends well or with an error.
+private struct Endless: PhotoOperation {
+    func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
+        while !photo.isCancelled {}
+        if photo.record.index == 0 { throw CancellationError() }
+        return photo.bytes
+    }
+}
+
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct OwnOperationTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -71,6 +80,19 @@ private struct Patient: PhotoOperation {
         worker.wait()
         try darkroom.check(id)
         return (id, facts)
+    }
+
+    @Test func operationThatTakesTooMuchProcessorTimeIsToldToStop() throws {
+        let id = try darkroom.submit(
+            [photos.url("astronaut.jpg"), photos.url("moon.png")], darkroom.options { $0.filters = ["x:endless"] })
+        let worker = try darkroom.worker {
+            try $0.register(Endless.self, as: "endless")
+            $0.photoTimeout = .milliseconds(50)
+        }
+        let facts = try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(facts.failures == [.filterTimeout: 2])
     }
 
     @Test func runsInPlaceOfTheFilters() throws {
