@@ -43,6 +43,38 @@ public struct ManifestLine: Sendable, Equatable, Codable {
         if case .failed(let reason) = state { self.reason = reason.word }
     }
 
+    /// Decodes a line of a file that other programs may have changed.
+    /// - Throws: `DecodingError` if a field is missing or a number is outside of ``StoredBounds``.
+    public init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: CodingKeys.self)
+        func checked(_ value: Int, _ bounds: ClosedRange<Int>, _ key: CodingKeys) throws -> Int {
+            guard bounds.contains(value) else {
+                throw DecodingError.dataCorruptedError(
+                    forKey: key, in: fields, debugDescription: "\(value) is not in \(bounds)")
+            }
+            return value
+        }
+        func number(_ key: CodingKeys) throws -> Int? {
+            try fields.decodeIfPresent(Int.self, forKey: key).map { try checked($0, StoredBounds.numbers, key) }
+        }
+        batch = try fields.decode(BatchID.self, forKey: .batch)
+        index = try checked(fields.decode(Int.self, forKey: .index), StoredBounds.indexes, .index)
+        name = try fields.decode(String.self, forKey: .name)
+        url = try fields.decode(String.self, forKey: .url)
+        state = try fields.decode(String.self, forKey: .state)
+        file = try fields.decodeIfPresent(String.self, forKey: .file)
+        reason = try fields.decodeIfPresent(String.self, forKey: .reason)
+        detail = try fields.decodeIfPresent(String.self, forKey: .detail)
+        attempts = try number(.attempts)
+        width = try number(.width)
+        height = try number(.height)
+        bytes = try number(.bytes)
+        sha256 = try fields.decodeIfPresent(String.self, forKey: .sha256)
+        downloadMilliseconds = try number(.downloadMilliseconds)
+        filterMilliseconds = try number(.filterMilliseconds)
+        writeMilliseconds = try number(.writeMilliseconds)
+    }
+
     /// Leaves out what may be secret: user and password of the URL, and of URLs in the name and in the detail.
     /// - Parameter query: whether query and fragment are left out, too.
     public mutating func redact(query: Bool) {
@@ -92,11 +124,19 @@ public enum ManifestPath {
         "\(padded(number, 8)).\(fence).jsonl"
     }
 
-    /// Operation number and fence of a file's name, nil when it is none of a manifest.
+    /// Returns the number of the part whose operations have this folder name; nil if ``subfolder(operation:)`` gives no such name.
+    public static func part(folderName name: String) -> Int? {
+        guard let part = Int(name), (1...StoredBounds.photos.upperBound / 1000).contains(part), padded(part, 5) == name
+        else { return nil }
+        return part
+    }
+
+    /// Operation number and fence of a file's name; nil if ``fileName(operation:fence:)`` gives no such name.
     public static func parse(fileName: String) -> (operation: Int, fence: Int)? {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, parts[2] == "jsonl", parts[0].utf8.count >= 8, let operation = Int(parts[0]),
-            let fence = Int(parts[1]), operation > 0
+        guard parts.count == 3, let operation = Int(parts[0]), let fence = Int(parts[1]), operation > 0,
+            StoredBounds.photos.contains(operation), StoredBounds.numbers.contains(fence),
+            Self.fileName(operation: operation, fence: fence) == fileName
         else { return nil }
         return (operation, fence)
     }

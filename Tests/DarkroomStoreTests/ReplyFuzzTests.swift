@@ -1,5 +1,6 @@
 import DarkroomModel
 import DarkroomRedis
+import Foundation
 import FuzzSupport
 import Testing
 
@@ -95,6 +96,42 @@ import Testing
 
     private static func compute(_ cluster: ClusterSteering) {
         _ = (cluster.downloads ?? 0) + 4 * (cluster.filtrations ?? 0)
+    }
+
+    @Test func damagedManifestLinesAreReadOrRefused() throws {
+        let run = FuzzRun("lines of manifests", count: 20_000)
+        print(run)
+        let record = PhotoRecord(index: 5, name: "a", url: "http://a.example/1.jpg")
+        var line = ManifestLine(batch: Self.id, record: record, state: .filtered)
+        (line.attempts, line.width, line.height, line.bytes) = (1, 2, 3, 4)
+        (line.downloadMilliseconds, line.filterMilliseconds, line.writeMilliseconds) = (5, 6, 7)
+        var text: [UInt8] = []
+        line.append(to: &text)
+        let sample = String(decoding: text, as: UTF8.self)
+        let decoder = JSONDecoder()
+        #expect(try decoder.decode(ManifestLine.self, from: Data(text)) == line)
+        for seed in run.seed..<run.seed + UInt64(run.count) {
+            var generator = FuzzSupport.SeededGenerator(seed: seed)
+            let fields = ["index", "attempts", "width", "height", "bytes", "downloadMilliseconds", "writeMilliseconds"]
+            let field = generator.pick(fields)
+            let number = "\(generator.pick(ReplyDamage.numbers))"
+            let value = generator.chance(50) ? number : generator.pick(ReplyDamage.texts)
+            let changed = sample.replacing(try Regex("\"\(field)\":[0-9]+"), with: "\"\(field)\":\(value)")
+            var bytes = Array(changed.utf8)
+            if generator.chance(30) {
+                var mutator = ByteMutator(generator)
+                bytes = mutator.mutate(bytes)
+            }
+            guard let line = try? decoder.decode(ManifestLine.self, from: Data(bytes)) else { continue }
+            // Sums and differences that readers make of the numbers must not overflow.
+            let numbers = [
+                line.attempts, line.width, line.height, line.bytes, line.downloadMilliseconds, line.filterMilliseconds,
+                line.writeMilliseconds,
+            ]
+            _ = numbers.compactMap { $0 }.reduce(line.index - StoredBounds.photos.upperBound, +)
+            #expect(StoredBounds.indexes.contains(line.index))
+            #expect(numbers.allSatisfy { $0.map(StoredBounds.numbers.contains) ?? true })
+        }
     }
 
     @Test func damagedRepliesAreReadOrRefused() throws {

@@ -44,8 +44,7 @@ public struct ManifestReader: Sendable {
         guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
             return []
         }
-        // Five digits at least; files have an ending, so they are no numbers.
-        return [0] + names.filter { $0.utf8.count >= 5 }.compactMap { Int($0) }.sorted()
+        return [0] + names.compactMap(ManifestPath.part(folderName:)).sorted()
     }
 
     /// A part of a batch's manifest: operation n is in part n div ``ManifestPart/size``. Empty when there is none.

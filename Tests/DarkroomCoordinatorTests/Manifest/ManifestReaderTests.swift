@@ -49,6 +49,36 @@ import Testing
         #expect(try lines().count == 1)
     }
 
+    @Test func namesWithNumbersOutOfBoundsAreLeftAlone() throws {
+        try write(first, operation: 1, fence: 1, [0])
+        let folder = "\(output)/\(ManifestPath.folder(first))"
+        let huge = "9223372036854775807"
+        for name in [huge, "-9223372036854775808", "-0001", "+0001", "000001"] {
+            try FileManager.default.createDirectory(atPath: "\(folder)/\(name)", withIntermediateDirectories: true)
+        }
+        for name in ["\(huge).1", "00000001.\(huge)", "00000001.-1", "00000001.+2", "+0000001.2", "00000001.02"] {
+            try Data("no JSON".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name).jsonl"))
+        }
+        #expect(try lines().map(\.index) == [0])
+    }
+
+    @Test func lineWithANumberOutOfBoundsIsDamaged() throws {
+        for field in ["index", "width", "bytes", "downloadMilliseconds"] {
+            for value in ["-1", "9223372036854775807", "-9223372036854775808"] {
+                try write(first, operation: 1, fence: 1, [0])
+                let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fence: 1))"
+                let text = try String(contentsOfFile: path, encoding: .utf8)
+                let damaged =
+                    field == "index"
+                    ? text.replacingOccurrences(of: "\"index\":0", with: "\"index\":\(value)")
+                    : text.replacingOccurrences(of: "\"index\":0", with: "\"index\":0,\"\(field)\":\(value)")
+                try Data(damaged.utf8).write(to: URL(fileURLWithPath: path))
+                let error = expectError(ManifestError.self) { try lines() }
+                #expect(error?.code == .damaged, "\(damaged)")
+            }
+        }
+    }
+
     @Test func listsTheFolderAgainWhenAFileVanished() throws {
         try write(first, operation: 1, fence: 1, [0], name: "old")
         try write(first, operation: 2, fence: 1, [1], name: "old")

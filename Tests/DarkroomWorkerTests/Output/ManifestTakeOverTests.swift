@@ -1,12 +1,12 @@
 import DarkroomCoordinator
 import DarkroomModel
 import DarkroomPhotoServer
-import DarkroomStore
 import DarkroomTestSupport
 import ErrorExpectations
 import Foundation
 import Testing
 
+@testable import DarkroomStore
 @testable import DarkroomWorker
 
 /// What a worker makes of the manifest files of earlier claims, those that Redis forgot among them.
@@ -52,6 +52,23 @@ import Testing
         #expect(fences.count == 1 && fences[0] > held.fence && fences[0] < forgotten, "\(files)")
     }
 
+    @Test func lineOfNoPhotoOfTheOperationIsLeftOut() throws {
+        let id = BatchID("20261121-090501123-7f3a")
+        try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
+        let records = (4..<6).map { PhotoRecord(index: $0, name: "photo", url: "http://photos.example/\($0)") }
+        for (fence, index) in [Int.min, Int.min + 4, Int.max, -1, 0, 3, 6, 1 << 53].enumerated() {
+            try write(id, fence: fence + 1, [(index, .cancelled)], name: "planted", operation: 3)
+        }
+        try write(id, fence: 20, [(5, .cancelled)], name: "own", operation: 3)
+        let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
+        let held = HeldOperation(batch: id, number: 3, fence: 30)
+        let claimed = ClaimedOperation(held: held, letters: Array("CC".utf8), deaths: 1, entry: [])
+        let lines = ManifestFiles.takeOver(claimed, records, context).lines.map {
+            String(decoding: $0 ?? [], as: UTF8.self)
+        }
+        #expect(lines.count == 2 && lines[0].contains("\"photo\"") && lines[1].contains("\"own\""), "\(lines)")
+    }
+
     @Test func fenceThatCameAfterTheClaimIsLeftAlone() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
@@ -88,13 +105,15 @@ import Testing
         return try part.lines(ofOperation: 1).map(\.name)
     }
 
-    private func write(_ id: BatchID, fence: Int, _ photos: [(Int, PhotoRecordState)], name: String) throws {
+    private func write(
+        _ id: BatchID, fence: Int, _ photos: [(Int, PhotoRecordState)], name: String, operation: Int = 1
+    ) throws {
         var text: [UInt8] = []
         for (index, state) in photos {
             let record = PhotoRecord(index: index, name: name, url: "http://photos.example/\(index)")
             ManifestLine(batch: id, record: record, state: state).append(to: &text)
         }
-        let path = "\(folder(id))/\(ManifestPath.fileName(operation: 1, fence: fence))"
+        let path = "\(folder(id))/\(ManifestPath.fileName(operation: operation, fence: fence))"
         try Data(text).write(to: URL(fileURLWithPath: path))
     }
 }
