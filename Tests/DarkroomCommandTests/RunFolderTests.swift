@@ -50,6 +50,41 @@ import Testing
         try expectRefusal(run(), "symbolic link")
     }
 
+    /// Commands that another program has written to the append-only file of a run.
+    @Test(arguments: [
+        ["CONFIG", "SET", "protected-mode", "no"], ["replicaof", "127.0.0.1", "1"], ["SLAVEOF", "127.0.0.1", "1"],
+        ["MODULE", "LOAD", "/tmp/none.so"], ["DEBUG", "SLEEP", "0"], ["SHUTDOWN"],
+    ])
+    func plantedCommandIsNotExecuted(command: [String]) throws {
+        #expect(try run().status == 0)
+        let data = "out/.darkroom/redis/appendonlydir"
+        let name = try #require(try scratch.contents(data).first { $0.hasSuffix(".incr.aof") })
+        let planted = command.map { "$\($0.utf8.count)\r\n\($0)\r\n" }.joined()
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: scratch.path(data + "/" + name)))
+        try file.seekToEnd()
+        try file.write(contentsOf: Data("*\(command.count)\r\n\(planted)".utf8))
+        try file.close()
+        let outcome = try run()
+        #expect(outcome.status == 1, "\(outcome)")
+        for text in ["does not load \(scratch.path(data))", "Unknown command '\(command[0])'", "--again removes"] {
+            #expect(outcome.standardError.contains(text), "\(outcome.standardError)")
+        }
+        #expect(try scratch.contents("run") == [])
+        #expect(try run("--again").status == 0)
+    }
+
+    @Test func dataThatAreALinkAreRefused() throws {
+        #expect(try run().status == 0)
+        let data = "out/.darkroom/redis/appendonlydir"
+        let name = try #require(try scratch.contents(data).first { $0.hasSuffix(".incr.aof") })
+        _ = try scratch.write("victim/file", "")
+        unlink(scratch.path(data + "/" + name))
+        link(data + "/" + name, to: "victim/file")
+        let outcome = try run()
+        #expect(outcome.status == 1 && outcome.standardError.contains("is a symbolic link"), "\(outcome)")
+        #expect(FileManager.default.contents(atPath: scratch.path("victim/file")) == Data())
+    }
+
     @Test func folderThatOthersMayUseIsRefused() throws {
         try make("out/.darkroom/redis/appendonlydir")
         #expect(chmod(scratch.path("out/.darkroom"), 0o777) == 0)

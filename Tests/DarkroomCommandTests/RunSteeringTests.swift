@@ -65,6 +65,28 @@ import Testing
         #expect(try self.run(list, "--again").status == 0)
     }
 
+    @Test func workerOfARunWritesNowhereElse() async throws {
+        let (server, list) = try serve(1) { $0["/0.jpg"] = .held(.answer(body: RunCommandTests.photo)) }
+        defer { server.stop() }
+        let run = try start(list)
+        #expect(await server.wait { log in log.requests.count == 1 })
+        // Whoever can write to the Redis of the run has it develop a batch of theirs.
+        let other = try scratch.write("other.txt", server.url("/0.jpg\n"))
+        let submitted = try steer("submit", other, "-o", scratch.path("elsewhere"))
+        #expect(submitted.status == 0, "\(submitted)")
+        let id = try #require(submitted.lines.first)
+        let deadline = ContinuousClock.now + .seconds(30)
+        var status = ""
+        while !status.contains("not below a folder of --outputs-under"), .now < deadline {
+            status = try steer("status", id).standardError
+        }
+        #expect(status.contains("not below a folder of --outputs-under"), "\(status)")
+        server.release()
+        #expect(try run.outcome().status == 0)
+        #expect(try scratch.contents("elsewhere") == ["manifest"])
+        #expect(try scratch.contents("out").contains { $0.hasSuffix(".jpg") })
+    }
+
     @Test func runIsNamedByItsFolder() async throws {
         let (server, list) = try serve(3) { routes in
             for index in 0..<3 { routes["/\(index).jpg"] = .held(.answer(body: RunCommandTests.photo)) }

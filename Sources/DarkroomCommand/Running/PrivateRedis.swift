@@ -13,6 +13,20 @@ final class PrivateRedis {
     private static let dataName = "redis"
     private static let urlName = "redis.url"
 
+    /// The commands that no `darkroom run` sends to its Redis. A redis-server executes whatever its append-only file contains, and
+    /// the files of an output folder may come from an archive or a share. A server that does not have a command refuses to load
+    /// a file that contains the command, and refuses the command in scripts.
+    private static let disabledCommands = [
+        "ACL", "CLUSTER", "CONFIG", "DEBUG", "FAILOVER", "MIGRATE", "MODULE", "MONITOR", "PSYNC", "REPLICAOF",
+        "RESTORE",
+        "SHUTDOWN", "SLAVEOF", "SYNC",
+    ]
+
+    /// The persistence of the server, and its protection against data that another program has written.
+    private static let arguments =
+        ["--appendonly", "yes", "--appendfsync", "everysec", "--sanitize-dump-payload", "yes"]
+        + disabledCommands.flatMap { ["--rename-command", $0, ""] }
+
     /// Starts it with what it has kept, once the server of an earlier run has ended.
     init(in folder: RunFolder) throws {
         self.folder = folder
@@ -20,6 +34,7 @@ final class PrivateRedis {
         do {
             let data = try folder.state.makePrivateFolder(Self.dataName)
             try Self.endLeftover(data)
+            try Self.requirePlainFiles(data, path)
             Self.removeSocketFolder(of: folder)
 
             let socket = try Self.makeSocketFolder() + "/" + Self.socketName
@@ -27,7 +42,10 @@ final class PrivateRedis {
                 try folder.state.replace(Self.urlName, with: Array("unix://\(socket)\n".utf8))
                 process = try RedisServerProcess(
                     socketPath: socket, folder: data, path: path,
-                    arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])
+                    arguments: Self.arguments)
+            } catch let error as RedisError where error.message.contains("append only file") {
+                Self.removeSocketFolder(of: folder)
+                throw Self.refusal(ofDataIn: path, error.message)
             } catch {
                 Self.removeSocketFolder(of: folder)
                 throw error
@@ -36,6 +54,35 @@ final class PrivateRedis {
             throw CommandError("\(failure.attempted) \(path): \(failure.text)")
         }
         configuration = process.configuration
+    }
+
+    /// Makes sure that the data are files of this folder: a redis-server follows links, and appends to the files that they name.
+    private static func requirePlainFiles(_ data: Folder, _ path: String) throws {
+        let dataFolder = "appendonlydir"
+        try requirePlainFiles(data, path, besides: dataFolder)
+        guard try data.status(of: dataFolder) != nil else { return }
+        try requirePlainFiles(data.folder(dataFolder), path)
+    }
+
+    private static func requirePlainFiles(_ folder: Folder, _ path: String, besides subfolder: String? = nil) throws {
+        for name in try folder.names() {
+            guard let status = try folder.status(of: name) else { continue }
+            switch status.st_mode & S_IFMT {
+            case S_IFREG where status.st_nlink == 1: continue
+            case S_IFREG: throw refusal(ofDataIn: path, "\(name) is a file with several names")
+            case S_IFDIR where name == subfolder: continue
+            case S_IFLNK: throw refusal(ofDataIn: path, "\(name) is a symbolic link")
+            default: throw refusal(ofDataIn: path, "\(name) is not a regular file")
+            }
+        }
+    }
+
+    private static func refusal(ofDataIn path: String, _ found: String) -> CommandError {
+        CommandError(
+            "the private Redis of this run does not load \(path)/appendonlydir: what is there is damaged, or another program has "
+                + "written it, so nothing of it was used (\(found)). If the output folder comes from an archive or from "
+                + "another user, do not trust it. --again removes \(path) and does all again over the same files"
+        )
     }
 
     /// False when it has ended, which it does not by itself.

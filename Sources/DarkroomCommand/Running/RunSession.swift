@@ -73,6 +73,9 @@ final class RunSession {
         }
         // Photos that fail are counted in the progress and told at the end; that Redis is away the waiter says.
         let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
+        var configuration = configuration
+        // The batches that Redis holds decide where a worker writes: this one writes for its own run only.
+        configuration.outputsUnder = [options.output, options.originals].filter { !$0.isEmpty }
         let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, logger: logger)
         let coordinator = Coordinator(store: store, replicas: replicas) { [progress] in
             progress.note($0.description)
