@@ -149,7 +149,8 @@ public struct BatchProblems: Sendable {
         let codes = Set(reasons.map(Self.code(ofRefusal:)))
         let code = codes.count == 1 ? codes.first ?? .refused : .refused
         let why = "\(HumanText.count(workers.count, of: "worker")) refused it: " + reasons.joined(separator: "; ")
-        return (code, why, Self.remedy(code, batch.id))
+        let isLocked = reasons.contains { $0.contains("holds the lock") }
+        return (code, why, isLocked ? Self.remedy(ofLockIn: batch.options.output) : Self.remedy(code, batch.id))
     }
 
     /// The kind of a worker's refusal. A worker says why in words, which name the option or the folder.
@@ -161,6 +162,12 @@ public struct BatchProblems: Sendable {
         }
         if reason.contains("No space left") || reason.contains("quota") { return .diskFull }
         return .refused
+    }
+
+    /// A process of any user who may read the holder's file can hold its lock.
+    private static func remedy(ofLockIn output: String) -> String {
+        let quoted = "'" + output.replacing("'", with: "'\\''") + "'"
+        return "find the process and end it: fuser -v \(quoted)/\(ManifestPath.holder); the batch goes on by itself"
     }
 
     private static func remedy(_ code: BatchProblem.Code, _ batch: BatchID) -> String {

@@ -78,6 +78,17 @@ import Testing
         #expect(try code("\(Self.second): no such filter") == nil)
     }
 
+    @Test func lockOfTheHoldersFileHasARemedyOfItsOwn() throws {
+        let reason = "its output folder cannot be used: hold /a: another process holds the lock of the folder's holder"
+        let batch = try batch(Self.first, ["output": "/srv/it's here"])
+        let found = try problems([batch], refused: "\(Self.first): \(reason)").of(batch).first
+        #expect(found?.code == .refused)
+        #expect(
+            found?.remedy
+                == "find the process and end it: fuser -v '/srv/it'\\''s here'/manifest/holder.txt; the batch goes on by itself"
+        )
+    }
+
     @Test func silentFeederIsAProblem() throws {
         let batch = try batch(Self.first, ["sealed": "0", "feeder.seen": "\(Self.now - 40_000)"])
         #expect(try problems([batch]).of(batch).map(\.code) == [.feederSilent])
