@@ -93,7 +93,7 @@ struct RunCommand: ParsableCommand {
         try report(outcome)
         interruption.onFirst(nil)
         try finish.finish(
-            outcome.batch, now: outcome.now, redis: redis ?? session.redisURL, namespace: namespace)
+            outcome.batch, now: outcome.now, redis: session.redisURL, namespace: namespace)
         throw ExitCode(of: outcome.batch)
     }
 

@@ -119,7 +119,7 @@ struct SubmitCommand: ParsableCommand {
         if batch.cancelled { printToStandardError(batch.cancellation) }
         if wait {
             for line in BatchSummary(batch, now: now).lines where !json { printToStandardError(line) }
-            try finish.finish(batch, now: now, redis: redis.redis, namespace: redis.namespace)
+            try finish.finish(batch, now: now, redis: redis.configuration().displayName, namespace: redis.namespace)
         }
         if wait || batch.cancelled { throw ExitCode(of: batch) }
     }

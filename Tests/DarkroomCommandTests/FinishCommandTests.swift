@@ -113,6 +113,28 @@ import Testing
         #expect(try text("photos").contains("scheme-denied"))
     }
 
+    @Test func commandGetsTheAddressOfRedisWithoutItsPassword() throws {
+        let redis = try RedisServer()
+        defer { redis.stop() }
+        _ = try RedisConnection(redis.configuration).call(RedisCommand("CONFIG", "SET", "requirepass", "hush-redis"))
+        let address = redis.configuration.displayName
+        let secret = address.replacingOccurrences(of: "unix://", with: "unix://:hush-redis@")
+        let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
+        func check(_ outcome: Program.Outcome) throws {
+            #expect(outcome.status == 3, "\(outcome)")
+            let environment = try text("command")
+            #expect(!environment.contains("hush") && environment.contains("DARKROOM_REDIS=\(address)\n"))
+            unlink(scratch.path("command"))
+        }
+        let command = ["--redis", secret, "--on-finish", "env > \(scratch.path("command"))"]
+        try check(
+            Program(["run", list, "-o", scratch.path("out")] + command, environment: ["DARKROOM_REDIS": secret])
+                .outcome())
+        let worker = try Program(["worker"], environment: ["DARKROOM_REDIS": secret])
+        defer { worker.send(SIGTERM) }
+        try check(Program(["submit", list, "-o", scratch.path("more"), "--wait"] + command).outcome())
+    }
+
     @Test func commandAndRedisOfARunGetNoSecretsAndNoFiles() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\n")
         let command = "env > \(scratch.path("command")); ls /proc/self/fd > \(scratch.path("files"))"

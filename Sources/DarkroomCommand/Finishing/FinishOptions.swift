@@ -7,7 +7,8 @@ struct FinishOptions: ParsableArguments {
         help: """
             Run this by /bin/sh when the batch has finished: its facts come as JSON on standard input, DARKROOM_BATCH is \
             its id, DARKROOM_STATE finished or cancelled, DARKROOM_PHOTOS, _FILTERED, _FAILED and _CANCELLED the counts, \
-            DARKROOM_STATUS the status of this program to come, DARKROOM_REDIS and DARKROOM_NAMESPACE where it is.
+            DARKROOM_STATUS the status of this program to come, DARKROOM_REDIS (without user \
+            and password) and DARKROOM_NAMESPACE where it is.
             """,
         valueName: "command")
     var onFinish: String?
@@ -20,7 +21,7 @@ struct FinishOptions: ParsableArguments {
     /// - Parameters:
     ///   - batch: how the batch has finished.
     ///   - now: in ms of the Redis clock.
-    ///   - redis: the URL of its Redis.
+    ///   - redis: the URL of its Redis, without user and password: the environment of a process is no place for them.
     /// - Throws: ``CommandError`` when the command cannot be run or fails.
     func finish(_ batch: BatchFacts, now: Int, redis: String, namespace: String) throws {
         guard let onFinish else { return }
