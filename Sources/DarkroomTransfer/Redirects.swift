@@ -18,8 +18,9 @@ struct Redirects {
 
         /// Whether a header goes with it.
         func takes(_ header: RequestHeader) -> Bool {
-            if header.isForEverybody, header.hosts == nil { return true }
-            return header.hosts.map { $0.matches(host) && !isExposed } ?? isAtHome
+            guard let hosts = header.hosts else { return header.isForEverybody || isAtHome }
+            guard hosts.matches(host), !isExposed, let origin = try? ParsedURL(url).origin else { return false }
+            return header.goes(to: origin)
         }
     }
 

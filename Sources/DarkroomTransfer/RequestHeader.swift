@@ -1,38 +1,45 @@
 /// A header line that is sent with requests: to all hosts, or only to those of a pattern.
+///
+/// A header with a pattern may carry a secret, and the author of a list chooses scheme and port of a URL. Unless its name says that it
+/// carries none (`Accept`, `User-Agent`...), it is sent over https only, and to the scheme's own port only; `http://` before the
+/// host, or a port behind the host, allows more.
 public struct RequestHeader: Sendable, Hashable {
     /// A name, a colon and a value, as `Accept: image/*`.
     public let line: String
     /// The hosts that get it; nil is all that are asked.
     public let hosts: HostPattern?
+    /// The port at which ``hosts`` get it; nil is 443 for https and 80 for http.
+    public let port: UInt16?
+    /// Whether it is also sent over http, where everybody on the way can read it. Loopback and private addresses, and `localhost`, get it
+    /// over http in any case.
+    public let isSentInPlainText: Bool
 
     /// A header of this line. Nothing is checked: see ``init(parsing:)`` for what users write.
-    public init(_ line: String, hosts: HostPattern? = nil) {
+    public init(_ line: String, hosts: HostPattern? = nil, port: UInt16? = nil, isSentInPlainText: Bool = false) {
         self.line = line
         self.hosts = hosts
+        self.port = port
+        self.isSentInPlainText = isSentInPlainText
     }
 
-    /// Reads `LINE` or `HOST=LINE`, where HOST is a ``HostPattern``. A header whose name says that it carries a secret must have a host.
+    /// Reads `LINE` or `[SCHEME://]HOST[:PORT]=LINE`, where HOST is a ``HostPattern`` and SCHEME https or http. A header whose name
+    /// says that it carries a secret must have a host.
     public init(parsing text: String) throws(InvalidRequestHeader) {
-        var line = text[...]
-        var hosts: HostPattern?
-        // No name of a header has an equals sign (RFC 9110, 5.6.2), so one before it ends the host, which may have colons in brackets.
-        let host = text.prefix { $0 != "=" }
-        if host.endIndex < text.endIndex, !host.contains(":") || host.hasPrefix("[") && host.hasSuffix("]") {
-            do throws(InvalidHostPattern) {
-                hosts = try HostPattern(parsing: String(host))
-            } catch {
-                throw InvalidRequestHeader(name: String(host), problem: error.problem)
-            }
-            line = text[host.endIndex...].dropFirst()
+        // No name of a header has an equals sign (RFC 9110, 5.6.2), so one before it ends the host.
+        let target = text.prefix { $0 != "=" }
+        guard target.endIndex < text.endIndex, let place = try Place(parsing: target) else {
+            try self.init(line: text[...])
+            return
         }
+        try self.init(
+            line: text[target.endIndex...].dropFirst(), hosts: place.hosts, port: place.port,
+            isSentInPlainText: place.isPlainText)
+    }
+
+    private init(
+        line: Substring, hosts: HostPattern? = nil, port: UInt16? = nil, isSentInPlainText: Bool = false
+    ) throws(InvalidRequestHeader) {
         let name = line.prefix { $0 != ":" }
-        // A scheme, or a port of a host, in front of HOST=LINE would make a header of it for everybody.
-        let port = host.drop { $0 != ":" }.dropFirst()
-        guard hosts != nil || host.endIndex == text.endIndex || !(port.hasPrefix("//") || port.allSatisfy(\.isNumber))
-        else {
-            throw InvalidRequestHeader(
-                name: String(host), problem: "write HOST=LINE with a host without scheme and port, or *.example.org")
-        }
         guard name.endIndex < line.endIndex, !name.isEmpty, name.utf8.allSatisfy({ (33...126).contains($0) }),
             !line.utf8.contains(where: { $0 == 10 || $0 == 13 || $0 == 0 })
         else {
@@ -45,7 +52,18 @@ public struct RequestHeader: Sendable, Hashable {
                 problem: "its value may be a secret, and every host that a list names would get it; "
                     + "write HOST=LINE, as \"images.example.org=\(name): ...\", or *.example.org for all below")
         }
-        self.init(String(line), hosts: hosts)
+        self.init(String(line), hosts: hosts, port: port, isSentInPlainText: isSentInPlainText)
+    }
+
+    /// Whether it goes with a request to an origin whose host is one of ``hosts``.
+    func goes(to origin: Origin) -> Bool {
+        let isEncrypted = origin.scheme == "https"
+        if let port {
+            guard origin.port == String(port) else { return false }
+        } else {
+            guard isForEverybody || origin.port == (isEncrypted ? "443" : "80") else { return false }
+        }
+        return isEncrypted || isSentInPlainText || isForEverybody || origin.isNearby
     }
 
     /// Whether a header of this name is made to carry a secret.
@@ -59,6 +77,65 @@ public struct RequestHeader: Sendable, Hashable {
     var isForEverybody: Bool {
         let name = line.prefix { $0 != ":" && $0 != ";" }.lowercased()
         return name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)
+    }
+}
+
+/// What stands before `=`: hosts, with a scheme and a port where they are written.
+private struct Place {
+    let hosts: HostPattern
+    let port: UInt16?
+    let isPlainText: Bool
+
+    /// - Returns: nil if the text is the beginning of a header line without hosts.
+    init?(parsing text: Substring) throws(InvalidRequestHeader) {
+        let scheme = ["http://", "https://"].first { text.lowercased().hasPrefix($0) }
+        var host = text.dropFirst(scheme?.count ?? 0)
+        isPlainText = scheme == "http://"
+        // The colons of an IPv6 address stand in brackets.
+        let bracket = host.hasPrefix("[") ? host.lastIndex(of: "]") : nil
+        if let colon = host[(bracket ?? host.startIndex)...].firstIndex(of: ":") {
+            let digits = host[host.index(after: colon)...]
+            guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt16(digits), number > 0 else {
+                // Taken for a header, HOST=LINE with a mistake would go to everybody.
+                guard scheme == nil, bracket == nil, !digits.isEmpty, !digits.hasPrefix("//"),
+                    !digits.allSatisfy(\.isNumber)
+                else { throw Self.invalid(text) }
+                return nil
+            }
+            port = number
+            host = host[..<colon]
+        } else {
+            port = nil
+        }
+        do throws(InvalidHostPattern) {
+            hosts = try HostPattern(parsing: String(host))
+        } catch {
+            throw Self.invalid(text)
+        }
+    }
+
+    private static func invalid(_ text: Substring) -> InvalidRequestHeader {
+        InvalidRequestHeader(
+            name: String(text),
+            problem:
+                "write HOST=LINE with a host as images.example.org, or *.example.org for all below; HOST:PORT for another "
+                + "port, http://HOST for http, too")
+    }
+}
+
+extension Origin {
+    /// Whether it is on this machine or on a private network, by what the URL itself says: a name may lead anywhere.
+    fileprivate var isNearby: Bool {
+        if host == "localhost" { return true }
+        let literal = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
+        return IPAddress(literal).map { address in Self.nearby.contains { $0.contains(address) } } ?? false
+    }
+
+    private static let nearby = [
+        "127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "::1/128", "fc00::/7",
+        "fe80::/10",
+    ].map { text in
+        do throws(InvalidNetworkRange) { return try NetworkRange(parsing: text) } catch { fatalError("\(error)") }
     }
 }
 

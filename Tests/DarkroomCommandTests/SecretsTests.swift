@@ -144,7 +144,8 @@ import Testing
         _ = try outcome(start("photos", id))  // while only operations know them
 
         let worker = try start(
-            "worker", "--allow-private", "--retries", "0", "--header", "127.0.0.1=Authorization: Bearer hush-header",
+            "worker", "--allow-private", "--retries", "0", "--header",
+            "127.0.0.1:\(server.port)=Authorization: Bearer hush-header",
             "--webhook-hosts", "127.0.0.1:\(server.port)", "--log-level", "debug")
         // All but the one that is held have ended, and their failures are in Redis.
         let store = BatchStore(try RedisConfiguration(url: "redis://:hush-redis@127.0.0.1:\(port)"), keys: try Keys())

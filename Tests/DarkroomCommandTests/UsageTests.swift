@@ -24,8 +24,11 @@ import Testing
         ("worker --header Accept", "--header \"Accept\": write a name, a colon and a value"),
         ("worker --header :x", "--header \"\": write a name, a colon and a value"),
         ("worker --header Authorization:x", "--header \"Authorization\": its value may be a secret, and every host"),
-        ("worker --header http://a=Cookie:x", "--header \"http://a\": write HOST=LINE with a host without scheme"),
-        ("worker --header a:8080=Cookie:x", "--header \"a:8080\": write HOST=LINE with a host without scheme and port"),
+        ("worker --header ftp://a=Cookie:x", "--header \"ftp://a\": write HOST=LINE with a host as images.example.org"),
+        ("worker --header a:=Cookie:x", "--header \"a:\": write HOST=LINE with a host as images.example.org"),
+        ("worker --header a:70000=Cookie:x", "--header \"a:70000\": write HOST=LINE with a host as images.example.org"),
+        ("worker --header https://a:x=Cookie:x", "--header \"https://a:x\": write HOST=LINE with a host"),
+        ("worker --header http://a/b=Cookie:x", "--header \"http://a/b\": write HOST=LINE with a host"),
         ("worker --header-file /no/such", "--header-file /no/such: no such file"),
         (
             "worker --allow-networks 10.0.0.0/33",

@@ -79,7 +79,7 @@ import Testing
     @Test func aHeaderOfAHostGoesToThatHostOnly() async throws {
         let other = try HostileServer(["/there": .answer(body: [2])])
         let home = try HostileServer(["/a": .redirect(to: "http://other.example:\(other.port)/there")])
-        let header = try RequestHeader(parsing: "home.example=X-Api-Key: secret")
+        let header = try RequestHeader(parsing: "http://home.example:\(home.port)=X-Api-Key: secret")
         let engine = TransferEngine(
             .local {
                 $0.headers = [header, RequestHeader("Accept: image/*")]
@@ -100,7 +100,36 @@ import Testing
         #expect(try hop("https://x.a.org/", "https://y.a.org/").takes(header))
         #expect(try !hop("https://x.a.org/", "http://y.a.org/").takes(header))
         #expect(try !hop("https://x.a.org/", "https://y.a.org.evil.net/").takes(header))
-        #expect(try hop("http://b.org/", "http://y.a.org/").takes(header))
+        let plain = try RequestHeader(parsing: "http://*.a.org=Cookie: id=secret")
+        #expect(try hop("http://b.org/", "http://y.a.org/").takes(plain))
+        #expect(try !hop("https://x.a.org/", "http://y.a.org/").takes(plain))
+    }
+
+    @Test(arguments: [
+        ("a.org=X-Api-Key: x", "https://a.org/", true), ("a.org=X-Api-Key: x", "https://a.org:443/", true),
+        ("a.org=X-Api-Key: x", "http://a.org/", false), ("a.org=X-Api-Key: x", "https://a.org:8443/", false),
+        ("a.org=X-Api-Key: x", "http://a.org:443/", false), ("a.org=X-Custom: x", "http://a.org/", false),
+        ("https://a.org=X-Api-Key: x", "http://a.org/", false), ("https://a.org=X-Api-Key: x", "https://a.org/", true),
+        ("http://a.org=X-Api-Key: x", "http://a.org/", true), ("http://a.org=X-Api-Key: x", "https://a.org/", true),
+        ("http://a.org=X-Api-Key: x", "http://a.org:8080/", false),
+        ("http://a.org:8080=X-Api-Key: x", "http://a.org:8080/", true),
+        ("http://a.org:8080=X-Api-Key: x", "http://a.org/", false),
+        ("a.org:8443=X-Api-Key: x", "https://a.org:8443/", true), ("a.org:8443=X-Api-Key: x", "https://a.org/", false),
+        ("a.org:8443=X-Api-Key: x", "http://a.org:8443/", false),
+        ("127.0.0.1=X-Api-Key: x", "http://127.0.0.1/", true), ("[::1]=X-Api-Key: x", "http://[::1]/", true),
+        ("10.1.2.3:81=X-Api-Key: x", "http://10.1.2.3:81/", true),
+        ("10.1.2.3=X-Api-Key: x", "http://10.1.2.3:81/", false),
+        ("[fd00::1]:81=X-Api-Key: x", "http://[fd00::1]:81/", true),
+        ("localhost=X-Api-Key: x", "http://localhost/", true),
+        ("8.8.8.8=X-Api-Key: x", "http://8.8.8.8/", false), ("a.org=Accept: x", "http://a.org:8080/", true),
+        ("a.org:81=Accept: x", "http://a.org:8080/", false),
+    ])
+    func aHeaderOfAHostGoesToItsSchemeAndPortOnly(header: String, url: String, isTaken: Bool) throws {
+        guard case .web(let url, let host) = try TransferURL(parsing: url) else {
+            Issue.record("\(url) is no web address")
+            return
+        }
+        #expect(try Redirects.Hop(url: url, host: host).takes(RequestHeader(parsing: header)) == isTaken)
     }
 
     @Test(arguments: [
@@ -118,6 +147,9 @@ import Testing
         ("Accept: a=b", nil, "Accept: a=b"), ("*.a.org=Accept:a=b", "*.a.org", "Accept:a=b"),
         ("[::1]=Referer: http://a/?b=c", "[::1]", "Referer: http://a/?b=c"),
         ("Referer: http://a/?b=c", nil, "Referer: http://a/?b=c"),
+        ("Link: <http://a:80>; a=b", nil, "Link: <http://a:80>; a=b"),
+        ("http://a.org=Cookie: a=b", "a.org", "Cookie: a=b"), ("HTTPS://a.org:8443=Cookie: a", "a.org", "Cookie: a"),
+        ("http://[::1]:80=Cookie: a", "[::1]", "Cookie: a"),
     ])
     func readsAHeaderWithAndWithoutAHost(text: String, host: String?, line: String) throws {
         let header = try RequestHeader(parsing: text)

@@ -16,8 +16,10 @@ struct FetchOptions: ParsableArguments {
     @Option(help: "Redirects followed.", valueName: "count") var maxRedirects: Int = 5
     @Option(help: "Further attempts after a fault that may pass.", valueName: "count") var retries: Int = 3
     @Option(
-        help: "A header of requests, as \"Accept: image/*\"; with HOST= before it of those to HOST or *.DOMAIN only.",
-        valueName: "[host=]line")
+        help: """
+            A header of requests, as "Accept: image/*"; with HOST= before it of those to HOST or *.DOMAIN only, over https at port \
+            443. HOST:PORT= is for another port, http://HOST= also for http.
+            """, valueName: "[host=]line")
     var header: [String]
     @Option(
         help: "A file with such headers, a line each, which the process list does not show.", valueName: "file")
