@@ -75,6 +75,7 @@ public final class Worker: Sendable {
                 "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
                 "keys": .text(core.store.keys.prefix), "version": .text(darkroomVersion),
             ])
+        if core.configuration.helperArguments != nil { Self.tellOfConfinement(.found(), core.logger) }
         let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [core, claimer] event in
             guard core.configuration.hearsHints else { return }
             switch event {
@@ -103,6 +104,14 @@ public final class Worker: Sendable {
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
+    }
+
+    /// Logs which layers of the confinement of helper processes the kernel does not offer.
+    static func tellOfConfinement(_ facts: ConfinementFacts, _ logger: Logger) {
+        guard !facts.missing.isEmpty else { return }
+        logger.warning(
+            "kernel does not confine helper processes in every way",
+            ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; darkroom doctor says more")])
     }
 
     /// Stops claiming and starting, hands back what does not run, lets running photos end within the grace time and

@@ -67,6 +67,21 @@ import Testing
         #expect(events.last?["photos"] as? Int == 1 && events.last?["held"] as? Int == 0)
     }
 
+    @Test func layersThatTheKernelLacksAreALineAtTheStart() throws {
+        func text(_ facts: ConfinementFacts) throws -> String {
+            let pipe = Pipe()
+            let log = StreamLog(.json, descriptor: pipe.fileHandleForWriting.fileDescriptor)
+            let logger = Logger(label: "worker", level: .info, handler: log)
+            Worker.tellOfConfinement(facts, logger)
+            logger.flush()
+            try pipe.fileHandleForWriting.close()
+            return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        }
+        #expect(try text(ConfinementFacts(filtersCalls: true, landlock: 1, hasNamespaces: true)).isEmpty)
+        let some = try text(ConfinementFacts(filtersCalls: true, landlock: 0, hasNamespaces: false))
+        #expect(some.contains("not confined: files by Landlock, network by namespaces") && some.contains("warning"))
+    }
+
     @Test func floodOfFailuresOfOneReasonIsALineASecond() throws {
         let stopped = LogClock(now: { 0 }, elapsed: { 0 })
         let (_, _, events) = try run((0..<300).map { "NO URL \($0)" }, clock: stopped)

@@ -1,39 +1,12 @@
-import CSystem
-
-/// What the kernel has to confine helper processes with.
-struct ConfinementFacts {
-    /// Whether system calls can be filtered (seccomp(2)).
-    var filtersCalls: Bool
-    /// The version of landlock(7); 0: none.
-    var landlock: Int
-    /// Whether a process may have user and network namespaces of its own.
-    var hasNamespaces: Bool
-
-    init(filtersCalls: Bool, landlock: Int, hasNamespaces: Bool) {
-        self.filtersCalls = filtersCalls
-        self.landlock = landlock
-        self.hasNamespaces = hasNamespaces
-    }
-
-    /// Those of this machine, for this user.
-    static func found() -> ConfinementFacts {
-        let found = csystem_available_confinement()
-        return ConfinementFacts(
-            filtersCalls: found.has_seccomp, landlock: Int(found.landlock), hasNamespaces: found.has_namespaces)
-    }
-}
+import Darkroom
 
 /// Checks which of the confinements for helper processes the kernel offers.
 struct ConfinementCheck: Check {
     let facts: ConfinementFacts
 
     var findings: [Finding] {
-        let layers = [
-            ("system calls by seccomp", facts.filtersCalls), ("files by Landlock", facts.landlock > 0),
-            ("network by namespaces", facts.hasNamespaces),
-        ]
-        let has = layers.filter(\.1).map(\.0)
-        let lacks = layers.filter { !$0.1 }.map(\.0)
+        let has = facts.layers.filter(\.isThere).map(\.name)
+        let lacks = facts.missing
         let found =
             "confined here: " + (has.isEmpty ? "nothing" : has.joined(separator: ", "))
             + (lacks.isEmpty ? "" : "; not confined: " + lacks.joined(separator: ", "))
