@@ -79,6 +79,7 @@ static void landlock_allow_reading(int ruleset, const char *path) {
 
 int csystem_confine_files(void) {
     int version = landlock_version();
+    if (version == 0) return 1;
     struct landlock_ruleset everything = landlock_everything(version);
     int ruleset = (int)syscall(LANDLOCK_CREATE_RULESET, &everything, sizeof everything, 0);
     if (ruleset < 0) return -1;
@@ -119,7 +120,7 @@ static const int allowed_calls[] = {
 };
 
 struct program {
-    struct sock_filter code[256];
+    struct sock_filter code[512];
     unsigned short count;
 };
 
@@ -137,19 +138,38 @@ static void decide(struct program *program, int call, uint32_t action) {
     answer(program, action);
 }
 
-// Allows a call when the low half of an argument, masked, has a value; the next rules decide otherwise.
-static void allow_with(struct program *program, int call, int argument, uint32_t mask, uint32_t value) {
-    // Both architectures put the low half first.
-    size_t offset = offsetof(struct seccomp_data, args) + 8 * (size_t)argument;
-    add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 5);
-    load(program, offset);
-    add(program, BPF_ALU | BPF_AND | BPF_K, mask, 0, 0);
-    add(program, BPF_JMP | BPF_JEQ | BPF_K, value, 0, 1);
+// A half of an argument, counted from the low half of the first argument, and the value that it has once it is masked.
+struct condition {
+    int half;
+    uint32_t mask, value;
+};
+
+// Allows a call if all conditions hold; otherwise the next rules decide.
+static void allow_if(struct program *program, int call, const struct condition *conditions, int count) {
+    enum { STEPS = 3 };
+    add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, (uint8_t)(STEPS * count + 2));
+    for (int i = 0; i < count; i++) {
+        // Both architectures put the low half first.
+        load(program, offsetof(struct seccomp_data, args) + 4 * (size_t)conditions[i].half);
+        add(program, BPF_ALU | BPF_AND | BPF_K, conditions[i].mask, 0, 0);
+        add(program, BPF_JMP | BPF_JEQ | BPF_K, conditions[i].value, 0, (uint8_t)(STEPS * (count - 1 - i) + 1));
+    }
     answer(program, SECCOMP_RET_ALLOW);
     load(program, offsetof(struct seccomp_data, nr));
 }
 
+// Allows a call if the low half of an argument, masked, has a value; otherwise the next rules decide.
+static void allow_with(struct program *program, int call, int argument, uint32_t mask, uint32_t value) {
+    allow_if(program, call, &(struct condition){2 * argument, mask, value}, 1);
+}
+
+static bool has_filter(void) {
+    uint32_t action = SECCOMP_RET_ERRNO;
+    return syscall(__NR_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
+}
+
 int csystem_confine_calls(void) {
+    if (!has_filter()) return 1;
     const uint32_t denied = SECCOMP_RET_ERRNO | EPERM, all = ~0U;
     struct program program = {.count = 0};
     load(&program, offsetof(struct seccomp_data, arch));
@@ -164,7 +184,9 @@ int csystem_confine_calls(void) {
     allow_with(&program, __NR_clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM);
     // Of this process and its threads, not of others. Other commands of fcntl send signals.
     allow_with(&program, __NR_tgkill, 0, all, (uint32_t)getpid());
-    allow_with(&program, __NR_prlimit64, 0, all, 0);
+    // Reads its limits (glibc's getrlimit) and sets none: the third argument, the new limit, is NULL.
+    const struct condition reading[] = {{0, all, 0}, {4, all, 0}, {5, all, 0}};
+    allow_if(&program, __NR_prlimit64, reading, 3);
     allow_with(&program, __NR_sched_setaffinity, 0, all, 0);
     allow_with(&program, __NR_sched_setattr, 0, all, 0);
     allow_with(&program, __NR_prctl, 0, all, PR_SET_NAME);
@@ -175,28 +197,20 @@ int csystem_confine_calls(void) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     struct sock_fprog filter = {program.count, program.code};
     // For threads that libraries have started already, too.
-    return syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0 ? 0 : -1;
+    long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
+    if (result > 0) errno = EBUSY;  // the id of a thread that has a filter of its own
+    return result == 0 ? 0 : -1;
 }
 
 #else
 
-int csystem_confine_calls(void) {
-    errno = ENOSYS;
-    return -1;
-}
+static bool has_filter(void) { return false; }
+
+int csystem_confine_calls(void) { return 1; }
 
 #endif
 
 // MARK: - What there is
-
-static bool has_filter(void) {
-#ifdef ARCHITECTURE
-    uint32_t action = SECCOMP_RET_ERRNO;
-    return syscall(__NR_seccomp, SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0;
-#else
-    return false;
-#endif
-}
 
 bool csystem_enter_namespaces(void) {
     return unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -49,6 +50,25 @@ static void confine(int open_files) {
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
     limit(RLIMIT_NOFILE, (rlim_t)open_files);
+}
+
+int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard) {
+    struct rlimit limit;
+    if (prlimit(process, RLIMIT_AS, NULL, &limit) != 0) return -1;
+    if (limit.rlim_max > hard) limit.rlim_max = hard;
+    limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
+    return prlimit(process, RLIMIT_AS, &limit, NULL);
+}
+
+long long csystem_processor_time(pid_t process) {
+    clockid_t clock;
+    struct timespec used;
+    int error = clock_getcpuclockid(process, &clock);
+    if (error != 0) {
+        errno = error;
+        return -1;
+    }
+    return clock_gettime(clock, &used) == 0 ? used.tv_sec * 1000000000LL + used.tv_nsec : -1;
 }
 
 static pid_t spawn(const struct child *child) {

@@ -3,11 +3,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sched.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -70,6 +74,83 @@ static bool limit_parent(void) {
     return prlimit(getppid(), RLIMIT_CORE, &limit, NULL) == 0;
 }
 
+// Reading is allowed; a limit that cannot be read is no answer of the filter for setting one.
+static bool set_limit(int resource) {
+    struct rlimit limit;
+    if (getrlimit(resource, &limit) != 0) {
+        errno = EIO;
+        return false;
+    }
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(resource, &limit) == 0;
+}
+
+static bool take_all_memory(void) { return set_limit(RLIMIT_AS); }
+static bool take_all_time(void) { return set_limit(RLIMIT_CPU); }
+
+// Takes processor time for ever, and blocks the signal that the system sends for it.
+static bool spin(void) {
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    for (volatile unsigned long count = 0;; count++) continue;
+}
+
+static bool send_all(const void *bytes, size_t count) {
+    for (const char *next = bytes; count > 0;) {
+        ssize_t sent = write(STDIN_FILENO, next, count);
+        if (sent <= 0) return false;
+        next += sent;
+        count -= (size_t)sent;
+    }
+    return true;
+}
+
+// Answers the worker in place of the helper: a header of JSON, filled up with blanks, and `count` bytes.
+static bool answer(const char *json, uint32_t header_count, uint64_t count) {
+    unsigned char prefix[12];
+    memcpy(prefix, &header_count, 4);
+    memcpy(prefix + 4, &count, 8);
+    bool sent = send_all(prefix, sizeof prefix) && send_all(json, strlen(json));
+    static char block[1 << 16];
+    memset(block, ' ', sizeof block);
+    uint64_t left = header_count - strlen(json) + count;
+    while (sent && left > 0) {
+        size_t part = left < sizeof block ? left : sizeof block;
+        sent = send_all(block, part);
+        left -= part;
+    }
+    // The helper must not send its own answer after it.
+    for (;;) pause();
+}
+
+static bool answer_much(void) { return answer("{}", 2, 257ULL << 20); }
+static bool answer_long_header(void) { return answer("{}", 65 << 10, 0); }
+static bool answer_sizes(void) { return answer("{\"pixels\":1}", 12, 0); }
+
+static bool answer_long_detail(void) {
+    static char json[60000];
+    strcpy(json, "{\"reason\":\"damaged\",\"detail\":\"");
+    size_t start = strlen(json);
+    memset(json + start, 'x', sizeof json - start - 3);
+    strcpy(json + sizeof json - 3, "\"}");
+    return answer(json, sizeof json - 1, 0);
+}
+
+void refuse_filters(void) {
+    struct sock_filter code[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, __NR_seccomp, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SECCOMP_SET_MODE_FILTER, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EACCES),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog filter = {sizeof code / sizeof code[0], code};
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &filter);
+}
+
 static bool enter_namespace(void) { return unshare(CLONE_NEWNS) == 0; }
 
 static const struct {
@@ -94,6 +175,13 @@ static const struct {
     {"owner", signal_by_file},
     {"limits", limit_parent},
     {"namespace", enter_namespace},
+    {"take-memory", take_all_memory},
+    {"take-time", take_all_time},
+    {"spin", spin},
+    {"answer-much", answer_much},
+    {"answer-header", answer_long_header},
+    {"answer-sizes", answer_sizes},
+    {"answer-detail", answer_long_detail},
 };
 
 static bool (*find(const char *name))(void) {

@@ -5,11 +5,12 @@ import Synchronization
 
 /// A worker whose operation `x:hostile` does to its process what the name of a photo says, for tests of isolation.
 ///
-///     HostileWorker REDIS NAMESPACE FILES [isolated]
+///     HostileWorker REDIS NAMESPACE FILES [isolated] [unfiltered]
 @main
 struct HostileWorker {
     static func main() throws {
         let arguments = CommandLine.arguments
+        if arguments.contains("unfiltered"), getenv("DARKROOM_PHOTO_HELPER") == nil { refuse_filters() }
         var configuration = WorkerConfiguration()
         configuration.transfer.fileFolders = [arguments[3]]
         configuration.isolatesEveryPhoto = arguments.contains("isolated")

@@ -27,12 +27,20 @@ void csystem_hide_process(void);
 /// Makes this process the first that the kernel ends when memory runs out.
 void csystem_offer_to_memory_killer(void);
 
-/// Lets the calling thread, and the threads that it starts, read files of libraries and touch no others (Landlock). 0, or -1 with errno.
+/// Lets the calling thread, and the threads that it starts, read files of libraries and touch no others (Landlock). 0; 1 if the
+/// kernel has no Landlock; -1 with errno if it has, and refuses.
 int csystem_confine_files(void);
 
-/// Lets this process, from now on, compute, start threads and use the files that are open; all else fails with EPERM (seccomp). 0, or
-/// -1 with errno.
+/// Lets this process, from now on, compute, start threads and use the files that are open; all else fails with EPERM (seccomp). 0;
+/// 1 if the kernel has no such filters; -1 with errno if it has, and refuses.
 int csystem_confine_calls(void);
+
+/// Limits the address space of another process of the same user (`RLIMIT_AS`), and what it may set the limit to itself. A hard limit
+/// that is lower already stays. 0, or -1 with errno.
+int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard);
+
+/// The processor time that another process has used, all its threads together, in ns; -1 with errno if it cannot be read.
+long long csystem_processor_time(pid_t process);
 
 /// Moves this process, which must have one thread only, to a new user namespace and a new network namespace; false when that is not allowed.
 bool csystem_enter_namespaces(void);

@@ -17,7 +17,9 @@ struct HelperChannel {
 
     private static let prefixBytes = 12
     /// A header may hold the name and the URL of a photo, 1 MiB before JSON escapes what is in them.
-    private static let maxHeaderBytes = 8 << 20
+    static let maxJobHeaderBytes = 8 << 20
+    /// The header of an answer holds numbers and a text of ``HelperAnswer/maxDetail``.
+    static let maxAnswerHeaderBytes = 64 << 10
     /// How often somebody who waits looks whether the message is still wanted.
     private static let pollMilliseconds: Int32 = 20
 
@@ -38,9 +40,10 @@ struct HelperChannel {
         try send(all: bytes, isStopped)
     }
 
-    /// Waits for a message with at most `maxBytes` bytes.
+    /// Waits for a message with at most `maxBytes` bytes and a header of at most `maxHeaderBytes`.
     func receive<Header: Decodable>(
-        _ type: Header.Type, maxBytes: Int, unless isStopped: (() -> Bool)? = nil
+        _ type: Header.Type, maxHeaderBytes: Int = maxAnswerHeaderBytes, maxBytes: Int,
+        unless isStopped: (() -> Bool)? = nil
     ) throws(Failure) -> (header: Header, bytes: [UInt8]) {
         let prefix = try receive(Self.prefixBytes, isStopped)
         let (headerCount, count) = prefix.withUnsafeBytes {
@@ -49,7 +52,7 @@ struct HelperChannel {
                 UInt64(littleEndian: $0.loadUnaligned(fromByteOffset: 4, as: UInt64.self))
             )
         }
-        guard headerCount <= Self.maxHeaderBytes, count <= UInt64(maxBytes) else { throw .malformed }
+        guard headerCount <= maxHeaderBytes, count <= UInt64(maxBytes) else { throw .malformed }
         let header = try receive(headerCount, isStopped)
         // Whatever is wrong with it, the other side is not what it should be.
         guard let header = try? JSONDecoder().decode(type, from: Data(header)) else { throw .malformed }

@@ -1,6 +1,6 @@
 import DarkroomImaging
 
-/// What one helper process may use while it develops a photo, besides ``WorkerConfiguration/photoTimeout``. What needs more fails
+/// What one helper process may use and answer while it develops a photo, besides ``WorkerConfiguration/photoTimeout``. What needs more fails
 /// as `out-of-memory`, or as `crashed` where that ends the process.
 public struct HelperLimits: Sendable, Equatable {
     /// Address space in bytes (`RLIMIT_AS`). Nil is enough for the largest photo that ``WorkerConfiguration/maxPixels`` lets in: 2 GiB
@@ -9,6 +9,9 @@ public struct HelperLimits: Sendable, Equatable {
     public var memory: Int?
     /// Open files (`RLIMIT_NOFILE`).
     public var openFiles = 64
+
+    /// The largest file that an operation of a program's own may make of a photo, in bytes. The worker holds it in memory.
+    public var ownFileBytes = 256 << 20
 
     /// The limits that hold unless told.
     public init() {}
@@ -24,4 +27,13 @@ public struct HelperLimits: Sendable, Equatable {
         // No machine has memory for more than 2^50 pixels.
         return 2 << 30 + pixel * min(max(maxPixels, 0), 1 << 50)
     }
+
+    /// The largest address space that ``memory(maxPixels:format:)`` gives, whatever the format.
+    static func maxMemory(maxPixels: Int) -> Int {
+        ImageFormat.allCases.map { memory(maxPixels: maxPixels, format: $0) }.max() ?? 0
+    }
+
+    /// The largest file that filters make of a photo of so many bytes and pixels. The largest formats have 8 bytes a pixel (16 bits,
+    /// alpha), of which LZW may make 12; metadata come on top.
+    static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * pixels }
 }

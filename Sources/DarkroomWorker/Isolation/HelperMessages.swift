@@ -14,13 +14,13 @@ struct HelperJob: Codable {
     var index = 0
     var name = ""
     var url = ""
-    /// How much address space the process may have; nil for what pictures need.
-    var memory: Int?
     /// Processor time as in ``WorkerConfiguration/photoTimeout``.
     var seconds: Int
+    /// How many bytes an operation of one's own may answer with.
+    var maxBytes: Int
 
-    init(_ photo: PhotoInProgress, memory: Int?, seconds: Int) {
-        self.memory = memory
+    init(_ photo: PhotoInProgress, seconds: Int, maxBytes: Int) {
+        self.maxBytes = maxBytes
         let develop = photo.context.develop
         operation = photo.context.ownOperation?.name
         filters = develop.filters.map(\.description)
@@ -46,8 +46,22 @@ struct HelperJob: Codable {
     }
 }
 
+/// What a helper sends once it is confined, before its first photo.
+struct HelperGreeting: Codable {
+    /// Which layer of the confinement the kernel has and refuses, and why; the process ends then.
+    var problem: String?
+    /// Whether the next start may succeed: memory was short, say.
+    var mayPass = true
+}
+
 /// What a helper answers, with the bytes of the file.
 struct HelperAnswer: Codable {
+    /// The longest ``detail``, in Unicode scalars.
+    static let maxDetail = 1000
+
+    /// The number of pixels of the photo at hand, in a message of its own before the answer. A photo may have several, each larger
+    /// than the one before.
+    var pixels: Int?
     /// The format of what filters made.
     var format: String?
     var width: Int?
@@ -55,4 +69,20 @@ struct HelperAnswer: Codable {
     /// Why nothing was made: the word of a ``FailureReason``.
     var reason: String?
     var detail: String?
+
+    /// The sides of a picture in pixels.
+    private static let sides = 1...Int(Int32.max)
+
+    /// What the answer says of a picture; nil if a part is missing or out of bounds.
+    var picture: (format: ImageFormat, width: Int, height: Int)? {
+        guard let format = format.flatMap(ImageFormat.init(rawValue:)), let width, let height,
+            Self.sides.contains(width), Self.sides.contains(height)
+        else { return nil }
+        return (format, width, height)
+    }
+
+    /// The text of an error as it is sent and kept.
+    static func cut(_ detail: String) -> String {
+        String(String.UnicodeScalarView(detail.unicodeScalars.prefix(maxDetail)))
+    }
 }

@@ -27,6 +27,20 @@ final class HelperProcess: Sendable {
     /// Why there is no process.
     struct StartFailure: Error {
         let detail: String
+        /// Whether the next attempt may succeed.
+        var mayPass = true
+    }
+
+    /// What a helper may use and answer for one photo. The worker enforces it: a photo that has taken over its helper cannot change it.
+    struct Allowance {
+        /// Address space in bytes.
+        let memory: Int
+        /// Processor time, and time by the clock, for a photo of so many pixels; 0 if its size is not known.
+        let time: (_ pixels: Int) -> (processor: Duration, clock: Duration)
+        /// The largest file of a photo of so many pixels; 0 if its size is not known.
+        let bytes: (_ pixels: Int) -> Int
+        /// The largest number of pixels that a photo may have.
+        let maxPixels: Int
     }
 
     private struct Life {
@@ -39,11 +53,20 @@ final class HelperProcess: Sendable {
     private let channel: HelperChannel
     private let life = Locked(Life())
     private let ended = DispatchSemaphore(value: 0)
-    /// No photo's file is larger.
-    private static let maxBytes = 2 << 30
+    private let maxMemory: Int
+    /// How long the start may take: libraries are loaded from a disk that may be slow.
+    private static let patience = Duration.seconds(60)
+    /// How often a helper may correct the size of a photo. Two decoders read a JPEG, the second if the first refuses it.
+    private static let maxSizes = 4
 
-    /// Starts a helper.
-    init(_ program: HelperProgram) throws(StartFailure) {
+    /// Starts a helper and waits until it is confined; blocks.
+    /// - Parameters:
+    ///   - maxMemory: The address space in bytes that no photo of it exceeds.
+    ///   - isStopped: asked all the time.
+    init(
+        _ program: HelperProgram, maxMemory: Int, unless isStopped: @escaping () -> Bool
+    ) throws(StartFailure) {
+        self.maxMemory = maxMemory
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw StartFailure(detail: String(cString: strerror(errno)))
@@ -73,6 +96,38 @@ final class HelperProcess: Sendable {
         // As ready for the processor as the thread that waits for it; what the system refuses stays as it is.
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
         _ = setpriority(process, id_t(identifier), getpriority(process, 0))
+        do throws(StartFailure) {
+            try waitUntilConfined(unless: isStopped)
+        } catch {
+            end()
+            throw error
+        }
+    }
+
+    private func waitUntilConfined(unless isStopped: @escaping () -> Bool) throws(StartFailure) {
+        let deadline = ContinuousClock.now + Self.patience
+        let greeting: HelperGreeting
+        do throws(HelperChannel.Failure) {
+            let isOver = { isStopped() || ContinuousClock.now > deadline }
+            greeting = try channel.receive(HelperGreeting.self, maxBytes: 0, unless: isOver).header
+        } catch {
+            switch error {
+            case .stopped:
+                throw StartFailure(
+                    detail: "it was not ready within \(Self.patience); does the program call useThisProgramAsHelper()?",
+                    mayPass: false)
+            case .malformed: throw StartFailure(detail: "what it sent made no sense", mayPass: false)
+            case .closed:
+                guard case .died(let how) = howItEnded() else { throw StartFailure(detail: "it ended") }
+                throw StartFailure(detail: "it \(how) before it was ready")
+            }
+        }
+        if let problem = greeting.problem {
+            throw StartFailure(detail: HelperAnswer.cut(problem), mayPass: greeting.mayPass)
+        }
+        guard limitMemory(maxMemory) else {
+            throw StartFailure(detail: "its memory cannot be limited: \(String(cString: strerror(errno)))")
+        }
     }
 
     deinit {
@@ -85,35 +140,73 @@ final class HelperProcess: Sendable {
 
     /// Develops a photo; blocks until that is done.
     /// - Parameters:
-    ///   - duration: by the clock; a helper that takes longer is ended.
+    ///   - allowance: a helper that takes more is ended.
     ///   - isStopped: asked all the time.
     func develop(
-        _ job: HelperJob, _ bytes: [UInt8], within duration: Duration, unless isStopped: @escaping () -> Bool
+        _ job: HelperJob, _ bytes: [UInt8], _ allowance: Allowance, unless isStopped: @escaping () -> Bool
     ) -> Outcome {
-        let deadline = ContinuousClock.now + duration
-        var isLate = false
-        let isOver = {
-            isLate = ContinuousClock.now > deadline
-            return isLate || isStopped()
+        guard limitMemory(allowance.memory) else {
+            return .died("was ended, its memory cannot be limited: \(String(cString: strerror(errno)))")
+        }
+        let began = ContinuousClock.now
+        let used = processorTime
+        var pixels = 0
+        var lateness: String?
+        let isOver = { [self] in
+            let time = allowance.time(pixels)
+            if .now - began > time.clock {
+                lateness = "was ended, it took longer than \(time.clock)"
+            } else if let used, let now = processorTime, now - used > time.processor {
+                lateness = "was ended, it took more processor time than a photo of its size may (--photo-timeout)"
+            }
+            return lateness != nil || isStopped()
         }
         do throws(HelperChannel.Failure) {
             try bytes.withUnsafeBytes { bytes in
                 Result { () throws(HelperChannel.Failure) in try channel.send(job, bytes, unless: isOver) }
             }.get()
-            let answer = try channel.receive(HelperAnswer.self, maxBytes: Self.maxBytes, unless: isOver)
-            life.withLock { $0.photos += 1 }
-            return .answered(answer.header, answer.bytes)
+            var sizes = 0
+            while true {
+                let answer = try channel.receive(
+                    HelperAnswer.self, maxBytes: allowance.bytes(pixels), unless: isOver)
+                guard let size = answer.header.pixels else {
+                    life.withLock { $0.photos += 1 }
+                    return .answered(answer.header, answer.bytes)
+                }
+                sizes += 1
+                guard size > pixels, size <= allowance.maxPixels, sizes <= Self.maxSizes else { throw .malformed }
+                pixels = size
+            }
         } catch {
             switch error {
-            case .stopped where !isLate: return .stopped
-            case .stopped: return .late("was ended, it took longer than \(duration)")
+            case .stopped: return lateness.map { .late($0) } ?? .stopped
             case .malformed: return .died("was ended, its answer made no sense")
-            case .closed:
-                // Its socket closes a moment before the process is gone; one that only closed it is ended.
-                if ended.wait(timeout: .now() + 5) == .timedOut { return .died("was ended, it closed its connection") }
-                ended.signal()
-                return life.withLock { $0.end } ?? .died("ended")
+            case .closed: return howItEnded()
             }
+        }
+    }
+
+    /// How the process ended that has closed its connection.
+    private func howItEnded() -> Outcome {
+        // Its socket closes a moment before the process is gone; one that only closed it is ended.
+        if ended.wait(timeout: .now() + 5) == .timedOut { return .died("was ended, it closed its connection") }
+        ended.signal()
+        return life.withLock { $0.end } ?? .died("ended")
+    }
+
+    /// The processor time that the process has used; nil if it has ended.
+    private var processorTime: Duration? {
+        life.withLock { life in
+            guard !life.isOver else { return nil }
+            let nanoseconds = csystem_processor_time(identifier)
+            return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
+        }
+    }
+
+    /// Limits the address space of the process; false if that is refused. A process that has ended needs no limit.
+    private func limitMemory(_ bytes: Int) -> Bool {
+        life.withLock { life in
+            life.isOver || csystem_limit_memory(identifier, UInt(bytes), UInt(maxMemory)) == 0 || errno == ESRCH
         }
     }
 
@@ -147,11 +240,7 @@ final class HelperProcess: Sendable {
 
     private static func outcome(_ status: Int32) -> Outcome {
         let signal = status & 0x7f
-        switch signal {
-        case 0: return .died("ended with status \(status >> 8 & 0xff)")
-        case SIGXCPU:
-            return .late("was ended, it took more processor time than a photo of its size may (--photo-timeout)")
-        default: return .died("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
-        }
+        guard signal != 0 else { return .died("ended with status \(status >> 8 & 0xff)") }
+        return .died("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
     }
 }

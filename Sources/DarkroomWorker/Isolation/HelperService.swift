@@ -54,35 +54,57 @@ struct HelperService {
     init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
 
     /// Leaves this process what developing photos takes and nothing else, as far as the kernel can; `doctor` says how far that is.
-    private func confine() {
+    /// - Returns: the greeting for the worker: all layers that the kernel has are in place, or why one is not.
+    private func confine() -> HelperGreeting {
         csystem_offer_to_memory_killer()
         csystem_hide_process()
-        _ = csystem_confine_files()
+        if csystem_confine_files() < 0 { return Self.problem("Landlock", "files") }
         // What libraries load when they are used first, they load now: libheif has plug-ins.
         _ = Imaging.canSave(.avif)
-        _ = csystem_confine_calls()
+        if csystem_confine_calls() < 0 { return Self.problem("seccomp", "system calls") }
+        return HelperGreeting()
+    }
+
+    private static func problem(_ layer: String, _ subject: String) -> HelperGreeting {
+        let error = errno
+        return HelperGreeting(
+            problem:
+                "the kernel has \(layer) and refuses to confine its \(subject) (\(String(cString: strerror(error)))); "
+                + "allow it where the worker runs", mayPass: [ENOMEM, EAGAIN, EBUSY].contains(error))
     }
 
     /// Develops what it is asked to until its worker is gone.
     func run() -> Never {
-        confine()
-        // A worker that is gone, or talks nonsense, needs no helper.
-        while let (job, bytes) = try? channel.receive(HelperJob.self, maxBytes: .max) {
-            limitMemory(job, bytes)
-            limitProcessorTime(.seconds(job.seconds))
+        let greeting = confine()
+        let isGreeted = (try? channel.send(greeting, Self.nothing)) != nil
+        // A worker that is gone, or talks nonsense, needs no helper. A helper that is less confined than the kernel can is none.
+        while greeting.problem == nil, isGreeted,
+            let (job, bytes) = try? channel.receive(
+                HelperJob.self, maxHeaderBytes: HelperChannel.maxJobHeaderBytes, maxBytes: .max)
+        {
             do throws(PhotoProduct.Failure) {
-                try answer(try develop(job, bytes))
+                try answer(try develop(job, bytes), job)
             } catch {
-                let answer = HelperAnswer(reason: (error.reason ?? .other).word, detail: error.detail)
+                let answer = HelperAnswer(
+                    reason: (error.reason ?? .other).word, detail: HelperAnswer.cut(error.detail))
                 // A worker that takes no answer is gone.
-                guard (try? channel.send(answer, UnsafeRawBufferPointer(start: nil, count: 0))) != nil else { break }
+                guard (try? channel.send(answer, Self.nothing)) != nil else { break }
             }
         }
         // Nothing is left to be put in order, and what libraries do at the end of a process takes time.
         _exit(0)
     }
 
-    private func answer(_ product: PhotoProduct) throws(PhotoProduct.Failure) {
+    private static var nothing: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: nil, count: 0) }
+
+    private func answer(_ product: PhotoProduct, _ job: HelperJob) throws(PhotoProduct.Failure) {
+        guard job.operation == nil || product.byteCount <= job.maxBytes else {
+            throw PhotoProduct.Failure(
+                reason: .filterFailed,
+                detail:
+                    "made a file of \(product.byteCount) bytes, at most \(job.maxBytes) may be (HelperLimits.ownFileBytes)"
+            )
+        }
         var header = HelperAnswer()
         if case .image(let image) = product { header.format = image.format.rawValue }
         (header.width, header.height) = (product.width, product.height)
@@ -98,10 +120,14 @@ struct HelperService {
             } catch {
                 throw PhotoProduct.Failure(reason: .other, detail: "\(error)")
             }
+            var largest = 0
             return try PhotoProduct.make(
                 bytes, options,
                 sizeIsKnown: { pixels in
-                    if let time = options.processorTime(pixels: pixels) { limitProcessorTime(time) }
+                    guard pixels > largest else { return }
+                    largest = pixels
+                    // A worker that takes no message is gone, which the answer finds out.
+                    try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
                 })
         }
         guard let make = operations[name] else {
@@ -109,29 +135,5 @@ struct HelperService {
                 reason: .other, detail: "the helper process has no operation \"\(name)\": register it before its start")
         }
         return try PhotoProduct.run(make(), job.record, bytes, within: .seconds(job.seconds))
-    }
-
-    private func limitMemory(_ job: HelperJob, _ bytes: [UInt8]) {
-        let format =
-            job.format.flatMap(ImageFormat.init(rawValue:)) ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
-        let memory = job.memory ?? HelperLimits.memory(maxPixels: job.maxPixels, format: format)
-        limit(__rlimit_resource_t(RLIMIT_AS.rawValue), UInt(memory))
-    }
-
-    /// Limits the processor time that this process may use from now on.
-    private func limitProcessorTime(_ time: Duration) {
-        var usage = rusage()
-        getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-        let used = UInt(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec)
-        // The clock of the job ends what can be stopped with a word of its own, so the system comes a little later.
-        limit(__rlimit_resource_t(RLIMIT_CPU.rawValue), used + UInt(time.components.seconds) + 2)
-    }
-
-    /// Sets the soft limit only, so that the next photo gets as much again.
-    private func limit(_ resource: __rlimit_resource_t, _ value: UInt) {
-        var limit = rlimit()
-        getrlimit(resource, &limit)
-        limit.rlim_cur = min(value, limit.rlim_max)
-        setrlimit(resource, &limit)
     }
 }

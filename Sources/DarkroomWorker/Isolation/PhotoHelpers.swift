@@ -10,7 +10,8 @@ final class PhotoHelpers: Sendable {
     private let program: HelperProgram
     private let limits: HelperLimits
     private let seconds: Int
-    private let longest: Duration
+    private let maxPixels: Int
+    private let maxMemory: Int
     private let idle = Locked<[HelperProcess]>([])
 
     /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
@@ -27,20 +28,18 @@ final class PhotoHelpers: Sendable {
         csystem_hide_process()
         limits = configuration.helperLimits
         seconds = configuration.photoTimeout.secondsUp
-        var largest = DevelopOptions()
-        largest.processorTime = .seconds(seconds)
-        // Processor time is limited by the system; this bounds a process that waits, or has no processor.
-        let time = largest.processorTime(pixels: configuration.maxPixels) ?? .zero
-        longest = .seconds(3 * time.secondsUp + 60)
+        maxPixels = configuration.maxPixels
+        maxMemory = limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels)
     }
 
     /// Makes the product of a photo in a helper. Blocks.
     func develop(_ photo: PhotoInProgress, _ image: Download) throws(PhotoProduct.Failure) -> PhotoProduct {
-        let job = HelperJob(photo, memory: limits.memory, seconds: seconds)
+        let job = HelperJob(photo, seconds: seconds, maxBytes: limits.ownFileBytes)
+        let allowance = allowance(for: photo, image.body)
         while true {
             let helper = try take(for: photo)
             let hasServed = helper.photos > 0
-            let outcome = helper.develop(job, image.body, within: longest) { photo.cancelled.isSet }
+            let outcome = helper.develop(job, image.body, allowance) { photo.cancelled.isSet }
             switch outcome {
             case .answered(let answer, let bytes):
                 // What a photo that failed has left in it is not for the next.
@@ -68,6 +67,27 @@ final class PhotoHelpers: Sendable {
         }
     }
 
+    private func allowance(for photo: PhotoInProgress, _ bytes: [UInt8]) -> HelperProcess.Allowance {
+        let isOwn = photo.context.ownOperation != nil
+        var options = photo.context.develop
+        options.processorTime = .seconds(seconds)
+        let format = options.format ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
+        return HelperProcess.Allowance(
+            memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
+            time: { [options] pixels in
+                let time = options.processorTime(pixels: pixels) ?? .zero
+                // The clock of the job ends what can be stopped with a word of its own, so the worker comes a little later. The
+                // time by the clock bounds a process that waits, or has no processor.
+                return (time + .seconds(2), time * 3 + .seconds(60))
+            },
+            bytes: { [limits] pixels in
+                // Filters make nothing of a photo before they know its size.
+                if isOwn { return limits.ownFileBytes }
+                return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
+            },
+            maxPixels: isOwn ? 0 : options.maxPixels)
+    }
+
     /// Ends the helpers that wait for a photo.
     func stop() {
         for helper in idle.withLock({ idle in
@@ -82,10 +102,11 @@ final class PhotoHelpers: Sendable {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program)
+                return try HelperProcess(program, maxMemory: maxMemory) { photo.cancelled.isSet }
             } catch {
+                if photo.cancelled.isSet { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
                 // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
-                guard attempt < Self.startAttempts else {
+                guard error.mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
                 // A latch has no signal: it is looked at, on a thread that has nothing else to do.
@@ -101,15 +122,14 @@ final class PhotoHelpers: Sendable {
         of photo: PhotoInProgress, _ answer: HelperAnswer, _ bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         if let reason = answer.reason {
-            throw PhotoProduct.Failure(reason: FailureReason(word: reason) ?? .other, detail: answer.detail ?? "")
+            throw PhotoProduct.Failure(
+                reason: FailureReason(word: reason) ?? .other, detail: HelperAnswer.cut(answer.detail ?? ""))
         }
         if photo.context.ownOperation != nil { return .bytes(bytes, ending: OwnEnding.of(bytes, photo.record)) }
-        guard let format = answer.format.flatMap(ImageFormat.init(rawValue:)),
-            let width = answer.width, let height = answer.height
-        else {
+        guard let picture = answer.picture else {
             throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process answered what makes no sense")
         }
-        return .bytes(bytes, ending: format.fileExtension, width: width, height: height)
+        return .bytes(bytes, ending: picture.format.fileExtension, width: picture.width, height: picture.height)
     }
 }
 

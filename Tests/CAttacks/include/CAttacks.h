@@ -9,4 +9,7 @@ bool attack_exists(const char *name);
 /// Whether the attack worked; errno says why it did not.
 bool attack(const char *name);
 
+/// Makes the system refuse every further filter of system calls to this process and its children, as a container may.
+void refuse_filters(void);
+
 #endif

@@ -6,14 +6,14 @@ import Testing
 final class HostileWorkerProcess {
     let process: BoundProcess
 
-    init(_ queue: Queue, isolated: Bool, privileged: Bool = true) throws {
+    init(_ queue: Queue, isolated: Bool, privileged: Bool = true, filtered: Bool = true) throws {
         let program = Program.executable.deletingLastPathComponent().appendingPathComponent("HostileWorker").path
         let redis = queue.redis.configuration.displayName
         process = try BoundProcess(
             // A report of each crash would take longer than all the rest.
             (privileged ? [] : Self.withoutPrivileges)
                 + ["env", "SWIFT_BACKTRACE=enable=no", "SECRET=token", program, redis, queue.namespace, queue.folder]
-                + (isolated ? ["isolated"] : []),
+                + (isolated ? ["isolated"] : []) + (filtered ? [] : ["unfiltered"]),
             log: queue.folder + "/hostile.log")
     }
 

@@ -68,7 +68,7 @@ struct IsolationTests {
         let queue = try Queue()
         let attacks = [
             "exec", "fork", "clone3", "tcp", "unix", "read", "library", "look", "remove", "environ", "write", "peek",
-            "trace", "kill", "tgkill", "owner", "limits", "namespace",
+            "trace", "kill", "tgkill", "owner", "limits", "namespace", "take-memory", "take-time",
         ]
         let id = try submit(attacks + ["fine"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true)
@@ -127,6 +127,53 @@ struct IsolationTests {
         }
         #expect(answers == [EACCES, EACCES, EACCES, EACCES, EACCES, 0], "libraries can be read, and nothing else")
         #expect(scratch.exists("own") && !scratch.exists("new"))
+    }
+
+    @Test func photoThatTakesOverItsHelperGetsNoMoreTimeAndMemory() throws {
+        let queue = try Queue()
+        let id = try submit(["spin"], to: queue)
+        let worker = try HostileWorkerProcess(queue, isolated: true)
+        defer { worker.process.stop() }
+        let helper = try #require(HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first)
+        let deadline = ContinuousClock.now + .seconds(20)
+        var limits = ""
+        while !limits.contains(#/Max address space +\d+ +\d+ +bytes/#), .now < deadline {
+            limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
+        }
+        #expect(limits.contains(#/Max address space +\d+ +\d+ +bytes/#), "\(limits)")
+        #expect(try wait(for: id, in: queue)["spin"] == "filter-timeout")
+        let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
+        #expect(failures.contains("more processor time than a photo"), "\(failures)")
+    }
+
+    @Test func answersOutOfBoundsEndTheHelper() throws {
+        let queue = try Queue()
+        let bad = ["answer-much", "answer-header", "answer-sizes"]
+        let id = try submit(bad + ["answer-detail", "fine"], to: queue)
+        let worker = try HostileWorkerProcess(queue, isolated: true)
+        defer { worker.process.stop() }
+        let ends = try wait(for: id, in: queue)
+        for name in bad { #expect(ends[name] == "crashed", "\(name)") }
+        #expect(ends["answer-detail"] == "damaged" && ends["fine"] == "filtered")
+        let manifest = try Program.run("manifest", queue.folder + "/out", "--json").standardOutput
+        #expect(manifest.contains("its answer made no sense"))
+        let detail = try #require(manifest.firstMatch(of: /x{100,}/)?.0)
+        #expect(detail.count == 1000)
+    }
+
+    @Test(.enabled(if: ConfinementFacts.found().filtersCalls, "the kernel has no seccomp"))
+    func helperThatCannotBeConfinedGetsNoPhoto() throws {
+        let queue = try Queue()
+        let id = try submit(["fine"], to: queue)
+        let worker = try HostileWorkerProcess(queue, isolated: true, filtered: false)
+        defer { worker.process.stop() }
+        #expect(try wait(for: id, in: queue)["fine"] == "other")
+        let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
+        #expect(
+            failures.contains(
+                "no helper process starts: the kernel has seccomp and refuses to confine its system calls"),
+            "\(failures)")
+        #expect(failures.contains("Permission denied"), "\(failures)")
     }
 
     /// A helper with a user namespace of its own can be read by its user, who owns the namespace; it knows nothing secret.
