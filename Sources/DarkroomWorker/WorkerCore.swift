@@ -213,9 +213,11 @@ final class WorkerCore: Sendable {
             let isDue = change(&ledger)
             let neededRoom = ledger.wantsRoom
             let begun = ledger.begin(urgently: urgently)
+            let mayWantMore = !begun.isEmpty || ledger.hasStalled
+            ledger.hasStalled = false
             return Step(
                 isDue: isDue || ledger.wantsRoom && !neededRoom, filtrations: ledger.filtrationsToQueue(),
-                downloads: begun.map { ($0, ledger.urgency(of: $0)) }, wantsMore: !begun.isEmpty && ledger.wantsMore)
+                downloads: begun.map { ($0, ledger.urgency(of: $0)) }, wantsMore: mayWantMore && ledger.wantsMore)
         }
         for filtration in step.filtrations { pending.filter(filtration, work: filter) }
         for (photo, urgency) in step.downloads {

@@ -39,7 +39,57 @@ import Testing
         for number in 1...4 { try bench.claim(slow, number) }
         let begun = begin(&bench, waiting: slow)
         #expect(begun.count == bench.ledger.maxWaitingOfBatch)
-        #expect(bench.ledger.photosWanted == 0, "it holds enough")
+        #expect(bench.ledger.unwanted == [slow], "nothing more of it is claimed")
+        bench.check()
+    }
+
+    @Test func batchesThatWaitForTheirHostsKeepNoOtherFromBeingClaimed() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        let slower = BatchID("slower")
+        for number in 1...4 { try bench.claim(slow, number) }
+        _ = begin(&bench, waiting: slow)
+        for number in 1...4 { try bench.claim(slower, number) }
+        _ = begin(&bench, waiting: slower)
+        #expect(Set(bench.ledger.unwanted) == [slow, slower])
+        #expect(bench.ledger.photosWanted == bench.ledger.window)
+        let wants = bench.ledger.wants
+        #expect(wants.lowest == .veryLow && wants.takesOthers)
+        try bench.claim(other)
+        let begun = bench.ledger.begin(urgently: true)
+        #expect(!begun.isEmpty && begun.allSatisfy { $0.operation.batch == other })
+        bench.check()
+    }
+
+    @Test func aCrowdOfWaitingPhotosKeepsNoOtherFromBeginning() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        let crowd = (0..<300).compactMap { BatchID("slow\($0)") }
+        for batch in crowd {
+            try bench.claim(batch)
+            _ = begin(&bench, waiting: batch)
+        }
+        #expect(bench.ledger.waiting[Priority.normal.rank] < WorkerLedger.maxWaiting + 300 * 2, "what waits is bounded")
+        try bench.claim(other)
+        #expect(bench.begin().count { $0.operation.batch == other } == 2)
+        bench.check()
+        #expect(bench.ledger.photosWanted > 0)
+        for batch in (0..<300).compactMap({ BatchID("slower\($0)") }) where bench.ledger.photosWanted > 0 {
+            try bench.claim(batch)
+            _ = begin(&bench, waiting: batch)
+        }
+        #expect(bench.ledger.batches.count < WorkerLedger.maxStalled + 10, "what is held of stalled batches is bounded")
+        bench.check()
+    }
+
+    @Test func aBatchWhoseHostAnswersGoesOn() throws {
+        var bench = LedgerBench(downloads: 2, filtrations: 1)
+        for number in 1...4 { try bench.claim(slow, number) }
+        let waiting = begin(&bench, waiting: slow)
+        #expect(bench.ledger.begin(urgently: true).isEmpty)
+        let permission = bench.ledger.mayDownload(waiting[0])
+        #expect(permission == .again || permission == .yes)
+        bench.download(waiting[0])
+        #expect(bench.ledger.unwanted.isEmpty)
+        #expect(!bench.ledger.begin(urgently: true).isEmpty)
         bench.check()
     }
 
@@ -186,6 +236,37 @@ import Testing
         #expect(worker.core.withLedger { $0.inProgress.count } < 200, "what waits is bounded")
         _ = try darkroom.store.perform(darkroom.store.cancel(blocked))
         try darkroom.wait(blocked)
+        worker.stop()
+        worker.wait()
+    }
+
+    @Test func listsOfASlowHostHoldUpNoOtherList() async throws {
+        let slow = try HostileServer(["/photo": .held(.answer())])
+        let fast = try HostileServer(["/photo": .answer(body: [1])])
+        defer { for server in [slow, fast] { server.stop() } }
+        let worker = try worker(["slow.example": slow.port, "fast.example": fast.port])
+        let blocked = try (0..<5).map { number in
+            try darkroom.submit(
+                (0..<400).map { _ in "http://slow.example/photo" },
+                darkroom.options { $0.output = darkroom.folder + "/slow\(number)" })
+        }
+        #expect(await slow.wait { $0.running == 6 })
+        // All that the worker takes of them waits.
+        for id in blocked { try darkroom.wait(id, "begun") { $0.executing > 0 } }
+        for priority in [Priority.normal, .low] {
+            let free = try darkroom.submit(
+                (0..<20).map { _ in "http://fast.example/photo" },
+                darkroom.options {
+                    $0.output = darkroom.folder + "/\(priority)"
+                    $0.priority = priority
+                })
+            try darkroom.wait(free, within: 20)
+        }
+        #expect(slow.log.running == 6)
+        for id in blocked {
+            _ = try darkroom.store.perform(darkroom.store.cancel(id))
+            try darkroom.wait(id)
+        }
         worker.stop()
         worker.wait()
     }

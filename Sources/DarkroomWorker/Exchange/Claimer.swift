@@ -68,7 +68,7 @@ final class Claimer: Sendable {
                 continue
             }
             number += 1
-            let asked = core.withLedger { $0.hungry }
+            let asked = core.withLedger { $0.hungryToServe }
             let unwanted = unwanted(claim)
             guard let claimed = perform(claim, number, without: unwanted) else {
                 plan.withLock { $0.failed() }

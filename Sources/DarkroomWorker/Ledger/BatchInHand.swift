@@ -29,6 +29,8 @@ struct BatchInHand {
     var downloads = 0
     /// Of those, the ones whose download waits for its host or for another attempt.
     var waiting = 0
+    /// Whether as many photos wait for their hosts as may: nothing more of the batch begins until one of them does.
+    private(set) var isStalled = false
     /// Of those, the ones in the local queue of filtrations, or running in it.
     var filtrations = 0
     private(set) var isInBeginLane = false
@@ -59,12 +61,14 @@ struct BatchInHand {
     var leftHere: Int { begun - parked + unbegun }
 
     var rank: Int { steering.priority.rank }
-    var hasPhotosToBegin: Bool { mayDownload && !toBegin.isEmpty }
+    var hasPhotosToBegin: Bool { mayDownload && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { mayFilter && !ready.isEmpty }
 
     /// What it adds to what is counted by priority.
     private var load: Load {
-        Load(rank: rank, active: running, filtrations: filtrations, downloads: downloads, waiting: waiting)
+        Load(
+            rank: rank, active: running, filtrations: filtrations, downloads: downloads, waiting: waiting,
+            stalled: isStalled ? 1 : 0)
     }
 
     /// What is counted by priority.
@@ -74,6 +78,7 @@ struct BatchInHand {
         let filtrations: Int
         let downloads: Int
         let waiting: Int
+        let stalled: Int
     }
 
     /// What a change of a batch does to what is counted by priority, and to who is in turn.
@@ -87,9 +92,11 @@ struct BatchInHand {
     }
 
     /// Changes the batch; whoever counts applies the effect.
-    mutating func change(_ body: (inout BatchInHand) -> Void) -> Effect {
+    /// - Parameter mostWaiting: how many photos of it may wait for their hosts.
+    mutating func change(mostWaiting: Int, _ body: (inout BatchInHand) -> Void) -> Effect {
         let before = load
         body(&self)
+        isStalled = waiting >= mostWaiting
         var effect = Effect(before: before, after: load)
         let hasMoved = before.rank != rank
         effect.leavesBeginLane = isInBeginLane && (!hasPhotosToBegin || hasMoved)

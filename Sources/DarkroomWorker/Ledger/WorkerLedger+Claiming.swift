@@ -13,9 +13,12 @@ extension WorkerLedger {
     var lowestWanted: Priority? { Priority.allCases.first { photosWanted(from: $0) > 0 } }
 
     /// How many photos of a priority or a higher one a claim should ask for. What is less urgent does not stand in the way: so a
-    /// full worker has room for an operation that is more urgent than all that it holds.
+    /// full worker has room for an operation that is more urgent than all that it holds. Nor do stalled batches: nothing of them can
+    /// begin now.
     func photosWanted(from priority: Priority) -> Int {
-        guard !isStopping, doneOperations < Self.maxUnreported else { return 0 }
+        guard !isStopping, doneOperations < Self.maxUnreported,
+            stalled[priority.rank...].reduce(0, +) < Self.maxStalled
+        else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
         for id in beginLanes[priority.rank...].joined() {
             guard let batch = batches[id] else { continue }
@@ -31,7 +34,9 @@ extension WorkerLedger {
     /// is one here with photos of the focus left to begin, or too much beside it: so a focus that moves a hundred times a second
     /// costs little.
     var focusedWanted: (batch: BatchID, priority: Priority)? {
-        guard let id = focusToClaim, !isStopping, doneOperations < Self.maxUnreported else { return nil }
+        guard let id = focusToClaim, !isStopping, doneOperations < Self.maxUnreported,
+            batches[id]?.isStalled != true
+        else { return nil }
         let priority = steering.batch(id).priority
         let waiting = beginLanes.joined().compactMap { batches[$0] }
         let largest = waiting.map(\.operationSize).max() ?? 0
@@ -54,16 +59,21 @@ extension WorkerLedger {
     /// Whether a little more may be held of batches that have nothing left to begin here, while others fill the worker: their
     /// turn would come only when those have begun.
     private var takesOthers: Bool {
-        guard !isStopping, doneOperations < Self.maxUnreported else { return false }
+        guard !isStopping, doneOperations < Self.maxUnreported, stalled.reduce(0, +) < Self.maxStalled else {
+            return false
+        }
         let waiting = beginLanes.joined().compactMap { batches[$0] }
         let largest = waiting.map(\.operationSize).max() ?? 0
         return waiting.reduce(0) { $0 + $1.unbegun } < window + 2 * largest
     }
 
     private var leastHungry: Priority? {
-        let rank = hungry.compactMap { batches[$0] }.filter(\.mayDownload).map(\.rank).min()
+        let rank = hungryToServe.compactMap { batches[$0] }.filter(\.mayDownload).map(\.rank).min()
         return rank.map { Priority.allCases[$0] }
     }
+
+    /// The hungry batches of which more could begin.
+    var hungryToServe: Set<BatchID> { hungry.filter { batches[$0]?.isStalled != true } }
 
     /// Batches that have enough to begin here: a claim for those that have nothing leaves them out.
     var fed: [BatchID] { Array(beginLanes.joined()) }
@@ -82,15 +92,16 @@ extension WorkerLedger {
 
     /// Whether there may be something to claim for.
     var wantsMore: Bool {
-        photosWanted > 0 || !hungry.isEmpty && takesOthers || focusToClaim != nil && focusedWanted != nil
+        photosWanted > 0 || !hungryToServe.isEmpty && takesOthers || focusToClaim != nil && focusedWanted != nil
     }
 
-    /// Batches of which nothing more is to be claimed: their filtrations are suspended, and what is downloaded of them takes as
-    /// much room as it may.
+    /// Batches of which nothing more is to be claimed: they are stalled, or their filtrations are suspended, and what is downloaded
+    /// of them takes as much room as it may.
     var unwanted: [BatchID] {
         batches.filter { id, batch in
-            !batch.mayFilter && batch.mayDownload && batch.steering.areFiltrationsSuspended
-                && (bytesHeld + transfers * typicalBytes >= maxBytesHeld / 2)
+            batch.isStalled
+                || !batch.mayFilter && batch.mayDownload && batch.steering.areFiltrationsSuspended
+                    && (bytesHeld + transfers * typicalBytes >= maxBytesHeld / 2)
         }.map(\.key)
     }
 }

@@ -36,7 +36,7 @@ extension WorkerLedger {
             // What is less urgent does not stand in the way, but for a bounded reserve; each lower priority leaves one.
             let lower = active[..<rank].count { $0 > 0 }
             guard active[rank...].reduce(0, +) < window, active.reduce(0, +) < window + lower * reserve,
-                downloading[rank...].reduce(0, +) < downloads, waiting[rank...].reduce(0, +) < Self.maxWaiting
+                downloading[rank...].reduce(0, +) < downloads
             else { return nil }
             let first = firstTurn(rank)
             if let photo = takePhoto(in: rank, first, lower > 0) { return photo }
@@ -59,9 +59,7 @@ extension WorkerLedger {
 
     private mutating func takePhoto(in rank: Int, _ turn: Int, _ isMoreUrgent: Bool) -> PhotoInProgress? {
         let id = beginLanes[rank][turn]
-        guard batches[id].map({ $0.waiting < maxWaitingOfBatch }) ?? false, hasRoom(for: id, isMoreUrgent),
-            let photo = takePhoto(of: id)
-        else { return nil }
+        guard hasRoom(for: id, isMoreUrgent), let photo = takePhoto(of: id) else { return nil }
         if batches[id]?.isInBeginLane == true, beginLanes[rank].count > 1 {
             beginLanes[rank].append(beginLanes[rank].remove(at: turn))
         }

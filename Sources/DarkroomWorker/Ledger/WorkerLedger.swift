@@ -59,6 +59,8 @@ struct WorkerLedger {
     var hungry: Set<BatchID> = []
     /// The batch whose focus a full worker may have to claim an operation for.
     var focusToClaim: BatchID?
+    /// Whether a batch has stalled since this was last asked: others may be claimed in its place.
+    var hasStalled = false
 
     // By rank of priority.
     /// Batches that have photos to begin, in turn.
@@ -71,6 +73,8 @@ struct WorkerLedger {
     var downloading = [Int](repeating: 0, count: Priority.allCases.count)
     /// Photos whose download waits for its host or for another attempt.
     var waiting = [Int](repeating: 0, count: Priority.allCases.count)
+    /// Batches of which as many photos wait for their hosts as may.
+    var stalled = [Int](repeating: 0, count: Priority.allCases.count)
     /// Photos in the local queue of filtrations.
     var filtering = [Int](repeating: 0, count: Priority.allCases.count)
 
@@ -98,8 +102,11 @@ struct WorkerLedger {
     var transfers: Int { downloading.reduce(0, +) }
     /// The most photos of one batch that wait for their hosts; so many others of it begin meanwhile.
     var maxWaitingOfBatch: Int { window }
-    /// The most photos of a priority, and of all higher ones, that wait for their hosts: what they take is memory.
+    /// Of batches of a priority, and of all higher ones, with more photos than this that wait for their hosts, no further photo
+    /// begins while one of the same batch waits: what waits takes memory.
     static let maxWaiting = 1024
+    /// With more stalled batches of a priority, and of all higher ones, nothing more is claimed for it.
+    static let maxStalled = 500
     /// The most batches that are compared to find whose turn it is: what begins costs the same however many are held.
     static let maxCompared = 8
     /// How many more may begin of a priority for each lower one of which some have begun.
@@ -174,7 +181,8 @@ struct WorkerLedger {
     /// Changes what is known of a batch, and with it what is counted by priority and who is in turn.
     mutating func change(_ id: BatchID, _ body: (inout BatchInHand) -> Void) {
         guard let place = batches.index(forKey: id) else { return }
-        let effect = batches.values[place].change(body)
+        let isCrowded = waiting[batches.values[place].rank...].reduce(0, +) >= Self.maxWaiting
+        let effect = batches.values[place].change(mostWaiting: isCrowded ? 1 : maxWaitingOfBatch, body)
         let (rank, newRank) = (effect.before.rank, effect.after.rank)
         active[rank] -= effect.before.active
         active[newRank] += effect.after.active
@@ -184,6 +192,9 @@ struct WorkerLedger {
         downloading[newRank] += effect.after.downloads
         waiting[rank] -= effect.before.waiting
         waiting[newRank] += effect.after.waiting
+        stalled[rank] -= effect.before.stalled
+        stalled[newRank] += effect.after.stalled
+        if effect.after.stalled > effect.before.stalled { hasStalled = true }
         if effect.leavesBeginLane { beginLanes[rank].removeAll { $0 == id } }
         if effect.entersBeginLane { beginLanes[newRank].append(id) }
         if effect.leavesFilterLane { filterLanes[rank].removeAll { $0 == id } }
