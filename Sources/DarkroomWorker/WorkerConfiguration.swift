@@ -68,6 +68,9 @@ public struct WorkerConfiguration: Sendable {
     /// How long a call of the file system may take before its operation is left to others. Longer than the slowest disk takes to
     /// write what is in memory: an operation that is always left too early is never finished.
     package var fileCallPatience: Duration = .seconds(300)
+    /// How long claims wait until the operations of a batch are taken up, which reads its folders. After twice this time they are left to
+    /// others. Longer than ``FolderHolder`` waits for a lock.
+    package var claimPatience: Duration = .seconds(15)
     /// Makes everything durable that was written to the file system of a descriptor: 0, or the system's number of an error.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 

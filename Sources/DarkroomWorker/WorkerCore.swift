@@ -53,7 +53,8 @@ final class WorkerCore: Sendable {
         self.configuration = configuration
         self.logger = logger
         self.onDueWebhooks = onDueWebhooks
-        fileCalls = FileCalls(patience: configuration.fileCallPatience)
+        fileCalls = FileCalls(
+            patience: configuration.fileCallPatience, claimPatience: configuration.claimPatience * 2)
         var transfer = configuration.transfer
         transfer.maxRunning = configuration.downloads
         engine = TransferEngine(transfer)

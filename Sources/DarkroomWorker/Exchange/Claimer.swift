@@ -10,6 +10,12 @@ final class Claimer: Sendable {
     private let plan = Locked(ClaimPlan(now: .now))
     /// How many workers heard the last hint that said so.
     private let workers = Locked(1)
+    /// What is known of batches whose operations were claimed.
+    private let contexts = Locked<[BatchID: BatchContext]>([:])
+    /// Takes up what was claimed. A thread that hangs in a call of the file system leaves the others to the claims that follow.
+    private let intake = ThreadPool("darkroom-intake", maxThreads: 16)
+    /// The mount points of file systems in which a thread hangs.
+    private let hung = Locked<Set<String>>([])
 
     init(_ core: WorkerCore) { self.core = core }
 
@@ -54,7 +60,7 @@ final class Claimer: Sendable {
     /// Runs until the worker stops.
     func run() {
         var number = 0
-        var contexts: [BatchID: BatchContext] = [:]
+        defer { intake.close() }
         while !core.withLedger({ $0.isStopping }) {
             let wants = core.heartBeats.withLock { $0 } && !core.hanging.isAll ? wants() : .nothing
             let (claim, wake) = plan.withLock { plan in
@@ -103,8 +109,10 @@ final class Claimer: Sendable {
             }
             let ids = Set(claimed.operations.map(\.held.batch))
             if claim.isForHungry { core.withLedger { $0.served(ids, asked: asked) } }
-            contexts = contexts.filter { id, _ in ids.contains(id) || contexts.count <= 64 }
-            for operation in claimed.operations { accept(operation, &contexts) }
+            contexts.withLock { contexts in
+                if contexts.count > 64 { contexts = contexts.filter { ids.contains($0.key) } }
+            }
+            takeUp(claimed.operations)
         }
     }
 
@@ -164,28 +172,110 @@ final class Claimer: Sendable {
         return nil
     }
 
-    private func accept(_ operation: ClaimedOperation, _ contexts: inout [BatchID: BatchContext]) {
+    // MARK: Taking up
+
+    /// The operations of one batch that a thread takes up.
+    private final class Taking: Sendable {
+        enum State { case runs, hangs(mount: String), done }
+        let state = Locked(State.runs)
+        /// Set before the first call of the file system.
+        let options = Locked<BatchOptions?>(nil)
+        let ended = Signal()
+    }
+
+    /// Takes up operations that were claimed, batch by batch. A batch whose file system does not answer is left to others until
+    /// it does, and the thread that waits for the answer goes on then.
+    private func takeUp(_ operations: [ClaimedOperation]) {
+        var parts: [(batch: BatchID, operations: [(ClaimedOperation, call: Int)])] = []
+        for operation in operations {
+            let call = core.fileCalls.beginClaim(of: operation.held)
+            if parts.last?.batch != operation.held.batch { parts.append((operation.held.batch, [])) }
+            parts[parts.count - 1].operations.append((operation, call))
+        }
+        for (batch, part) in parts {
+            let taking = Taking()
+            intake.perform { [self] in
+                for (operation, call) in part {
+                    accept(operation, taking)
+                    core.fileCalls.end(call)
+                }
+                let before = taking.state.withLock { state in
+                    defer { state = .done }
+                    return state
+                }
+                if case .hangs(let mount) = before { answers(mount) }
+                taking.ended.raise()
+            }
+            while !taking.ended.wait(timeout: core.configuration.claimPatience) {
+                // Without options it is Redis that does not answer.
+                guard let options = taking.options.withLock({ $0 }) else { continue }
+                hangs(batch, options, taking)
+                break
+            }
+        }
+    }
+
+    /// The file system of a batch does not answer: neither this batch nor another one there is claimed until it does.
+    private func hangs(_ batch: BatchID, _ options: BatchOptions, _ taking: Taking) {
+        let mount = MountPoint.of(options.output)
+        hung.withLock { _ = $0.insert(mount) }
+        refuse(batch, Self.noAnswer(mount), until: .answer(mount))
+        let isDone = taking.state.withLock { state in
+            if case .done = state { return true }
+            state = .hangs(mount: mount)
+            return false
+        }
+        if isDone { answers(mount) }
+    }
+
+    private func answers(_ mount: String) {
+        hung.withLock { _ = $0.remove(mount) }
+        core.refusals.withLock { $0.answers(mount) }
+        expectWork(.veryHigh, workers: 1)
+    }
+
+    private static func noAnswer(_ mount: String) -> String { "the file system at \(mount) does not answer" }
+
+    /// The mount point of a folder of a batch that does not answer; nil where all do as far as is known.
+    private func hungMount(of options: BatchOptions) -> String? {
+        let hung = hung.withLock { $0 }
+        guard !hung.isEmpty else { return nil }
+        let folders = [options.output, options.originals, options.photosFolder].filter { !$0.isEmpty }
+        return folders.lazy.map(MountPoint.of).first { hung.contains($0) }
+    }
+
+    private func accept(_ operation: ClaimedOperation, _ taking: Taking) {
         let batch = operation.held.batch
+        // Refused a moment ago, for another operation of the same claim.
+        if core.refusals.withLock({ $0.contains(batch) }) { return giveBack(operation) }
         var end = Refusals.End.time
-        let isContextCached = contexts[batch] != nil
+        let cached = contexts.withLock { $0[batch] }
         do {
-            if contexts[batch] == nil, let facts = try core.store.facts(of: batch) {
+            var known = cached.map { (options: $0.options, taken: $0.taken) }
+            if known == nil, let facts = try core.store.facts(of: batch) {
                 guard facts.damage.isEmpty else {
                     throw Refusal(reason: "it is damaged in Redis: \(facts.damage.joined(separator: ", "))")
                 }
-                end = .look(facts.options, taken: facts.outputTaken)
-                contexts[batch] = try BatchContext(batch, facts.options, core.configuration, taken: facts.outputTaken)
+                known = (facts.options, facts.outputTaken)
             }
-            guard let context = contexts[batch] else { return giveBack(operation) }  // the batch is gone
-            end = .look(context.options, taken: context.taken)
+            guard let (options, taken) = known else { return giveBack(operation) }  // the batch is gone
+            if let mount = hungMount(of: options) {
+                refuse(batch, Self.noAnswer(mount), until: .answer(mount))
+                if !hung.withLock({ $0.contains(mount) }) { core.refusals.withLock { $0.answers(mount) } }
+                return giveBack(operation)
+            }
+            taking.options.withLock { $0 = options }
+            end = .look(options, taken: taken)
+            let context = try cached ?? BatchContext(batch, options, core.configuration, taken: taken)
+            contexts.withLock { $0[batch] = context }
             let folder = try openFolder(of: context)
             end = .time
             try core.accept(operation, context, folder)
         } catch {
-            contexts[batch] = nil  // what was wrong with it may pass
+            contexts.withLock { $0[batch] = nil }  // what was wrong with it may pass
             switch error {
             // The batch may have taken its folder back since its facts were read.
-            case let refusal as Refusal where refusal.isOfHolder && isContextCached: return accept(operation, &contexts)
+            case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, taking)
             case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
             case let error as StoreError where error.isPassing: break
             default: refuse(batch, "operation \(operation.held.number): \(error)", until: .time)
@@ -227,6 +317,7 @@ final class Claimer: Sendable {
         for (batch, end) in core.refusals.withLock({ $0.due(.now) }) {
             do throws(Refusal) {
                 if case .look(let options, let taken) = end {
+                    if let mount = hungMount(of: options) { throw Refusal(reason: Self.noAnswer(mount)) }
                     _ = try openFolder(of: BatchContext(batch, options, core.configuration, taken: taken))
                 }
                 core.refusals.withLock { $0.withdraw(batch) }

@@ -12,6 +12,8 @@ struct Refusals {
         case look(BatchOptions, taken: Int)
         /// Time: what failed may have been mended.
         case time
+        /// The file system at this mount point answers again, see ``Refusals/answers(_:)``.
+        case answer(String)
     }
 
     /// A refused batch.
@@ -36,6 +38,8 @@ struct Refusals {
     static let lookInterval = Duration.seconds(5)
     /// How long a batch is refused of which an operation cannot be read.
     static let timeInterval = Duration.seconds(60)
+    /// How long a batch is refused whose file system does not answer, unless it does before.
+    static let answerInterval = Duration.seconds(600)
     /// The most refusals of one look.
     private static let maxDue = 1000
 
@@ -68,6 +72,13 @@ struct Refusals {
         if untold.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
+    /// The file system at a mount point answers again.
+    mutating func answers(_ mount: String) {
+        for (batch, refusal) in refusals {
+            if case .answer(mount) = refusal.end { withdraw(batch) }
+        }
+    }
+
     /// The reason of a refusal stands.
     mutating func stands(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
@@ -91,6 +102,7 @@ struct Refusals {
         switch end {
         case .look: lookInterval
         case .time: timeInterval
+        case .answer: answerInterval
         }
     }
 

@@ -125,7 +125,7 @@ import Testing
 /// Which operations hang.
 @Suite struct FileCallTests {
     @Test func operationHangsWhileItsCallDoes() throws {
-        let calls = FileCalls(patience: .seconds(10))
+        let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
         let operation = HeldOperation(batch: BatchID("one"), number: 1, fence: 1)
         let (now, later) = (ContinuousClock.now, ContinuousClock.now + .seconds(60))
         calls.run(for: operation) {
@@ -135,5 +135,16 @@ import Testing
         }
         #expect(calls.hanging(later, filtrations: 1) == FileCalls.Hanging())
         calls.run(for: nil) { #expect(calls.hanging(later, filtrations: 2).isAll) }
+    }
+
+    @Test func claimedOperationHangsUntilItIsTakenUp() throws {
+        let calls = FileCalls(patience: .seconds(60), claimPatience: .seconds(5))
+        let operations = (1...3).map { HeldOperation(batch: BatchID("one"), number: $0, fence: 1) }
+        let claims = operations.map { calls.beginClaim(of: $0) }
+        let later = ContinuousClock.now + .seconds(10)
+        let hanging = calls.hanging(later, filtrations: 2)
+        #expect(hanging == FileCalls.Hanging(operations: Set(operations)), "no filtration waits for them")
+        for claim in claims { calls.end(claim) }
+        #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging())
     }
 }

@@ -1,0 +1,67 @@
+import DarkroomModel
+import DarkroomPhotoServer
+import DarkroomStore
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().appendingPathComponent("Samples").path
+
+/// Folders that do not answer: here somebody holds the lock of their holder file.
+@Suite(.redisServer, .timeLimit(.minutes(2))) struct UnansweringFolderTests {
+    let darkroom: Darkroom
+    let photos: PhotoServer
+
+    init() throws {
+        darkroom = try Darkroom(.current)
+        photos = try PhotoServer(folder: samples)
+    }
+
+    @Test func aFolderThatDoesNotAnswerHoldsUpNoOther() throws {
+        // Both are in one claim, the folder that does not answer first.
+        let urls = (0..<4).map { _ in photos.url("/moon.png") }
+        let stuck = try darkroom.submit(urls, darkroom.options { $0.operationSize = 1 })
+        let other = try darkroom.submit(
+            urls,
+            darkroom.options {
+                $0.output = "/dev/shm/" + URL(fileURLWithPath: darkroom.folder).lastPathComponent
+                $0.operationSize = 1
+            })
+        let otherOutput = try #require(try darkroom.store.facts(of: other)).options.output
+        defer { try? FileManager.default.removeItem(atPath: otherOutput) }
+        let lock = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR | O_CREAT, 0o666)
+        #expect(flock(lock, LOCK_SH) == 0)
+        let worker = try darkroom.worker { $0.claimPatience = .milliseconds(200) }
+        try darkroom.wait(other, within: 5)
+        darkroom.waitForLog("does not answer")
+        // Another batch of the same file system is not tried.
+        let late = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/late" })
+        darkroom.waitForLog("does not answer", count: 2, seconds: 5)
+        for _ in 0..<100 where worker.core.renewed.left == 0 {
+            _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
+        }
+        #expect(worker.core.renewed.left > 0, "what is not taken up is not renewed")
+        close(lock)
+        try darkroom.wait(stuck)
+        try darkroom.wait(late)
+        for id in [stuck, other, late] { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 4) }
+        worker.stop()
+        worker.wait()
+    }
+
+    @Test func mountPointsAreKnownByTheirNames() {
+        let mounts = """
+            22 1 8:1 / / rw - ext4 /dev/sda1 rw
+            30 22 0:40 / /mnt/share rw - nfs server:/share rw
+            31 22 0:41 / /mnt/my\\040share rw - nfs server:/other rw
+            """
+        #expect(MountPoint.of("/mnt/share/out", mounts: mounts) == "/mnt/share")
+        #expect(MountPoint.of("/mnt/share", mounts: mounts) == "/mnt/share")
+        #expect(MountPoint.of("/mnt/shared", mounts: mounts) == "/")
+        #expect(MountPoint.of("/mnt/my share/out", mounts: mounts) == "/mnt/my share")
+        #expect(MountPoint.of("/mnt", mounts: "") == "/")
+    }
+}
