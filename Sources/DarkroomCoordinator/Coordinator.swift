@@ -102,7 +102,8 @@ public final class Coordinator: Sendable {
         if !options.originals.isEmpty, !options.remoteOutput { try OriginalsFolder(path: options.originals).prepare() }
         let folder = options.output.isEmpty || options.remoteOutput ? nil : OutputFolder(path: options.output)
         let isNew = folder?.isUntouched(by: id) ?? false
-        try folder?.prepare(for: id, overwrite: overwrite) { other in
+        let origin = try folder.map { _ in try control.retrying { try store.perform(store.identify()) } }
+        try folder?.prepare(for: id, overwrite: overwrite, origin: origin) { other in
             // What cannot be asked for counts as there.
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }

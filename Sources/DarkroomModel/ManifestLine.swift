@@ -114,6 +114,9 @@ public enum ManifestPath {
     /// The file that names the batch that has the output folder, relative to it. No batch can have an id like its name.
     public static let holder = "manifest/holder.txt"
 
+    /// The file in the folder of a batch's manifest that says which Redis the batch was submitted to.
+    public static let origin = "origin.txt"
+
     /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
     public static func subfolder(operation number: Int) -> String {
         number < 1000 ? "" : padded(number / 1000, 5) + "/"

@@ -3,6 +3,15 @@ import DarkroomRedis
 
 /// The calls of the scripts. Each is a value: perform it alone, or several in one pipeline.
 extension BatchStore {
+    /// Answers a random number that this namespace of this Redis keeps, and no other has.
+    public func identify() -> ScriptCall<Int> {
+        let arguments = [[UInt8](Int.random(in: 1...(1 << 52)))]
+        return ScriptCall(StoreScripts.identify, scriptKeys, arguments) { reply throws(StoreError) in
+            guard reply.status == "OK" else { throw reply.unexpected }
+            return try reply.int(1)
+        }
+    }
+
     /// Submits a batch without photos. Repeating it does no harm.
     /// - Parameters:
     ///   - id: a new id.

@@ -27,10 +27,12 @@ enum StoreScripts {
     static let restore = script("restore.lua", PackageResources.restore_lua)
     static let grow = script("grow.lua", PackageResources.grow_lua)
     static let webhook = script("webhook.lua", PackageResources.webhook_lua)
+    static let identify = script("identify.lua", PackageResources.identify_lua)
 
     static let all = [
         submit, feed, feeder, seal, claim, heartbeat, report, handback, forget, expire, leave,
         cancel, cancelPhotos, suspend, prioritize, focus, limits, depend, undepend, retry, restore, grow, webhook,
+        identify,
     ]
 
     private static let includes: [String: [UInt8]] = [

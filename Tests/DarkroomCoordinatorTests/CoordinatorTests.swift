@@ -97,6 +97,29 @@ import Testing
         #expect(try store.batchIDs().isEmpty)
     }
 
+    @Test func theFolderOfABatchOfAnotherNamespaceIsTakenOnlyWhenTold() throws {
+        let other = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
+        var options = BatchOptions()
+        options.output = NSTemporaryDirectory() + "darkroom-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: options.output) }
+        let first = try Coordinator(store: store).submit(SampleList(count: 1), options: options)
+        #expect(
+            code { _ = try Coordinator(store: other).submit(SampleList(count: 1), options: options) } == .outputTaken)
+        #expect(try OutputFolder(path: options.output).batches() == [first.id])
+        _ = try Coordinator(store: other).submit(SampleList(count: 1), options: options, overwrite: true)
+    }
+
+    @Test func theFolderOfASubmissionThatCameToNothingIsTaken() throws {
+        var options = BatchOptions()
+        options.output = NSTemporaryDirectory() + "darkroom-\(UUID())"
+        defer { try? FileManager.default.removeItem(atPath: options.output) }
+        let origin = try store.perform(store.identify())
+        #expect(try store.perform(store.identify()) == origin)
+        try OutputFolder(path: options.output).prepare(
+            for: BatchID("20200101-000000000-0000"), overwrite: false, origin: origin)
+        _ = try Coordinator(store: store).submit(SampleList(count: 1), options: options)
+    }
+
     @Test func leavesNothingWhenTheListFailsBeforeItsFirstPhoto() throws {
         struct Unreadable: Error {}
         let list = SampleList(count: 1) { _ in throw Unreadable() }

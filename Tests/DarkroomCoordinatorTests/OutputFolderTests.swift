@@ -66,23 +66,34 @@ import Testing
     @Test func emptyManifestOfASubmissionThatCameToNothingIsInNobodysWay() throws {
         let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(atPath: folder.path) }
-        try folder.prepare(for: other, overwrite: false)
-        #expect(throws: CoordinatorError.self) { try folder.prepare(for: batch, overwrite: false) }
-        try folder.prepare(for: batch, overwrite: false) { $0 == other }
+        try folder.prepare(for: other, overwrite: false, origin: 5)
+        #expect(throws: CoordinatorError.self) { try folder.prepare(for: batch, overwrite: false, origin: 5) }
+        try folder.prepare(for: batch, overwrite: false, origin: 5) { $0 == other }
         #expect(try folder.batches() == [batch, other])
         // A worker has taken the folder for it, or has written to it.
         let opened = try Folder(trusted: folder.path)
         #expect(try FolderHolder(owner: other.description, number: 7).take(ManifestPath.holder, in: opened) == nil)
-        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: batch) { _ in true } }
+        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: batch, origin: 5) { _ in true } }
         let holder = try #require(folder.holder)
         #expect(holder == (other, 7))
         folder.withdraw(other)
         try folder.checkFree(for: batch)
         #expect(folder.holder == nil)
         try opened.replace(ManifestPath.folder(batch) + "/00000001.1.jsonl", with: [10])
-        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: other) { _ in true } }
+        #expect(throws: CoordinatorError.self) { try folder.checkFree(for: other, origin: 5) { _ in true } }
         folder.withdraw(batch)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).isEmpty)
+    }
+
+    @Test(arguments: [nil, 6]) func emptyManifestOfABatchOfAnotherRedisIsInTheWay(origin: Int?) throws {
+        try withFolder { folder in
+            try folder.prepare(for: other, overwrite: false, origin: origin)
+            #expect(folder.isUntouched(by: other))
+            // A Redis that never heard of the batch cannot tell whether it is gone.
+            #expect(
+                code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .outputTaken)
+            #expect(code { try folder.prepare(for: batch, overwrite: false) { _ in true } } == .outputTaken)
+        }
     }
 
     @Test func removesNothingThroughALink() throws {

@@ -45,6 +45,7 @@ import Testing
                 StoreScripts.suspend,
                 StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.depend,
                 StoreScripts.undepend, StoreScripts.retry, StoreScripts.grow, StoreScripts.restore,
+                StoreScripts.identify,
             ]
         ),
     ]

@@ -31,7 +31,15 @@ public struct OutputFolder: Sendable {
 
     /// True when a batch has no manifest here, or an empty one: none of its photos was written.
     public func isUntouched(by batch: BatchID) -> Bool {
-        (try? Folder(trusted: path).folder(ManifestPath.folder(batch)).names())?.isEmpty ?? true
+        let names = try? Folder(trusted: path).folder(ManifestPath.folder(batch)).names()
+        return names?.allSatisfy { $0 == ManifestPath.origin } ?? true
+    }
+
+    /// Which Redis a batch was submitted to, see `BatchStore.identify()`; nil when its manifest does not say so.
+    func origin(of batch: BatchID) -> Int? {
+        let path = ManifestPath.folder(batch) + "/" + ManifestPath.origin
+        guard let text = try? Folder(trusted: self.path).contents(of: path, maxBytes: 100) else { return nil }
+        return Int(String(decoding: text, as: UTF8.self).prefix { $0 != "\n" })
     }
 
     /// The batch that took the folder last, and when (ms since 1970 of its Redis clock); nil when none has, or its manifest is gone.
@@ -52,14 +60,20 @@ public struct OutputFolder: Sendable {
     /// Throws when another batch than `batch` has a manifest here.
     /// - Parameters:
     ///   - batch: the batch that may have one; nil for none.
-    ///   - isGone: whether Redis does not know a batch. A manifest of such a batch that is empty, and for which no worker took
-    ///     the folder, is left of a submission that was killed, and in nobody's way.
+    ///   - origin: which Redis is asked, see `BatchStore.identify()`; nil for none.
+    ///   - isGone: whether that Redis does not know a batch. A manifest of a batch that was submitted there, that is empty, and for
+    ///     which no worker took the folder, is left of a submission that was killed, and in nobody's way.
     public func checkFree(
-        for batch: BatchID? = nil, isGone: (BatchID) -> Bool = { _ in false }
+        for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
         let holder = holder?.batch
-        let other = try batches().last { $0 != batch && !($0 != holder && isUntouched(by: $0) && isGone($0)) }
-        guard let other else { return }
+        func isLeft(_ other: BatchID) -> Bool {
+            guard let origin, other != holder, isUntouched(by: other), self.origin(of: other) == origin else {
+                return false
+            }
+            return isGone(other)
+        }
+        guard let other = try batches().last(where: { $0 != batch && !isLeft($0) }) else { return }
         throw CoordinatorError(
             .outputTaken,
             "output folder \(path): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
@@ -70,14 +84,16 @@ public struct OutputFolder: Sendable {
     /// - Parameters:
     ///   - batch: the batch that writes there.
     ///   - overwrite: take the folder also when it has the manifest of another batch.
-    ///   - isGone: see ``checkFree(for:isGone:)``.
+    ///   - origin: the Redis that it is submitted to, see ``checkFree(for:origin:isGone:)``.
+    ///   - isGone: see there.
     public func prepare(
-        for batch: BatchID, overwrite: Bool, isGone: (BatchID) -> Bool = { _ in false }
+        for batch: BatchID, overwrite: Bool, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
-        if !overwrite { try checkFree(for: batch, isGone: isGone) }
+        if !overwrite { try checkFree(for: batch, origin: origin, isGone: isGone) }
         try create()
         do throws(SystemFailure) {
-            _ = try Folder(trusted: path).makeFolder(ManifestPath.folder(batch))
+            let manifest = try Folder(trusted: path).makeFolder(ManifestPath.folder(batch))
+            if let origin { try manifest.replace(ManifestPath.origin, with: Array("\(origin)\n".utf8), mode: 0o644) }
         } catch {
             throw CoordinatorError(
                 .outputDenied,
