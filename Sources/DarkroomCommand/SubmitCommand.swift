@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 
 /// `darkroom submit`: splits a photo list into operations and feeds them.
 struct SubmitCommand: ParsableCommand {

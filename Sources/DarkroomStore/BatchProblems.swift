@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomText
 
 /// What hinders batches that have not finished: found from what was read of Redis at one moment.
 public struct BatchProblems: Sendable {
@@ -166,7 +167,7 @@ public struct BatchProblems: Sendable {
 
     /// A process of any user who may read the holder's file can hold its lock.
     private static func remedy(ofLockIn output: String) -> String {
-        let quoted = "'" + output.replacing("'", with: "'\\''") + "'"
+        let quoted = ShellWord.quoted(output)
         return "find the process and end it: fuser -v \(quoted)/\(ManifestPath.holder); the batch goes on by itself"
     }
 

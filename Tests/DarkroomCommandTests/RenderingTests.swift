@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 import Testing
 
 @testable import DarkroomCommand

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 import Foundation
 
 /// A file that `develop` writes: whole or not at all, and over nothing that it was not told to replace.

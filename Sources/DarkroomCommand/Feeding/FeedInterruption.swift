@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 /// What an interrupt of `darkroom submit` says before it ends the process.

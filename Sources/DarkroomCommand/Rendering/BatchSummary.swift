@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 
 /// What became of a batch, for people, when it is over: counts, failures by reason, where the photos are.
 struct BatchSummary {

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// A run as other commands name it: by its output folder.

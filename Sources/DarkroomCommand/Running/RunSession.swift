@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 import Foundation
 
 /// One `darkroom run`: a Redis, a coordinator and a worker in this process, until the batch of the folder has finished.
