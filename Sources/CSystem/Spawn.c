@@ -52,12 +52,20 @@ static void confine(int open_files) {
     limit(RLIMIT_NOFILE, (rlim_t)open_files);
 }
 
-int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard) {
+static int limit_other(pid_t process, int resource, rlim_t soft, rlim_t hard) {
     struct rlimit limit;
-    if (prlimit(process, RLIMIT_AS, NULL, &limit) != 0) return -1;
+    if (prlimit(process, resource, NULL, &limit) != 0) return -1;
     if (limit.rlim_max > hard) limit.rlim_max = hard;
     limit.rlim_cur = soft < limit.rlim_max ? soft : limit.rlim_max;
-    return prlimit(process, RLIMIT_AS, &limit, NULL);
+    return prlimit(process, resource, &limit, NULL);
+}
+
+int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard) {
+    return limit_other(process, RLIMIT_AS, soft, hard);
+}
+
+int csystem_limit_processor_time(pid_t process, unsigned long seconds) {
+    return limit_other(process, RLIMIT_CPU, seconds, seconds);
 }
 
 long long csystem_processor_time(pid_t process) {

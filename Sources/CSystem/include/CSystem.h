@@ -39,6 +39,10 @@ int csystem_confine_calls(void);
 /// that is lower already stays. 0, or -1 with errno.
 int csystem_limit_memory(pid_t process, unsigned long soft, unsigned long hard);
 
+/// Limits the processor time of all threads of another process of the same user, from its start to its end, in seconds
+/// (`RLIMIT_CPU`): the kernel kills it then. A limit that is lower already stays. 0, or -1 with errno.
+int csystem_limit_processor_time(pid_t process, unsigned long seconds);
+
 /// The processor time that another process has used, all its threads together, in ns; -1 with errno if it cannot be read.
 long long csystem_processor_time(pid_t process);
 

@@ -54,6 +54,7 @@ final class HelperProcess: Sendable {
     private let life = Locked(Life())
     private let ended = DispatchSemaphore(value: 0)
     private let maxMemory: Int
+    private let maxTime: Duration
     /// How long the start may take: libraries are loaded from a disk that may be slow.
     private static let patience = Duration.seconds(60)
     /// How often a helper may correct the size of a photo. Two decoders read a JPEG, the second if the first refuses it.
@@ -62,11 +63,13 @@ final class HelperProcess: Sendable {
     /// Starts a helper and waits until it is confined; blocks.
     /// - Parameters:
     ///   - maxMemory: The address space in bytes that no photo of it exceeds.
+    ///   - maxTime: The processor time that no photo of it exceeds.
     ///   - isStopped: asked all the time.
     init(
-        _ program: HelperProgram, maxMemory: Int, unless isStopped: @escaping () -> Bool
+        _ program: HelperProgram, maxMemory: Int, maxTime: Duration, unless isStopped: @escaping () -> Bool
     ) throws(StartFailure) {
         self.maxMemory = maxMemory
+        self.maxTime = maxTime
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw StartFailure(detail: String(cString: strerror(errno)))
@@ -125,8 +128,8 @@ final class HelperProcess: Sendable {
         if let problem = greeting.problem {
             throw StartFailure(detail: HelperAnswer.cut(problem), mayPass: greeting.mayPass)
         }
-        guard limitMemory(maxMemory) else {
-            throw StartFailure(detail: "its memory cannot be limited: \(String(cString: strerror(errno)))")
+        guard limitMemory(maxMemory), limitTime() else {
+            throw StartFailure(detail: "its limits cannot be set: \(String(cString: strerror(errno)))")
         }
     }
 
@@ -137,6 +140,9 @@ final class HelperProcess: Sendable {
 
     /// How many photos it has developed.
     var photos: Int { life.withLock { $0.photos } }
+
+    /// Whether another is to take its place: the processor time that is left of its limit may not be enough for a photo.
+    var isSpent: Bool { processorTime.map { $0 > maxTime } ?? true }
 
     /// Develops a photo; blocks until that is done.
     /// - Parameters:
@@ -154,7 +160,7 @@ final class HelperProcess: Sendable {
         var lateness: String?
         let isOver = { [self] in
             let time = allowance.time(pixels)
-            if .now - began > time.clock {
+            if ContinuousClock.now - began > time.clock {
                 lateness = "was ended, it took longer than \(time.clock)"
             } else if let used, let now = processorTime, now - used > time.processor {
                 lateness = "was ended, it took more processor time than a photo of its size may (--photo-timeout)"
@@ -200,6 +206,15 @@ final class HelperProcess: Sendable {
             guard !life.isOver else { return nil }
             let nanoseconds = csystem_processor_time(identifier)
             return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
+        }
+    }
+
+    /// Limits the processor time from the start to the end of the process: nothing else stops one that a photo has taken over, and
+    /// that computes while it has no photo. False if that is refused.
+    private func limitTime() -> Bool {
+        let seconds = UInt((maxTime * 2).components.seconds) + 10
+        return life.withLock { life in
+            life.isOver || csystem_limit_processor_time(identifier, seconds) == 0 || errno == ESRCH
         }
     }
 

@@ -12,11 +12,13 @@ final class PhotoHelpers: Sendable {
     private let seconds: Int
     private let maxPixels: Int
     private let maxMemory: Int
+    private let maxTime: Duration
     private let idle = Locked<[HelperProcess]>([])
 
     /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
     private static let maxPhotos = 5000
     private static let startAttempts = 30
+    private static let margin = Duration.seconds(2)
 
     /// - Parameter configuration: has the arguments and the limits; without arguments there are no helpers.
     init?(_ configuration: WorkerConfiguration) {
@@ -29,6 +31,9 @@ final class PhotoHelpers: Sendable {
         limits = configuration.helperLimits
         seconds = configuration.photoTimeout.secondsUp
         maxPixels = configuration.maxPixels
+        var largest = DevelopOptions()
+        largest.processorTime = .seconds(seconds)
+        maxTime = (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin
         maxMemory = limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels)
     }
 
@@ -43,7 +48,7 @@ final class PhotoHelpers: Sendable {
             switch outcome {
             case .answered(let answer, let bytes):
                 // What a photo that failed has left in it is not for the next.
-                if answer.reason == nil, helper.photos < Self.maxPhotos {
+                if answer.reason == nil, helper.photos < Self.maxPhotos, !helper.isSpent {
                     idle.withLock { $0.append(helper) }
                 } else {
                     helper.end()
@@ -78,7 +83,7 @@ final class PhotoHelpers: Sendable {
                 let time = options.processorTime(pixels: pixels) ?? .zero
                 // The clock of the job ends what can be stopped with a word of its own, so the worker comes a little later. The
                 // time by the clock bounds a process that waits, or has no processor.
-                return (time + .seconds(2), time * 3 + .seconds(60))
+                return (time + Self.margin, time * 3 + .seconds(60))
             },
             bytes: { [limits] pixels in
                 // Filters make nothing of a photo before they know its size.
@@ -102,7 +107,7 @@ final class PhotoHelpers: Sendable {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program, maxMemory: maxMemory) { photo.cancelled.isSet }
+                return try HelperProcess(program, maxMemory: maxMemory, maxTime: maxTime) { photo.cancelled.isSet }
             } catch {
                 if photo.cancelled.isSet { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
                 // Too many processes, or no memory: a state of the machine that passes, and none of the photo.

@@ -137,10 +137,12 @@ struct IsolationTests {
         let helper = try #require(HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first)
         let deadline = ContinuousClock.now + .seconds(20)
         var limits = ""
-        while !limits.contains(#/Max address space +\d+ +\d+ +bytes/#), .now < deadline {
+        while !limits.contains(#/Max cpu time +\d/#), .now < deadline {
             limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
         }
         #expect(limits.contains(#/Max address space +\d+ +\d+ +bytes/#), "\(limits)")
+        // --photo-timeout is 1 s here, and so 5 s for the largest photo.
+        #expect(limits.contains(#/Max cpu time +24 +24 +seconds/#), "\(limits)")
         #expect(try wait(for: id, in: queue)["spin"] == "filter-timeout")
         let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput
         #expect(failures.contains("more processor time than a photo"), "\(failures)")
