@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomFiles
 import DarkroomText
 
 /// `darkroom submit`: splits a photo list into operations and feeds them.
@@ -65,7 +66,7 @@ struct SubmitCommand: ParsableCommand {
                     + "(\(ofANewBatch.joined(separator: ", ")))")
         }
         for (folder, option) in [(output, "--output"), (files.originals, "--originals")] {
-            guard let folder, remoteOutput, !folder.hasPrefix("/") else { continue }
+            guard let folder, remoteOutput, !Path.isAbsolute(folder) else { continue }
             throw ValidationError("\(option) \"\(folder)\": with --remote-output the path must be absolute")
         }
         try requireAtLeast(0, replicas ?? 0, "--replicas")

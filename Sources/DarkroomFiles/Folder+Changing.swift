@@ -48,8 +48,8 @@ extension Folder {
 
     /// Writes a file whole: under a hidden name first, which then replaces what is there.
     public func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemFailure) {
-        let slash = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
-        let temporary = "\(path[..<slash]).\(path[slash...]).\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        let (folder, name) = Path.split(path)
+        let temporary = Path.joined(folder ?? "", ".\(name).\(getpid())-\(UInt32.random(in: 0...UInt32.max))")
         let file = try create(temporary, mode: mode)
         do throws(SystemFailure) {
             do throws(SystemFailure) {

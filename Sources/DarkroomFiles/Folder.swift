@@ -60,11 +60,10 @@ public final class Folder: Sendable {
     public func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemFailure) -> Folder {
         var folder = self
         for component in try Self.components(of: path, "make") {
-            let name = String(component)
-            guard mkdirat(folder.descriptor, name, mode) == 0 || errno == EEXIST else {
+            guard mkdirat(folder.descriptor, component, mode) == 0 || errno == EEXIST else {
                 throw SystemFailure("make", errno)
             }
-            folder = try folder.folder(name)
+            folder = try folder.folder(component)
         }
         return folder === self ? try self.folder("") : folder
     }
@@ -120,30 +119,29 @@ public final class Folder: Sendable {
     ) throws(SystemFailure) -> Value {
         var components = try Self.components(of: path, attempted)
         guard let name = components.popLast() else { throw SystemFailure(attempted, EINVAL) }
-        guard !components.isEmpty else { return try body(descriptor, String(name)) }
+        guard !components.isEmpty else { return try body(descriptor, name) }
         let parent = resolution.open(components, in: descriptor, PathResolution.pathOnly | O_DIRECTORY | O_CLOEXEC, 0)
         guard parent >= 0 else { throw SystemFailure(attempted, errno) }
         defer { close(parent) }
-        return try body(parent, String(name))
+        return try body(parent, name)
     }
 
     /// The part of a path behind a folder that it lies below; "" for the folder itself, nil where it lies elsewhere.
     ///
     /// Only the texts are compared.
     public static func part(of path: String, below folder: String) -> String? {
-        let folder = folder.hasSuffix("/") ? folder.utf8.dropLast() : folder.utf8[...]
+        let folder = folder.utf8.last == Path.slash ? folder.utf8.dropLast() : folder.utf8[...]
         let path = path.utf8
         guard path.starts(with: folder) else { return nil }
         let rest = path.dropFirst(folder.count)
-        guard rest.isEmpty || rest.first == UInt8(ascii: "/") else { return nil }
-        return String(decoding: rest.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
+        guard rest.isEmpty || rest.first == Path.slash else { return nil }
+        return String(decoding: rest.drop { $0 == Path.slash }, as: UTF8.self)
     }
 
-    private static func components(of path: String, _ attempted: String) throws(SystemFailure) -> [Substring] {
+    private static func components(of path: String, _ attempted: String) throws(SystemFailure) -> [String] {
         // A path ends for the system at its first NUL.
         guard !path.utf8.contains(0) else { throw SystemFailure(attempted, EINVAL) }
-        let components = path.split(separator: "/").filter { $0 != "." }
-        guard !path.hasPrefix("/"), !components.contains("..") else { throw SystemFailure(attempted, EXDEV) }
-        return components
+        guard !Path.isAbsolute(path), !Path.climbs(path) else { throw SystemFailure(attempted, EXDEV) }
+        return Path.components(of: path)
     }
 }

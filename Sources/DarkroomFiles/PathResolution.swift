@@ -20,9 +20,9 @@ enum PathResolution {
     }()
 
     /// Opens what `components` name below the folder `root`.
-    /// - Parameter components: none is empty, `.` or `..`.
+    /// - Parameter components: none is empty, `.` or `..`, and none holds a slash.
     /// - Returns: a descriptor, or -1 with errno.
-    func open(_ components: [Substring], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
+    func open(_ components: [String], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         guard let last = components.last else { return openat(root, ".", flags) }
         let flags = flags | O_CLOEXEC
         switch self {
@@ -42,8 +42,7 @@ enum PathResolution {
         }
     }
 
-    private static func step(_ name: Substring, in folder: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
-        let name = String(name)
+    private static func step(_ name: String, in folder: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         let descriptor = openat(folder, name, flags, mode)
         guard descriptor < 0, errno == ENOTDIR else { return descriptor }
         // The error of a link where a folder is asked for is told apart, as openat2 does.

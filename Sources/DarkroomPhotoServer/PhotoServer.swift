@@ -51,7 +51,7 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
 
     /// The URL of the file at `path`, which is relative to the folder, with or without a leading `/`.
     public func url(_ path: String) -> String {
-        let relative = path.drop { $0 == "/" }
+        let relative = String(decoding: path.utf8.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
         return "http://127.0.0.1:\(port)/"
             + (relative.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "")
     }

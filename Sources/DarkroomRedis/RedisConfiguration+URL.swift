@@ -1,3 +1,4 @@
+import DarkroomFiles
 import Foundation
 
 extension RedisConfiguration {
@@ -33,7 +34,7 @@ extension RedisConfiguration {
         guard parts.fragment == nil, isSentinel || parts.query == nil else { throw invalid("found a \"?\" or \"#\"") }
 
         if scheme == "unix" {
-            guard hosts.isEmpty, parts.path.hasPrefix("/"), parts.path.count > 1 else {
+            guard hosts.isEmpty, Path.isAbsolute(parts.path), parts.path.utf8.count > 1 else {
                 throw invalid("found no absolute path after unix://")
             }
             self.init(address: .unix(path: parts.path))
@@ -47,10 +48,10 @@ extension RedisConfiguration {
                 }
             }
             guard let first = endpoints.first else { throw invalid("found no host") }
-            var path = parts.path.split(separator: "/", omittingEmptySubsequences: true)
+            var path = parts.path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             if isSentinel {
                 guard !path.isEmpty else { throw invalid("found no name of a service after the sentinels") }
-                self.init(address: .sentinels(endpoints, service: String(path.removeFirst())))
+                self.init(address: .sentinels(endpoints, service: path.removeFirst()))
             } else {
                 guard endpoints.count == 1 else { throw invalid("found several hosts, which only sentinels can be") }
                 self.init(address: .tcp(host: first.host, port: first.port))
@@ -77,44 +78,66 @@ extension RedisConfiguration {
 
     /// A URL as errors may show it, passwords and its query replaced by `***`; also of a text that is no URL.
     public static func redacted(_ url: String) -> String {
-        let start = url.range(of: "://")?.upperBound ?? url.startIndex
-        var rest = url[start...]
+        // By bytes: as a `Character`, a mark with an accent over it is no mark.
+        let start = authorityStart(url) ?? url.startIndex
+        var rest = url.utf8[start...]
         var query = ""
-        if let mark = rest.firstIndex(of: "?") {
+        if let mark = rest.firstIndex(of: Mark.question) {
             // Unless it belongs to a password: then neither the end of one nor of the hosts has come before it.
             let before = rest[..<mark]
-            if before.contains("@") || before.contains("/") || !rest.contains("@") {
+            if before.contains(Mark.at) || before.contains(Mark.slash) || !rest.contains(Mark.at) {
                 query = "?***"
                 rest = before
             }
         }
         let shown: String
-        if let at = rest.lastIndex(of: "@") {
+        if let at = rest.lastIndex(of: Mark.at) {
             // Without a colon it may be a password whose colon was forgotten.
-            let user = rest[..<at].firstIndex(of: ":").map { rest[...$0] } ?? ""
-            shown = "\(user)***\(rest[at...])"
-        } else if let colon = rest.firstIndex(of: ":"), !rest.hasPrefix("["), !Self.hasOnlyPorts(rest) {
+            let user = rest[..<at].firstIndex(of: Mark.colon).map { Substring(rest[...$0]) } ?? ""
+            shown = "\(user)***\(Substring(rest[at...]))"
+        } else if let colon = rest.firstIndex(of: Mark.colon), rest.first != Mark.bracket, !hasOnlyPorts(rest) {
             // Something else where a port belongs may be a password whose host was forgotten.
-            shown = "\(rest[...colon])***"
+            shown = "\(Substring(rest[...colon]))***"
         } else {
-            shown = String(rest)
+            shown = String(Substring(rest))
         }
         return "\(url[..<start])\(shown)\(query)"
     }
 
+    /// The bytes that divide a URL.
+    private enum Mark {
+        static let colon = UInt8(ascii: ":")
+        static let slash = UInt8(ascii: "/")
+        static let question = UInt8(ascii: "?")
+        static let at = UInt8(ascii: "@")
+        static let bracket = UInt8(ascii: "[")
+        static let comma = UInt8(ascii: ",")
+    }
+
     /// Whether each colon in a list of hosts is followed by a number.
-    private static func hasOnlyPorts(_ rest: Substring) -> Bool {
-        rest.prefix { $0 != "/" }.split(separator: ",").allSatisfy { host in
-            guard let colon = host.firstIndex(of: ":") else { return true }
-            return host[host.index(after: colon)...].allSatisfy(\.isNumber)
+    private static func hasOnlyPorts(_ rest: Substring.UTF8View) -> Bool {
+        rest.prefix { $0 != Mark.slash }.split(separator: Mark.comma).allSatisfy { host in
+            guard let colon = host.firstIndex(of: Mark.colon) else { return true }
+            return host[colon...].dropFirst().allSatisfy { (48...57).contains($0) }
         }
+    }
+
+    /// Where the part behind the first `://` begins; nil where there is none.
+    private static func authorityStart(_ url: String) -> String.Index? {
+        var rest = url.utf8[...]
+        while let colon = rest.firstIndex(of: Mark.colon) {
+            rest = rest[colon...]
+            if rest.starts(with: "://".utf8) { return rest.index(colon, offsetBy: 3) }
+            rest = rest.dropFirst()
+        }
+        return nil
     }
 
     /// A URL with its hosts taken out, and them: `URLComponents` knows no lists of hosts.
     private static func splitHosts(_ url: String) -> (rest: String, hosts: Substring) {
-        guard let start = url.range(of: "://")?.upperBound else { return (url, "") }
-        let authority = url[start...].prefix { !"/?#".contains($0) }
-        let hostsStart = authority.lastIndex(of: "@").map(url.index(after:)) ?? start
+        guard let start = authorityStart(url) else { return (url, "") }
+        let authority = url.utf8[start...].prefix { !"/?#".utf8.contains($0) }
+        let hostsStart = authority.lastIndex(of: Mark.at).map(authority.index(after:)) ?? start
         let hosts = url[hostsStart..<authority.endIndex]
         guard !hosts.isEmpty else { return (url, "") }
         return (url[..<hostsStart] + "host" + url[authority.endIndex...], hosts)

@@ -20,8 +20,9 @@ struct ReadableFolders: Sendable {
         guard let real = Self.realPath(path) else {
             // What cannot be resolved is judged by its text, so that nothing is told about what exists elsewhere.
             let missing = errno
-            let isPlain = !path.split(separator: "/").contains("..")
-            guard isPlain, (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else { throw denied }
+            guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
+                throw denied
+            }
             throw Refusal(code: .fileNotFound, detail: "\(path): \(String(cString: strerror(missing)))")
         }
         let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }

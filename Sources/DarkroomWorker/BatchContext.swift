@@ -167,8 +167,7 @@ final class BatchContext: Sendable {
     /// - Throws: ``Refusal`` when it lies where nothing may be written.
     private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
         let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
-        let climbs = path.split(separator: "/").contains("..")
-        guard path.hasPrefix("/"), !climbs, let trusted = folders.isEmpty ? path : above else {
+        guard Path.isAbsolute(path), !Path.climbs(path), let trusted = folders.isEmpty ? path : above else {
             throw Refusal(reason: "its \(what) \(path) is not below a folder of --outputs-under")
         }
         return trusted
@@ -178,7 +177,7 @@ final class BatchContext: Sendable {
     private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
         let folders = configuration.transfer.fileFolders
         let isRead = (folders + folders.compactMap(realPath)).contains { Folder.part(of: path, below: $0) != nil }
-        guard isRead, !path.split(separator: "/").contains("..") else {
+        guard isRead, !Path.climbs(path) else {
             throw Refusal(reason: "its photos lie in \(path), which is not below a folder of --files-under")
         }
         guard access(path, R_OK | X_OK) == 0 else {

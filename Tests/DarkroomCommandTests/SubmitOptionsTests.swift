@@ -48,7 +48,10 @@ import Testing
         #expect(end.standardError.contains("error: \(message)"), "\(end.standardError)")
     }
 
-    @Test(arguments: ["https://ann:secret@photos.example/", "http://secret@photos.example", "ftp://ann:secret@h"])
+    @Test(arguments: [
+        "https://ann:secret@photos.example/", "http://secret@photos.example", "ftp://ann:secret@h",
+        "http://secret@\u{301}photos.example",
+    ])
     func secretsOfAWebhookAreNeitherTakenNorShown(_ url: String) throws {
         let end = try requireError(CommandExit.self) {
             try DarkroomProgram.parseAsRoot(["submit", "list", "-o", "/out", "--webhook", url])

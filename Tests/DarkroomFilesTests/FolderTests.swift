@@ -28,7 +28,13 @@ import Testing
         #expect(try scratch.contents("inside").isEmpty)
     }
 
-    @Test(arguments: ways, ["..", "../outside/file", "a/../../outside/file", "/etc/passwd", "a/..", "a\0/b"])
+    /// Paths that lead out. With a combining character behind it a slash is another `Character`, and the same slash for the system.
+    private static let pathsOut = [
+        "..", "../outside/file", "a/../../outside/file", "/etc/passwd", "a/..", "a\0/b", "../\u{301}x", "/\u{301}x",
+        "a/..//\u{301}x", "../\u{301}x/../outside/file", "a/\u{301}b/../../..",
+    ]
+
+    @Test(arguments: ways, pathsOut)
     func refusesPathsThatLeadOut(way: PathResolution, path: String) throws {
         let folder = try scratch.inside(way)
         #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.open(path, O_RDONLY) }))
@@ -36,16 +42,40 @@ import Testing
         #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.makeFolder(path) }))
         #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in try folder.removeTree(path) }))
         #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in try folder.rename("a", to: path) }))
+        #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in _ = try folder.status(of: path) }))
+        #expect([EXDEV, EINVAL].contains(failure { () throws(SystemFailure) in try folder.replace(path, with: [1]) }))
+        #expect(scratch.text("outside/file") == "precious")
+        #expect(try scratch.contents("") == ["inside", "inside/a", "inside/a/b", "outside", "outside/file"])
+    }
+
+    @Test(arguments: ways) func slashBeforeACombiningCharacterDividesAPath(way: PathResolution) throws {
+        let folder = try scratch.inside(way)
+        try folder.replace("a/\u{301}b", with: [1])
+        try folder.rename("a/\u{301}b", to: "a/b/\u{301}c")
+        #expect(try folder.folder("a/b").names().map { Array($0.utf8) } == [Array("\u{301}c".utf8)])
+        _ = try folder.makeFolder("x/\u{301}y/\u{301}z")
+        #expect(try folder.folder("x/\u{301}y").names().map { Array($0.utf8) } == [Array("\u{301}z".utf8)])
+        // Dots and a combining character are a name like others.
+        _ = try folder.makeFolder("..\u{301}/.\u{301}")
+        #expect(try folder.status(of: "..\u{301}/.\u{301}") != nil)
+        for name in ["a", "x", "..\u{301}"] { try folder.removeTree(name) }
+        #expect(try scratch.contents("inside").isEmpty)
+    }
+
+    @Test(arguments: ways, ["link", "a/link", "a/b/link", "a/b/\u{301}link"])
+    func followsNoLinkAtAnyLevel(way: PathResolution, link: String) throws {
+        let folder = try scratch.inside(way)
+        try followNoLink(folder, link, "file")
+        try followNoLink(folder, link, "\u{301}file")
+        #expect(try scratch.contents("outside") == ["file"])
         #expect(scratch.text("outside/file") == "precious")
     }
 
-    @Test(arguments: ways, ["link", "a/link", "a/b/link"])
-    func followsNoLinkAtAnyLevel(way: PathResolution, link: String) throws {
-        let folder = try scratch.inside(way)
+    private func followNoLink(_ folder: Folder, _ link: String, _ name: String) throws {
         // One that leads out, one that stays inside, one to nothing.
         for target in [scratch.path + "/outside", ".", "missing"] {
             try scratch.link(link, to: target)
-            let file = link + "/file"
+            let file = link + "/" + name
             #expect(failure { () throws(SystemFailure) in _ = try folder.open(file, O_RDONLY) } == ELOOP)
             #expect(failure { () throws(SystemFailure) in _ = try folder.folder(link) } == ELOOP)
             #expect(failure { () throws(SystemFailure) in _ = try folder.openFile(link) } == ELOOP)
@@ -55,11 +85,11 @@ import Testing
             #expect(failure { () throws(SystemFailure) in try folder.remove(file) } == ELOOP)
             #expect(failure { () throws(SystemFailure) in try folder.removeTree(file) } == ELOOP)
             #expect(failure { () throws(SystemFailure) in _ = try folder.status(of: file) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in try folder.rename("a", to: file) } == ELOOP)
+            #expect(failure { () throws(SystemFailure) in try folder.replace(file, with: [1]) } == ELOOP)
             try folder.removeTree(link)
             #expect(try folder.status(of: link) == nil, "the link itself is removed")
         }
-        #expect(try scratch.contents("outside") == ["file"])
-        #expect(scratch.text("outside/file") == "precious")
     }
 
     @Test(arguments: ways) func newFileTakesThePlaceOfWhatOthersPutThere(way: PathResolution) throws {

@@ -65,6 +65,8 @@ import Testing
         ("redis://secret@h", "redis://***@h"), ("ann:secret@h", "ann:***@h"), ("http://h:80/x", "http://h:80/x"),
         ("redis+sentinel://a:1,b:2/m?sentinel-password=x@y", "redis+sentinel://a:1,b:2/m?***"),
         ("redis://[::1]:7000", "redis://[::1]:7000"), ("redis://ann:secret", "redis://ann:***"), ("", ""),
+        ("redis+sentinel://a:1/m?\u{301}sentinel-password=x", "redis+sentinel://a:1/m?***"),
+        ("redis://ann:secret@\u{301}h", "redis://ann:***@\u{301}h"), ("redis://:p@\u{301}h", "redis://:***@\u{301}h"),
     ])
     func showsAURLWithoutItsPassword(url: String, shown: String) {
         #expect(RedisConfiguration.redacted(url) == shown)

@@ -63,6 +63,17 @@ import Testing
         #expect(error?.code == .schemeDenied, "\(error?.detail ?? "no error")")
     }
 
+    /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
+    @Test func tellsNothingOfWhatLiesElsewhere() {
+        let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
+        for path in ["/../\u{301}missing.jpg", "/nowhere/..//../\u{301}missing.jpg"] {
+            let refusal = expectError(Refusal.self) {
+                try folders.contents(ofFile: photos.path + path, unless: Latch())
+            }
+            #expect(refusal?.code == .schemeDenied, "\(refusal?.detail ?? "no error")")
+        }
+    }
+
     @Test func readsNothingUnlessTold() async {
         #expect(await fetch("photos/a%20b.jpg", folders: []).error?.code == .schemeDenied)
     }

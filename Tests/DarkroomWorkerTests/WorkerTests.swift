@@ -127,6 +127,25 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
     }
 
+    /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
+    @Test(arguments: ["/../\u{301}esc", "/\u{301}a/..//\u{301}esc"])
+    func makesNoFolderOutsideItsOwn(way: String) throws {
+        let own = darkroom.folder + "/own"
+        try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
+        let id = try darkroom.submit(
+            [urls[0]],
+            darkroom.options {
+                $0.output = own + way
+                $0.remoteOutput = true
+            }, makesFolder: false)
+        let worker = try darkroom.worker { $0.outputsUnder = [own] }
+        darkroom.waitForLog("is not below a folder of --outputs-under")
+        worker.stop()
+        worker.wait()
+        #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder) == ["own"])
+    }
+
     @Test func reportsAnOperationThatKilledFiveWorkersAsCrashed() throws {
         let id = try darkroom.submit([urls[0], urls[1]], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "5"))

@@ -115,12 +115,13 @@ struct QueueOptions: ParsableArguments {
         if let problem = PhotoURL.check(url) {
             throw ValidationError("--webhook: \(problem.detail); write it like https://photos.example/finished")
         }
-        guard url.lowercased().hasPrefix("http") else {
+        guard !PhotoURL.isFile(url) else {
             throw ValidationError(
                 "--webhook: a file cannot be told anything; write it like https://photos.example/finished")
         }
-        let authority = url.drop { $0 != "/" }.dropFirst(2).prefix { !"/?#\\".contains($0) }
-        guard !authority.contains("@") else {
+        // By bytes: with a combining character behind it, "@" is another Character.
+        let authority = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) }
+        guard !authority.contains(UInt8(ascii: "@")) else {
             throw ValidationError(
                 "--webhook: the URL has a user or password, which everybody who sees the batch could read; leave it out: "
                     + "what is told is signed with the workers' --webhook-secret-file instead")

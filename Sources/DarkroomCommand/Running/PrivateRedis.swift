@@ -152,7 +152,7 @@ final class PrivateRedis {
     /// A folder with mode 0700 below XDG_RUNTIME_DIR or /tmp: an output folder's path may be too long for a socket.
     private static func makeSocketFolder() throws -> String {
         let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
-        for parent in [runtime, "/tmp"] where parent.hasPrefix("/") {
+        for parent in [runtime, "/tmp"] where Path.isAbsolute(parent) {
             var template = Array((parent + "/" + socketFolderPrefix + "XXXXXX").utf8CString)
             if mkdtemp(&template) != nil { return String(decoding: template.dropLast().map(UInt8.init), as: UTF8.self) }
         }
@@ -168,14 +168,12 @@ final class PrivateRedis {
         // private is left alone. A socket or an empty folder that remains does no harm: each run makes a new one.
         guard let text = try? run.state.contents(of: urlName, maxBytes: 4096) else { return }
         let socket = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines).dropFirst("unix://".count)
-        let path = socket.dropLast(socketName.count + 1)
-        if let slash = path.lastIndex(of: "/"), path[path.index(after: slash)...].hasPrefix(socketFolderPrefix),
-            let parent = try? Folder(trusted: String(path[...slash])),
-            let folder = try? parent.folder(String(path[path.index(after: slash)...])),
-            (try? folder.requirePrivate()) != nil
+        let (path, name) = Path.split(String(socket.dropLast(socketName.count + 1)))
+        if let path, name.utf8.starts(with: socketFolderPrefix.utf8), let parent = try? Folder(trusted: path + "/"),
+            let folder = try? parent.folder(name), (try? folder.requirePrivate()) != nil
         {
             try? folder.remove(socketName)
-            try? parent.removeFolder(String(path[path.index(after: slash)...]))
+            try? parent.removeFolder(name)
         }
         try? run.state.remove(urlName)
     }

@@ -24,7 +24,7 @@ struct RunReference {
             return
         }
         guard let url = PrivateRedis.url(in: folder) else {
-            guard name.contains("/") else { return nil }
+            guard Path.split(name).folder != nil else { return nil }
             throw CommandError(
                 "folder \(name): no run works on it at the moment; what became of its photos: darkroom manifest \(ShellWord.quoted(name))"
             )

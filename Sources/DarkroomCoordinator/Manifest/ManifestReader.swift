@@ -74,7 +74,7 @@ struct ManifestFolder: CustomStringConvertible {
 
     /// The bytes of a file in it; nil when there is no such file.
     func contents(of name: String) throws(ManifestError) -> [UInt8]? {
-        let file = path + (path.hasSuffix("/") ? "" : "/") + name
+        let file = Path.joined(path, name)
         return try read(file) { (folder) throws(SystemFailure) in
             try folder.contents(of: file, maxBytes: Self.maxBytes)
         }

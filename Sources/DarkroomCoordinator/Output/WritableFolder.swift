@@ -1,3 +1,4 @@
+import DarkroomFiles
 import Foundation
 
 /// A folder that the coordinator makes for the workers, after it has seen that it can be written.
@@ -38,8 +39,8 @@ struct WritableFolder: Sendable {
     /// Makes a folder and those above it.
     private func make(_ folder: String) throws(CoordinatorError) {
         guard mkdir(folder, 0o777) != 0 else { return }
-        if errno == ENOENT, let slash = folder.lastIndex(of: "/"), slash != folder.startIndex {
-            try make(String(folder[..<slash]))
+        if errno == ENOENT, let above = Path.split(folder).folder, !above.isEmpty {
+            try make(above)
             if mkdir(folder, 0o777) == 0 { return }
         }
         let error = errno

@@ -1,4 +1,5 @@
 import DarkroomCoding
+import DarkroomFiles
 import DarkroomModel
 import Foundation
 
@@ -273,7 +274,7 @@ public final class PhotoListReader {
 
     private static func fileName(_ location: String) -> String {
         isWeb(location)
-            ? PhotoURL.name(of: location) : String(location[(location.lastIndex(of: "/") ?? location.startIndex)...])
+            ? PhotoURL.name(of: location) : Path.split(location).name
     }
 
     private static func noPhotos(_ format: PhotoListFormat) -> String {

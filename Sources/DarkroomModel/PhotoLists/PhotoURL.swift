@@ -57,7 +57,9 @@ extension PhotoURL {
     }
 
     /// Whether a URL is of the scheme `file`.
-    public static func isFile(_ url: String) -> Bool { url.prefix(5).lowercased() == "file:" }
+    public static func isFile(_ url: String) -> Bool {
+        String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
+    }
 
     /// Where the authority begins, behind `scheme://`; nil where there is none.
     static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {

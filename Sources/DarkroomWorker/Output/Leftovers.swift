@@ -23,8 +23,7 @@ enum Leftovers {
         let indexes = Set(records.map { String($0.index) })
         let folders = Set(
             records.map { record in
-                let path = context.template.path(index: record.index, name: record.name, ending: "")
-                return String(path[..<(path.lastIndex(of: "/") ?? path.startIndex)])
+                Path.split(context.template.path(index: record.index, name: record.name, ending: "")).folder ?? ""
             })
         for folder in folders { remove(indexes, below: held.fence, in: folder, root) }
         remove(

@@ -98,7 +98,7 @@ struct OutputObstacle: Sendable, Equatable {
         let root = try place.open()
         try place.whileHolding(root) {}
         let name = ".room-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-        var path = folder.isEmpty ? name : folder + "/" + name
+        var path = Path.joined(folder, name)
         let descriptor: Int32
         do throws(SystemFailure) {
             descriptor = try root.create(path, mode: 0o600)

@@ -33,8 +33,8 @@ enum OutputWriter {
         _ bytes: UnsafeRawBufferPointer, to path: String, in place: OutputPlace, temporaryName: String,
         isDurable: Bool = false, isWanted: () -> Bool = { true }
     ) throws(Failure) -> Bool {
-        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? ""
-        let temporary = folder.isEmpty ? temporaryName : folder + "/" + temporaryName
+        let folder = Path.split(path).folder ?? ""
+        let temporary = Path.joined(folder, temporaryName)
         func failure(_ system: SystemFailure) -> Failure {
             let isFull = system.error == ENOSPC || system.error == EDQUOT
             return Failure(

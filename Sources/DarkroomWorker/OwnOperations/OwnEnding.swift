@@ -1,3 +1,4 @@
+import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 
@@ -28,9 +29,10 @@ enum OwnEnding {
     private static func own(_ record: PhotoRecord) -> String? {
         if let ending = ending(of: record.name) { return ending }
         guard let scheme = record.url.range(of: "://") else { return nil }
-        let path = record.url[scheme.upperBound...].prefix { $0 != "?" && $0 != "#" }
+        // By bytes: with a combining character behind it, a question mark is another Character.
+        let path = record.url[scheme.upperBound...].utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        let (above, name) = Path.split(String(decoding: path, as: UTF8.self))
         // Without a slash there is only a host, whose last part is no ending.
-        guard let slash = path.lastIndex(of: "/") else { return nil }
-        return ending(of: path[path.index(after: slash)...])
+        return above == nil ? nil : ending(of: name)
     }
 }

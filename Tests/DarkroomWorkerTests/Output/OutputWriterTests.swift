@@ -79,6 +79,25 @@ import Testing
         #expect((OutputObstacle(failure) != nil) == (name != "00001"))
     }
 
+    /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
+    @Test func nameOfAListThatBeginsWithACombiningCharacterLeadsNowhereElse() throws {
+        defer { remove() }
+        let victim = folder + "-victim"
+        defer { try? FileManager.default.removeItem(atPath: victim) }
+        try FileManager.default.createDirectory(atPath: victim, withIntermediateDirectories: true)
+        let template = try FileNameTemplate("{name}", namesAreUnique: true)
+        let path = template.path(index: 10_000, name: "\u{301}evil", ending: "jpg")
+        #expect(path.utf8.elementsEqual("00001/\u{301}evil.jpg".utf8))
+        // The first of its folder.
+        #expect(failure(writing: path) == nil)
+        #expect(try contents("00001").map { Array($0.utf8) } == [Array("\u{301}evil.jpg".utf8)])
+        try FileManager.default.removeItem(atPath: folder + "/00001")
+        #expect(symlink(victim, folder + "/00001") == 0)
+        let failure = try #require(self.failure(writing: path))
+        #expect(failure.detail.contains("symbolic link"), "\(failure)")
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: victim).isEmpty)
+    }
+
     @Test func placeBelowATrustedFolderMayNotLeadThroughLinks() throws {
         defer { remove() }
         let trusted = folder + "-link"

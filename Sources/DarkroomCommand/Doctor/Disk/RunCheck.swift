@@ -1,3 +1,4 @@
+import DarkroomFiles
 import Foundation
 
 /// What `darkroom run` needs besides: a place for the socket of its private Redis, and that Redis.
@@ -15,7 +16,7 @@ struct RunProbe {
 
     func facts() -> RunFacts {
         var facts = RunFacts()
-        let parents = [environment["XDG_RUNTIME_DIR"] ?? "", temporary].filter { $0.hasPrefix("/") }
+        let parents = [environment["XDG_RUNTIME_DIR"] ?? "", temporary].filter(Path.isAbsolute)
         facts.socketFolders = parents.map { ($0, Self.failure(ofSocketIn: $0)) }
         let folders = (environment["PATH"] ?? "").split(separator: ":")
         facts.server = folders.map { "\($0)/redis-server" }.first { access($0, X_OK) == 0 }

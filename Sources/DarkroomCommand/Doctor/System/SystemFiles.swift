@@ -1,3 +1,4 @@
+import DarkroomFiles
 import Foundation
 
 /// The files by which the kernel tells of itself: proc(5), cgroups(7).
@@ -57,10 +58,10 @@ struct ControlGroup {
         guard var path = paths[controller] else { return [] }
         var values: [String] = []
         while true {
-            while path.hasSuffix("/") { path.removeLast() }
+            while path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
             if let value = files.line("/sys/fs/cgroup\(mount)\(path)/\(name)") { values.append(value) }
-            guard let slash = path.lastIndex(of: "/") else { return values }
-            path = path[..<slash]
+            guard let above = Path.split(String(path)).folder else { return values }
+            path = above[...]
         }
     }
 }

@@ -1,0 +1,39 @@
+/// The text of a path, read as the system reads it: by bytes.
+///
+/// A slash and a combining character behind it are one `Character`, which is not "/" for `split`, `hasPrefix` and their like, and a
+/// slash for the system. All code that takes a path apart or judges it must use these functions.
+public enum Path {
+    /// The components that are neither empty nor `.`; none holds a slash.
+    public static func components(of path: String) -> [String] {
+        path.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }.filter {
+            !$0.utf8.elementsEqual(here)
+        }
+    }
+
+    /// Whether the path begins at the root.
+    public static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
+
+    /// Whether a component is `..`.
+    public static func climbs(_ path: String) -> Bool {
+        path.utf8.split(separator: slash).contains { $0.elementsEqual(above) }
+    }
+
+    /// Takes a path apart at its last slash.
+    /// - Returns: the part before the slash, nil without a slash, and the part behind it.
+    public static func split(_ path: String) -> (folder: String?, name: String) {
+        guard let last = path.utf8.lastIndex(of: slash) else { return (nil, path) }
+        return (
+            String(decoding: path.utf8[..<last], as: UTF8.self),
+            String(decoding: path.utf8[path.utf8.index(after: last)...], as: UTF8.self)
+        )
+    }
+
+    /// The path of `name` in a folder; "" is the folder that the path is relative to.
+    public static func joined(_ folder: String, _ name: String) -> String {
+        folder.isEmpty ? name : folder.utf8.last == slash ? folder + name : folder + "/" + name
+    }
+
+    static let slash = UInt8(ascii: "/")
+    private static let here = ".".utf8
+    private static let above = "..".utf8
+}
