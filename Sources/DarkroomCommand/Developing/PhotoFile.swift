@@ -39,13 +39,17 @@ struct PhotoFile {
         let replaced = try check()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let temporary = "\(folder)/.darkroom-\(UUID().uuidString)"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o666)
+        // Until it has the mode of the file that it replaces, nobody else may read it.
+        let mode: mode_t = replaced == nil ? 0o666 : 0o600
+        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
         var problem = Self.write(bytes, to: descriptor)
         if problem == 0, let replaced {
             // Only root may give a file away; whoever else replaces one owns it then.
-            _ = fchown(descriptor, replaced.st_uid, replaced.st_gid)
-            if fchmod(descriptor, replaced.st_mode & 0o7777) != 0 { problem = errno }
+            let hasOwner = fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0
+            let hasGroup = hasOwner || fchown(descriptor, uid_t.max, replaced.st_gid) == 0
+            let mode = Self.mode(replacing: replaced.st_mode, hasOwner: hasOwner, hasGroup: hasGroup)
+            if fchmod(descriptor, mode) != 0 { problem = errno }
         }
         if close(descriptor) != 0, problem == 0 { problem = errno }
         if problem == 0 { problem = replaced == nil ? Self.nameNew(temporary, path) : Self.rename(temporary, path) }
@@ -54,6 +58,15 @@ struct PhotoFile {
             throw failure(
                 problem == EEXIST ? "it is there already; --force replaces it" : String(cString: strerror(problem)))
         }
+    }
+
+    /// The mode of a file that replaces one of the mode `replaced`.
+    /// - Parameters:
+    ///   - hasOwner: whether it has the owner and the group of the file that it replaces. Else it must not run with the rights of its
+    ///     own owner.
+    ///   - hasGroup: whether it has the group. Else the group's rights are meant for another.
+    static func mode(replacing replaced: mode_t, hasOwner: Bool, hasGroup: Bool) -> mode_t {
+        replaced & (hasOwner ? 0o7777 : hasGroup ? 0o777 : 0o707)
     }
 
     private static func write(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) -> Int32 {
