@@ -7,15 +7,18 @@ import Foundation
 /// the others. In the regular course of things the highest fence has all lines; after Redis has lost its latest changes an
 /// operation may end under a fence lower than one that Redis forgot. So each photo's line is that of the highest fence
 /// that has it. What cannot be read of lower ones is left out: a power cut damages files of claims that were not reported.
+/// Lines of other batches are left out: no worker wrote them here.
 public struct ManifestPart: Sendable {
     /// As many operations share a folder.
     public static let size = 1000
 
+    private let batch: BatchID
     private let folder: ManifestFolder
     /// By operation, the highest first.
     private var fences: [Int: [Int]]
 
-    init(folder: ManifestFolder) throws(ManifestError) {
+    init(of batch: BatchID, folder: ManifestFolder) throws(ManifestError) {
+        self.batch = batch
         self.folder = folder
         fences = try Self.fences(in: folder)
     }
@@ -44,7 +47,7 @@ public struct ManifestPart: Sendable {
             let name = ManifestPath.fileName(operation: number, fence: fence)
             guard let text = try folder.contents(of: name) else { return nil }
             for line in try Self.lines(of: text, "\(folder)\(name)", isLenient: fence != fences.first)
-            where byIndex[line.index] == nil { byIndex[line.index] = line }
+            where line.batch == batch && byIndex[line.index] == nil { byIndex[line.index] = line }
         }
         return byIndex.values.sorted { $0.index < $1.index }
     }

@@ -51,7 +51,7 @@ public struct ManifestReader: Sendable {
     public func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
         let subfolder = ManifestPath.subfolder(operation: number * ManifestPart.size)
         return try ManifestPart(
-            folder: ManifestFolder(output: output, path: ManifestPath.folder(batch) + "/" + subfolder))
+            of: batch, folder: ManifestFolder(output: output, path: ManifestPath.folder(batch) + "/" + subfolder))
     }
 }
 

@@ -39,7 +39,8 @@ enum ManifestFiles {
         let fences = fences(claimed.held.number, in: folder)
         past.forgotten = fences.filter { $0 > claimed.held.fence }
         for fence in fences.sorted(by: >) where fence != claimed.held.fence {
-            for line in lines(ManifestPath.fileName(operation: claimed.held.number, fence: fence), in: folder) {
+            for line in lines(ManifestPath.fileName(operation: claimed.held.number, fence: fence), in: folder)
+            where line.batch == context.id {
                 let position = line.index - records[0].index
                 guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
                     line.state == states[position].word

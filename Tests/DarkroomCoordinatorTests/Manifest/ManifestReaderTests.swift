@@ -79,6 +79,30 @@ import Testing
         }
     }
 
+    /// Who may write to the folder can plant files; none of them stands for ever above those of workers.
+    @Test(arguments: ["9223372036854775807", "9007199254740993", "-5", "+9", "09", "1e9", "\u{0661}"])
+    func fencesThatNoClaimHasAreLeftAlone(fence: String) throws {
+        try write(first, operation: 1, fence: 3, [0], name: "sound")
+        var text: [UInt8] = []
+        let record = PhotoRecord(index: 0, name: "planted", url: "u")
+        ManifestLine(batch: first, record: record, state: .filtered).append(to: &text)
+        try Data(text).write(
+            to: URL(fileURLWithPath: "\(output)/\(ManifestPath.folder(first))/00000001.\(fence).jsonl"))
+        #expect(try lines().map(\.name) == ["sound"])
+        for name in ["00000000.1.jsonl", "99999999999.1.jsonl", "000000001.1.jsonl", "-0000001.1.jsonl"] {
+            #expect(ManifestPath.parse(fileName: name) == nil, "\(name)")
+        }
+        #expect(ManifestPath.parse(fileName: "00000001.9007199254740992.jsonl")?.fence == 1 << 53)
+        #expect(ManifestPath.parse(fileName: "123456789.0.jsonl")?.operation == 123_456_789)
+    }
+
+    @Test func linesOfAnotherBatchAreLeftOut() throws {
+        try write(first, operation: 1, fence: 1, [0, 1], name: "sound")
+        try write(second, operation: 1, fence: 9, [0, 1], name: "foreign")
+        try FileManager.default.moveItem(atPath: path(second, 1, 9), toPath: path(first, 1, 9))
+        #expect(try lines().map(\.name) == ["sound", "sound"])
+    }
+
     @Test func listsTheFolderAgainWhenAFileVanished() throws {
         try write(first, operation: 1, fence: 1, [0], name: "old")
         try write(first, operation: 2, fence: 1, [1], name: "old")

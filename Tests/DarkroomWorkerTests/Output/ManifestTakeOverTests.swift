@@ -69,6 +69,36 @@ import Testing
         #expect(lines.count == 2 && lines[0].contains("\"photo\"") && lines[1].contains("\"own\""), "\(lines)")
     }
 
+    @Test func linesOfAnotherBatchAreNotTakenOver() throws {
+        let id = try darkroom.submit((0..<2).map { _ in photos.url("/moon.png") }, darkroom.options())
+        let other = BatchID("20261121-090501999-0000")
+        try FileManager.default.createDirectory(atPath: folder(other), withIntermediateDirectories: true)
+        let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
+        guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
+            Issue.record("nothing was claimed")
+            return
+        }
+        let held = try #require(claimed.operations.first).held
+        _ = try darkroom.store.perform(
+            darkroom.store.report(
+                held, worker: "earlier", letters: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
+        _ = try darkroom.store.perform(darkroom.store.handback(held, worker: "earlier"))
+        try write(id, fence: held.fence, [(0, .filtered)], name: "sound")
+        try write(other, fence: held.fence + 1, [(0, .filtered)], name: "foreign")
+        let file = ManifestPath.fileName(operation: 1, fence: held.fence + 1)
+        try FileManager.default.moveItem(atPath: "\(folder(other))/\(file)", toPath: "\(folder(id))/\(file)")
+
+        let worker = try darkroom.worker()
+        try darkroom.wait(id)
+        worker.stop()
+        worker.wait()
+        #expect(try names(id) == ["sound", "moon.png"])
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder(id)) {
+            let text = try String(contentsOfFile: "\(folder(id))/\(file)", encoding: .utf8)
+            #expect(!text.contains("foreign"), "\(file): \(text)")
+        }
+    }
+
     @Test func fenceThatCameAfterTheClaimIsLeftAlone() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
