@@ -53,6 +53,12 @@ static inline CURLcode darkroom_curl_easy_setopt_prereq_callback(
     return curl_easy_setopt(handle, option, value);
 }
 
+/// CURLOPT_DEBUGFUNCTION.
+static inline CURLcode darkroom_curl_easy_setopt_debug_callback(
+    CURL *handle, CURLoption option, curl_debug_callback value) {
+    return curl_easy_setopt(handle, option, value);
+}
+
 static inline CURLcode darkroom_curl_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
     return curl_easy_getinfo(handle, info, value);
 }

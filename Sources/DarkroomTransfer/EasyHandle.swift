@@ -5,6 +5,8 @@ import Glibc
 final class EasyHandle {
     /// Of the page that comes with an error so much is read, to keep the connection for the next request.
     private static let maxDiscardedBytes = 256 << 10
+    /// So much may come besides twice the largest body.
+    private static let maxExtraBytes = 1 << 20
     /// libcurl 7.88 keeps all header lines, however many a server sends.
     private static let maxHeaderBytes = 256 << 10
 
@@ -15,6 +17,8 @@ final class EasyHandle {
 
     private var body: [UInt8] = []
     private var received = 0
+    /// Bytes of the answer behind its header as they came, with what divides them into chunks.
+    private var wireBytes = 0
     private var headerBytes = 0
     private var status = 0
     /// Why the attempt is to end, when it is this side that ends it.
@@ -72,6 +76,13 @@ final class EasyHandle {
             EasyHandle.at(context).receiveHeader(size * count) ? size * count : 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
+        // What divides a body into chunks may be longer than the body, and no other callback is told of it.
+        darkroom_curl_easy_setopt_debug_callback(curl, CURLOPT_DEBUGFUNCTION) { _, kind, _, count, context in
+            if kind == CURLINFO_DATA_IN { EasyHandle.at(context).wireBytes += count }
+            return 0
+        }
+        darkroom_curl_easy_setopt_pointer(curl, CURLOPT_DEBUGDATA, context)
+        darkroom_curl_easy_setopt_long(curl, CURLOPT_VERBOSE, 1)
         // Addresses are checked when connections are made, and before each request on one, which may be used again.
         darkroom_curl_easy_setopt_opensocket_callback(curl, CURLOPT_OPENSOCKETFUNCTION) { context, _, address in
             EasyHandle.at(context).openSocket(address!)
@@ -89,6 +100,7 @@ final class EasyHandle {
         way = []
         body = []
         received = 0
+        wireBytes = 0
         headerBytes = 0
         status = 0
         refusal = nil
@@ -157,6 +169,7 @@ final class EasyHandle {
             refusal = tooLarge
             return false
         }
+        guard !isTooWasteful else { return false }
         if let transfer, let onChunk = transfer.onChunk {
             transfer.hasStreamed = true
             onChunk(bytes)
@@ -194,14 +207,26 @@ final class EasyHandle {
         return descriptor
     }
 
-    /// Whether the server, once connected, has been silent for too long. To be asked from time to time.
+    /// Whether what came is far more than the largest body in its chunks.
+    private var isTooWasteful: Bool {
+        let (doubled, overflow) = settings.configuration.maxBytes.multipliedReportingOverflow(by: 2)
+        guard !overflow, wireBytes - Self.maxExtraBytes > doubled else { return false }
+        refusal = Refusal(
+            code: .tooLarge,
+            detail: "\(wireBytes) bytes came for \(received) bytes of a body, the rest divides it into chunks"
+        )
+        return true
+    }
+
+    /// Whether the attempt is to be ended: the server, once connected, has been silent for too long, or sends too slowly or more than
+    /// its body asks for. To be asked from time to time.
     func hasStalled(_ now: ContinuousClock.Instant) -> Bool {
         if isActive || !isConnected {
             isActive = false
             lastActivity = now
         }
         let limit = settings.configuration.stallTimeout
-        guard now - lastActivity >= limit else { return isTooSlow(now) }
+        guard now - lastActivity >= limit else { return isTooWasteful || isTooSlow(now) }
         refusal = Refusal(code: .stalled, detail: "nothing came for \(limit), after \(received) bytes")
         return true
     }
@@ -246,12 +271,16 @@ final class EasyHandle {
             darkroom_curl_easy_setopt_long(curl, CURLOPT_TIMEOUT_MS, max(1, remaining.wholeMilliseconds))
         }
         received = 0
+        wireBytes = 0
         status = 0
         refusal = nil
         errorText.pointee = 0
         isConnected = false
         return true
     }
+
+    /// Whether a part of a body has come.
+    var hasReceived: Bool { received > 0 }
 
     /// What became of the attempt that libcurl ended with `code`.
     func outcome(_ code: CURLcode) -> Result<Download, Refusal> {

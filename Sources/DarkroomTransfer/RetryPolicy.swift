@@ -4,9 +4,11 @@ enum RetryPolicy {
     static let longestRetryAfter = Duration.seconds(60)
 
     /// Whether the same request may succeed a moment later.
-    static func isPassing(_ code: TransferError.Code) -> Bool {
+    /// - Parameter hasReceived: a part of the body came. What takes too long then takes as long once more.
+    static func isPassing(_ code: TransferError.Code, hasReceived: Bool = false) -> Bool {
         switch code {
-        case .nameNotFound, .connectFailed, .timeout, .stalled, .truncated, .httpServerError: true
+        case .timeout: !hasReceived
+        case .nameNotFound, .connectFailed, .stalled, .truncated, .httpServerError: true
         case .httpClientError(let status): [408, 425, 429].contains(status)
         default: false
         }

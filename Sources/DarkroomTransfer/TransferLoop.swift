@@ -173,9 +173,10 @@ final class TransferLoop {
         }
         let outcome = handle.outcome(code)
         let retryAfter = handle.retryAfter
+        let hasReceived = handle.hasReceived
         giveUp(handle)
         releasePlace(of: transfer)
-        finish(transfer, outcome, retryAfter: retryAfter)
+        finish(transfer, outcome, retryAfter: retryAfter, hasReceived: hasReceived)
     }
 
     /// Takes `handle` from libcurl, which closes its connection if the attempt was not through.
@@ -205,14 +206,16 @@ final class TransferLoop {
     }
 
     private func finish(
-        _ transfer: Transfer, _ outcome: Result<Download, Refusal>, retryAfter: Duration? = nil
+        _ transfer: Transfer, _ outcome: Result<Download, Refusal>, retryAfter: Duration? = nil,
+        hasReceived: Bool = false
     ) {
         switch outcome {
         case .success(let download):
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.finish(.success(download))
         case .failure(let refusal):
-            if RetryPolicy.isPassing(refusal.code), transfer.attempts <= configuration.retries, !transfer.hasStreamed {
+            let isWorthIt = RetryPolicy.isPassing(refusal.code, hasReceived: hasReceived)
+            if isWorthIt, transfer.attempts <= configuration.retries, !transfer.hasStreamed {
                 let pause = RetryPolicy.pause(after: transfer.attempts, retryAfter: retryAfter, using: &generator)
                 transfer.phase = .pausing(until: .now + pause)
                 pausing.append(transfer)

@@ -20,6 +20,8 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
         case endless
         /// Header lines without end.
         case endlessHead
+        /// Chunks of one byte without end, each with an extension (RFC 9112, 7.1.1) of so many bytes.
+        case endlessExtensions(bytes: Int)
         /// A body without `Content-Length`.
         case undeclared(body: [UInt8])
         /// One byte of the body at a time, with a pause after each.
@@ -228,6 +230,11 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
             let lines = Array(String(repeating: "X-More: and more\r\n", count: 1000).utf8)
             guard connection.send(Array("HTTP/1.1 200 OK\r\n".utf8)) else { return false }
             while connection.send(lines) {}
+            return false
+        case .endlessExtensions(let count):
+            let chunk = Array("1;\(String(repeating: "a", count: count))\r\nx\r\n".utf8)
+            guard connection.sendHead(200, ["Transfer-Encoding: chunked"]) else { return false }
+            while connection.send(chunk) {}
             return false
         case .undeclared(let body):
             return connection.sendHead(200, []) && connection.send(body)

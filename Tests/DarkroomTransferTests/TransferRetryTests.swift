@@ -52,6 +52,44 @@ import Testing
         #expect(server.log.requests == [path: 1])
     }
 
+    /// What is no part of the body counts for its limit, too.
+    @Test(arguments: [100_000, 10]) func endsABodyWhoseChunksAreMostlyExtensions(bytes: Int) async throws {
+        let server = try HostileServer(["/a": .endlessExtensions(bytes: bytes)])
+        let engine = TransferEngine(
+            .local {
+                $0.retries = 3
+                $0.maxBytes = 1 << 20
+                $0.timeout = .seconds(20)
+            })
+        let began = ContinuousClock.now
+        let error = await engine.fetch(server.url("/a")).error
+        #expect(error?.code == .tooLarge && error?.attempts == 1, "\(error as TransferError?)")
+        #expect(ContinuousClock.now - began < .seconds(10))
+        #expect(server.log.requests == ["/a": 1])
+    }
+
+    @Test func bodyInSmallChunksIsTaken() async throws {
+        // Six bytes for each of the body's.
+        let chunks =
+            Array("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n".utf8)
+            + Array(String(repeating: "1\r\nx\r\n", count: 200_000).utf8)
+        let server = try HostileServer(["/a": .raw(chunks + Array("0\r\n\r\n".utf8))])
+        let engine = TransferEngine(.local { $0.maxBytes = 200_000 })
+        #expect(try await engine.fetch(server.url("/a")).get().body.count == 200_000)
+    }
+
+    @Test(arguments: [true, false]) func whatTakesTooLongIsTriedAgainUnlessSomethingCame(hasBody: Bool) async throws {
+        let body = HostileServer.Route.drip(body: [UInt8](repeating: 9, count: 1000), pause: .milliseconds(100))
+        let server = try HostileServer(["/a": hasBody ? body : .stall])
+        let engine = TransferEngine(
+            .local {
+                $0.retries = 1
+                $0.timeout = .seconds(1)
+            })
+        let error = await engine.fetch(server.url("/a")).error
+        #expect(error?.code == .timeout && error?.attempts == (hasBody ? 1 : 2), "\(error as TransferError?)")
+    }
+
     @Test func triesConnectionsThatAreRefusedAgain() async throws {
         let server = try HostileServer([:])
         server.stop()
