@@ -15,6 +15,7 @@ struct OperationsCommand: ParsableCommand {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let found = try store.batch(named: batch)
+        try found.requireSoundness()
         let output = StandardOutput()
         if json {
             var array = JSONArrayWriter(output)

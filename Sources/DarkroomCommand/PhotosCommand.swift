@@ -26,7 +26,9 @@ struct PhotosCommand: ParsableCommand {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()
         let wanted = Set(state.isEmpty ? StateWord.allCases.map(\.rawValue) : state.map(\.rawValue))
-        var photos = PhotoListing(try store.batch(named: batch), in: store) { wanted.contains($0.word) }
+        let found = try store.batch(named: batch)
+        try found.requireSoundness()
+        var photos = PhotoListing(found, in: store) { wanted.contains($0.word) }
         let output = StandardOutput()
         if json {
             var array = JSONArrayWriter(output)

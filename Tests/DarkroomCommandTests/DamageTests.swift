@@ -36,7 +36,17 @@ import Testing
 
         let wait = try queue.run("wait", "\(damaged)", "--timeout", "60s")
         #expect(wait.status == 1 && wait.standardError.contains("it is damaged in Redis"), "\(wait)")
-        for command in ["operations", "photos"] { #expect(try queue.run(command, "\(damaged)").status == 0) }
+        for command in ["operations", "photos"] {
+            let outcomes = [
+                try queue.run(command, "\(damaged)"), try queue.run(command, "\(damaged)", "--json"),
+            ]
+            for listed in outcomes {
+                #expect(listed.status == 1 && listed.standardOutput.isEmpty, "\(listed)")
+                #expect(listed.standardError.contains("is damaged in Redis ("), "\(listed)")
+                #expect(listed.standardError.contains("darkroom forget \(damaged) --force"), "\(listed)")
+                #expect(!listed.standardError.contains("\u{1B}"))
+            }
+        }
         #expect(try queue.run("forget", "\(damaged)", "--force").status == 0)
     }
 

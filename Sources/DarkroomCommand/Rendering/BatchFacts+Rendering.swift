@@ -58,6 +58,16 @@ extension BatchFacts {
                 + "earlier state, or is damaged; the list is not complete")
     }
 
+    /// Throws unless the batch is sound: of a damaged batch it is not known how many photos it has, nor where they are.
+    func requireSoundness() throws(CommandError) {
+        guard !damage.isEmpty else { return }
+        throw CommandError(
+            "batch \(label) is damaged in Redis (\(HumanText.list(damage))), so what it has cannot be listed; "
+                + (options.output.isEmpty
+                    ? "" : "what became of its photos: darkroom manifest \(ShellWord.quoted(options.output)); ")
+                + "remove it with: darkroom forget \(id) --force")
+    }
+
     /// One line for people: what became of it.
     func summary(now: Int) -> String {
         let filtered = "\(HumanText.count(counts.filtered)) of \(HumanText.count(photos, of: "photo")) filtered"
