@@ -20,7 +20,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var operationSize = 50
     /// How urgent the batch is.
     public var priority = Priority.normal
-    /// How long a worker may be silent before others take what it holds; at least 6 s.
+    /// How long a worker may be silent before others take what it holds; from 6 s to a day.
     public var lease = Duration.seconds(15)
     /// The most operations that are fed and have not ended.
     public var window = 10_000
@@ -77,7 +77,8 @@ extension BatchOptions {
         remoteOutput = fields.isSet("remote.output")
         operationSize = fields.number("size", in: Self.operationSizes, otherwise: operationSize)
         priority = fields.word("priority") ?? priority
-        lease = .milliseconds(fields.number("lease", otherwise: lease.wholeMilliseconds))
+        lease = .milliseconds(
+            fields.number("lease", in: Self.leaseMilliseconds, otherwise: lease.wholeMilliseconds))
         window = fields.optionalNumber("window", in: StoredBounds.photos) ?? window
         retain = fields.optionalNumber("retain", in: -1...StoredBounds.numbers.upperBound).flatMap {
             $0 < 0 ? nil : .milliseconds($0)
@@ -98,6 +99,10 @@ extension BatchOptions {
 
     /// How many photos an operation may have.
     public static let operationSizes = 1...1000
+
+    /// How long a lease may be, in ms: a shorter one ends when two heartbeats get lost, with a longer one the photos of a worker that
+    /// died wait for ever.
+    public static let leaseMilliseconds = 6000...86_400_000
 }
 
 extension Duration {

@@ -33,6 +33,7 @@ import Testing
         ("--webhook file:///etc/passwd", "--webhook: a file cannot be told anything"),
         ("--webhook http://a:b", "--webhook: the URL has something else than a number up to 65535 in place"),
         ("--webhook=", "--webhook: the entry is empty"),
+        ("--lease 5s", "--lease 5s: at least 6s"), ("--lease 25h", "--lease 25h: at most 24h"),
         ("--on-finish true", "--on-finish: only with --wait"),
         ("--on-finish= --wait", "--on-finish \"\": the command is empty"),
         ("--originals=", "--originals \"\": the folder's path is empty"),

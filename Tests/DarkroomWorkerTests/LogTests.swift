@@ -93,7 +93,7 @@ import Testing
     @Test func lostLeaseIsSaid() async throws {
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
-        let id = try darkroom.submit([slow.url("/slow")], darkroom.options { $0.lease = .seconds(1) })
+        let id = try darkroom.submit([slow.url("/slow")], darkroom.options { $0.lease = .seconds(6) })
         let worker = try darkroom.worker()
         #expect(await slow.wait { $0.running == 1 })
         _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))

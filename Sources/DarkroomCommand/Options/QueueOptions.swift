@@ -72,6 +72,10 @@ struct QueueOptions: ParsableArguments {
         guard lease >= .seconds(6) else {
             throw ValidationError("--lease \(lease.argumentText): at least 6s, so that two heartbeats may get lost")
         }
+        guard lease <= .seconds(86_400) else {
+            throw ValidationError(
+                "--lease \(lease.argumentText): at most 24h, since the photos of a worker that died wait so long")
+        }
         try requireAtLeast(1, window.value, "--window")
         guard after.count <= Self.mostBatchesBefore else {
             throw ValidationError(
