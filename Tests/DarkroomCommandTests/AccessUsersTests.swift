@@ -37,6 +37,26 @@ import Testing
         return try Program(command + access, environment: environment).outcome()
     }
 
+    @Test func passwordsGoIntoNoFolderThatOthersMayEnter() throws {
+        #expect(try makePasswords().count == 3)
+        var found = stat()
+        #expect(lstat(scratch.path("secrets"), &found) == 0 && found.st_mode & 0o777 == 0o700)
+        let open = scratch.path("open")
+        for mode in [0o755, 0o710, 0o701] as [mode_t] {
+            #expect((mkdir(open, 0o700) == 0 || errno == EEXIST) && chmod(open, mode) == 0)
+            let process = Process()
+            let output = Pipe()
+            process.executableURL = URL(filePath: Self.folder + "/passwords")
+            process.arguments = [open]
+            process.standardError = output
+            try process.run()
+            let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+            process.waitUntilExit()
+            #expect(process.terminationStatus == 1 && said.contains("others may enter the folder \(open)"), "\(said)")
+            #expect(try scratch.contents("open").isEmpty)
+        }
+    }
+
     @Test func eachLogsInWithItsPasswordAndMayDoItsPart() throws {
         let passwords = try makePasswords()
         #expect(Set(passwords).count == 3 && passwords.allSatisfy { $0.utf8.count == 64 })
