@@ -47,6 +47,11 @@ struct WorkerCommand: ParsableCommand {
                 "worker runs as root, a user who can write the output folders is enough",
                 ["detail": .text("whoever takes over this process has the whole machine")])
         }
+        if outputsUnder.isEmpty {
+            logger.warning(
+                "outputs may lie in every folder, bound them with --outputs-under FOLDER",
+                ["detail": .text("whoever may submit a batch names the folder that this worker's user writes to")])
+        }
         let configuration = try workerConfiguration(logger)
         let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, logger: logger)
         running.withLock { $0 = worker }

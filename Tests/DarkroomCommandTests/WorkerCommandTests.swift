@@ -10,6 +10,14 @@ struct WorkerCommandTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
 
+    @Test func saysThatOutputsMayLieAnywhere() throws {
+        let worker = try Queue().start("worker")
+        try worker.waitFor("outputs may lie in every folder, bound them with --outputs-under FOLDER")
+        try worker.waitFor("worker started worker=")
+        worker.send(SIGTERM)
+        #expect(try worker.outcome().status == 0)
+    }
+
     @Test func developsWhatIsQueuedUntilItIsStopped() throws {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
@@ -33,6 +41,7 @@ struct WorkerCommandTests {
         #expect(outcome.standardError.contains(" info worker: worker stopping worker="))
         #expect(outcome.standardError.contains(" held=0 photos=4\n"))
         #expect(outcome.standardError.contains(": worker runs as root, ") == (geteuid() == 0))
+        #expect(!outcome.standardError.contains("outputs may lie in every folder"))
         #expect(try queue.run("workers").standardOutput.isEmpty)
 
         let photos = try queue.run("photos", "\(id)").lines.map { $0.components(separatedBy: "\t") }
