@@ -42,36 +42,43 @@ struct ScriptReply {
 
     /// The element at `position` (0 is the status) as an integer.
     func int(_ position: Int) throws(StoreError) -> Int {
-        guard position < elements.count, let value = elements[position].number else { throw unexpected }
+        guard let value = element(position).number else { throw unexpected(at: position) }
         return value
     }
 
     /// The element at `position` as text.
     func string(_ position: Int) throws(StoreError) -> String {
-        guard position < elements.count, let value = elements[position].string else { throw unexpected }
+        guard let value = element(position).string else { throw unexpected(at: position) }
         return value
     }
 
     /// The element at `position` as the id of a batch.
     func batch(_ position: Int) throws(StoreError) -> BatchID {
-        guard position < elements.count, let batch = elements[position].batch else { throw unexpected }
+        guard let batch = element(position).batch else { throw unexpected(at: position) }
         return batch
     }
 
     /// The element at `position` as bytes.
     func bytes(_ position: Int) throws(StoreError) -> [UInt8] {
-        guard position < elements.count, let value = elements[position].bytes else { throw unexpected }
+        guard let value = element(position).bytes else { throw unexpected(at: position) }
         return value
     }
 
     /// The element at `position` as a list.
     func array(_ position: Int) throws(StoreError) -> [RedisValue] {
-        guard position < elements.count, let value = elements[position].array else { throw unexpected }
+        guard let value = element(position).array else { throw unexpected(at: position) }
         return value
     }
 
     /// The error that this reply is none that its script gives.
     var unexpected: StoreError { .unexpectedReply(.array(elements), of: script) }
+
+    /// The element at `position`; nothing where the reply has fewer.
+    private func element(_ position: Int) -> RedisValue { position < elements.count ? elements[position] : .null }
+
+    private func unexpected(at position: Int) -> StoreError {
+        .unexpectedReply(element(position), of: script, at: position)
+    }
 }
 
 extension RedisValue {

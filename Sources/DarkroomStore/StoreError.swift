@@ -38,10 +38,33 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.init(.redis, "\(attempted): \(error)", redis: error)
     }
 
-    static func unexpectedReply(_ value: RedisValue, of script: String) -> StoreError {
-        StoreError(
+    /// - Parameter position: which element of the reply it is, where it is one alone.
+    static func unexpectedReply(_ value: RedisValue, of script: String, at position: Int? = nil) -> StoreError {
+        let place = position.map { "element \($0) is " } ?? ""
+        return StoreError(
             .unexpectedReply,
-            "\(script): the reply is none that this version knows (\(value)); are all machines on one version?")
+            "\(script): the reply is none that this version knows (\(place)\(value.summary)); are all machines on one version?"
+        )
+    }
+}
+
+extension RedisValue {
+    /// What kind of reply it is, and its beginning: the whole may have megabytes, and is printed again and again.
+    var summary: String {
+        switch self {
+        case .null: return "nothing"
+        case .integer(let value): return "the number \(value)"
+        case .status(let text), .error(let text): return Self.quoted(Array(text.utf8))
+        case .bytes(let bytes): return Self.quoted(bytes)
+        case .array(let elements):
+            let first = elements.first.map { $0.array == nil ? ", first \($0.summary)" : "" } ?? ""
+            return "a list of \(elements.count)\(first)"
+        }
+    }
+
+    private static func quoted(_ bytes: [UInt8]) -> String {
+        let shown = String(decoding: bytes.prefix(40), as: UTF8.self)
+        return bytes.count > 40 ? "\"\(shown)...\" of \(bytes.count) bytes" : "\"\(shown)\""
     }
 }
 
