@@ -67,6 +67,30 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder).isEmpty)
     }
 
+    @Test func pipesAndDevicesAreReadAsStandardInputOnly() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let pipe = "\(folder)/pipe.jpg"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "cat '\(Self.samples)/astronaut.jpg' | \"$0\" develop /dev/stdin '\(folder)/o.jpg'",
+            Program.executable.path,
+        ]
+        process.standardError = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(said == "error: read the photo /dev/stdin: it is no regular file; - is standard input\n")
+        for name in [pipe, "/dev/zero"] {
+            let outcome = try Program.run("develop", name, "\(folder)/o.jpg")
+            let found = "it is no regular file; - is standard input"
+            #expect(outcome.status == 1 && outcome.standardError == "error: read the photo \(name): \(found)\n")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["pipe.jpg"])
+    }
+
     @Test func fileThatIsThereIsReplacedOnlyByForceAndKeepsItsMode() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let photo = "\(Self.samples)/astronaut.jpg", out = "\(folder)/out.jpg"

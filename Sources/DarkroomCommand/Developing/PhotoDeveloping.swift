@@ -49,7 +49,13 @@ struct PhotoDeveloping {
     private func read(_ name: String) throws(CommandError) -> Data {
         do {
             if name == "-" { return try FileHandle.standardInput.readToEnd() ?? Data() }
+            var found = stat()
+            if stat(name, &found) == 0, ![S_IFREG, S_IFDIR].contains(found.st_mode & S_IFMT) {
+                throw CommandError("read the photo \(name): it is no regular file; - is standard input")
+            }
             return try Data(contentsOf: URL(fileURLWithPath: name))
+        } catch let error as CommandError {
+            throw error
         } catch {
             throw CommandError("read the photo \(name): \(systemReason(error))")
         }
