@@ -87,7 +87,7 @@ let package = Package(
         .executableTarget(name: "HostileWorker", dependencies: ["Darkroom", "CAttacks"], path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
-        .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency"]),
+        .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency", "CSystem"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),

@@ -5,9 +5,11 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdbool.h>
+#include <stdint.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,10 +36,40 @@ static void limit(int resource, rlim_t value) {
     setrlimit(resource, &limit);
 }
 
+// getdents64(2); opendir(3) takes memory, which another thread may be taking at the time of the fork.
+struct entry {
+    uint64_t node;
+    int64_t offset;
+    uint16_t length;
+    uint8_t kind;
+    char name[];
+};
+
+// A limit of open files may be 2^30, as in containers, so the files that are open are listed and not all numbers tried.
+int csystem_close_on_exec_by_listing(int first) {
+    int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return -1;
+    _Alignas(struct entry) char buffer[4096];
+    long count;
+    while ((count = syscall(SYS_getdents64, folder, buffer, sizeof buffer)) > 0) {
+        for (long at = 0; at < count; at += ((struct entry *)(buffer + at))->length) {
+            const char *name = ((struct entry *)(buffer + at))->name;
+            int file = 0;
+            while (*name >= '0' && *name <= '9') file = file * 10 + (*name++ - '0');
+            if (*name == 0 && file >= first) fcntl(file, F_SETFD, FD_CLOEXEC);
+        }
+    }
+    int error = errno;
+    close(folder);
+    errno = error;
+    return count == 0 ? 0 : -1;
+}
+
 // Of the parent's files only standard input, output and error are open after exec.
 static void keep_standard_files_only(void) {
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
     // Before Linux 5.11.
+    if (csystem_close_on_exec_by_listing(3) == 0) return;
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
     for (rlim_t file = 3; file < files.rlim_cur; file++) fcntl((int)file, F_SETFD, FD_CLOEXEC);

@@ -72,6 +72,11 @@ struct RunCommand: ParsableCommand {
         let interruption = RunInterruption()
         StopSignals.handle { interruption.signal($0) }
         let progress = LiveProgress()
+        if geteuid() == 0 {
+            progress.note(
+                "warning: this run works as root, a user who can write the output folder is enough: whoever takes over this "
+                    + "process has the whole machine")
+        }
         let reader = try reading.open(list, output: output) { progress.note($0) }
         var options = BatchOptions()
         image.apply(to: &options)

@@ -47,6 +47,7 @@ import Testing
         let written = try scratch.contents("out").filter { $0 != "manifest" }
         #expect(written == photos.enumerated().map { String(format: "%06d", $0) + "-\($1)" })
         #expect(outcome.standardError.contains("from another terminal: darkroom watch \(scratch.path("out"))"))
+        #expect(outcome.standardError.contains("warning: this run works as root, ") == (geteuid() == 0))
         #expect(try scratch.contents("run") == [])
     }
 

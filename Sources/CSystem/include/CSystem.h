@@ -20,6 +20,10 @@ pid_t csystem_spawn_command(char *const arguments[], char *const environment[], 
 /// nowhere, nothing else is open. Returns the process id, or -1 with errno.
 pid_t csystem_spawn_self(char *const arguments[], char *const environment[], int socket, int open_files);
 
+/// Closes the files of this process with the number `first` and above when it becomes another program, for kernels without
+/// close_range(2). Safe between fork and exec. 0, or -1 with errno, as where /proc is missing.
+int csystem_close_on_exec_by_listing(int first);
+
 /// Keeps other processes of the same user from reading the memory and the environment of this one, and from tracing it
 /// (`PR_SET_DUMPABLE`). It leaves no core file then.
 void csystem_hide_process(void);
