@@ -135,8 +135,10 @@ import Testing
             while !isOver.isSet {
                 _ = rename(root + "/inside/a", root + "/inside/away")
                 _ = symlink(root + "/outside", root + "/inside/a")
+                usleep(20)  // so that the link is met as often as the folder, however many cores there are
                 unlink(root + "/inside/a")
                 _ = rename(root + "/inside/away", root + "/inside/a")
+                usleep(20)
             }
         }
         swapper.start()

@@ -106,15 +106,17 @@ import Testing
             while !isOver.isSet {
                 _ = rename(deep, away)
                 _ = symlink(other, deep)
+                usleep(20)  // so that the link is met as often as the folder, however many cores there are
                 unlink(deep)
                 _ = rename(away, deep)
+                usleep(20)
             }
         }
         swapper.start()
         var found: Set<String> = []
         var (read, refused) = (0, 0)
         let deadline = ContinuousClock.now + .seconds(20)
-        while read < 1000 || refused < 1000, .now < deadline {
+        while read < 200 || refused < 200, .now < deadline {
             do {
                 let bytes = try folders.contents(ofFile: deep + "/c.jpg", unless: Latch())
                 found.insert(String(decoding: bytes, as: UTF8.self))
@@ -126,7 +128,7 @@ import Testing
         isOver.set()
         while !swapper.isFinished { sched_yield() }
         #expect(found == ["photos/deep/c.jpg"])
-        #expect(read >= 1000 && refused >= 1000)
+        #expect(read >= 200 && refused >= 200)
     }
 
     @Test func refusesFilesThatAreTooLarge() async {
