@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 
 extension BatchFacts {
     /// The id, and the name where there is one.
