@@ -61,6 +61,9 @@ public struct Keys: Sendable, Hashable {
     public var releases: String { prefix + "releases" }
     /// `<batch id> <round>` of webhooks that are to be called, by next attempt: a sorted set.
     public var webhooks: String { prefix + "webhooks" }
+    /// `<batch id> <operation> <fence> <attempt>` of temporary files that dead workers may have left of cancelled batches, by when a
+    /// worker is asked to remove them, the latest 1,000: a sorted set.
+    public var leftovers: String { prefix + "leftovers" }
     /// The channel of hints that something changed.
     public var controlChannel: String { prefix + "control" }
     /// The channel of every change: what key-value observing is on one device.

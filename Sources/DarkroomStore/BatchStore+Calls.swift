@@ -329,8 +329,14 @@ extension BatchStore {
             // One of a batch with no valid id is nobody's.
             if let webhook = DueWebhook(member: member, score: score, url: url) { webhooks.append(webhook) }
         }
+        // What has no valid id, or numbers that nobody counts to, is nobody's.
+        let left = try reply.array(7)
+        var leftover: HeldOperation?
+        if left.count == 3, let batch = left[0].batch, let number = left[1].operation, let fence = left[2].number {
+            leftover = HeldOperation(batch: batch, number: number, fence: fence)
+        }
         return HeartbeatReply(
             lost: try lost(reply, 1), version: version, cluster: cluster, steering: steering, letters: letters,
-            webhooks: webhooks, hasMore: try reply.int(5) == 1, turn: try reply.int(6))
+            webhooks: webhooks, hasMore: try reply.int(5) == 1, turn: try reply.int(6), leftover: leftover)
     }
 }

@@ -164,6 +164,8 @@ public struct HeartbeatReply: Sendable, Equatable {
     public var hasMore: Bool
     /// The turn of the rings, which grows whenever a batch enters one.
     public var turn: Int
+    /// An operation of a cancelled batch whose worker died under this fence: its temporary files are to be removed.
+    public var leftover: HeldOperation?
 }
 
 /// A webhook that is to be called.

@@ -43,6 +43,9 @@ final class WorkerCore: Sendable {
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     private let limits = Locked(())
+    /// Removes leftovers: a folder that does not answer must hold up nothing else.
+    private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
+    private let isCleaning = Locked(false)
 
     init(
         id: String, store: BatchStore, configuration: WorkerConfiguration, logger: Logger,
@@ -147,6 +150,21 @@ final class WorkerCore: Sendable {
         pending.cancel(dropped)
         advance()
         reportSignal.raise()
+    }
+
+    /// Removes what a worker that died may have left of a cancelled batch; never blocks. While that takes long, others are asked.
+    func clean(_ left: HeldOperation) {
+        let isBusy = isCleaning.withLock { isCleaning in
+            defer { isCleaning = true }
+            return isCleaning
+        }
+        guard !isBusy else { return }
+        cleaner.perform { [self] in
+            if let batch = try? store.facts(of: left.batch), batch.damage.isEmpty {
+                Leftovers.remove(ofCancelled: left, batch, configuration)
+            }
+            isCleaning.withLock { $0 = false }
+        }
     }
 
     /// Drops operations of which Redis says that they are not this worker's any more.
@@ -381,6 +399,7 @@ final class WorkerCore: Sendable {
     func shutDown() {
         engine.shutdown()
         helpers?.stop()
+        cleaner.close()
     }
 }
 

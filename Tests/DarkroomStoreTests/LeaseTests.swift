@@ -28,6 +28,30 @@ import Testing
         #expect(try test.batch(id).state == .finished)
     }
 
+    @Test func whatADeadWorkerLeftOfACancelledBatchIsToldToThreeWorkers() throws {
+        let test = try TestStore()
+        let id = try test.submit(operations: 2) { $0.output = "/photos" }
+        let held = try test.claim("dead").map(\.held)
+        _ = try test.store.perform(test.store.cancel(id))
+        func told(_ worker: String?) throws -> HeldOperation? {
+            try test.store.perform(test.store.heartbeat(worker: worker)).leftover
+        }
+        #expect(try told("other") == nil)
+        #expect(try test.store.perform(test.store.handback(held[1], worker: "dead")).isCancelled)
+        try test.pass(seconds: 16)
+        #expect(try told(nil) == nil, "the coordinator does not see the folder")
+        #expect(try test.batch(id).state == .finished)
+        for attempt in 1...3 {
+            #expect(try told("other") == held[0])
+            #expect(try told("other") == nil, "asked again after a minute")
+            let left = try test.state().leftovers
+            guard attempt < 3, let (member, due) = left.first else { continue }
+            #expect(due > (try test.store.time()) + 50_000)
+            try test.command("ZADD", test.store.keys.leftovers, "1", member)
+        }
+        #expect(try test.state().leftovers.isEmpty)
+    }
+
     @Test func workerAndFenceAreBothCompared() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
@@ -188,4 +212,8 @@ import Testing
         #expect(try test.state().workers.isEmpty)
         #expect(try test.state().workerHashes.isEmpty)
     }
+}
+
+extension HandbackReply {
+    fileprivate var isCancelled: Bool { if case .cancelled = self { true } else { false } }
 }

@@ -57,9 +57,11 @@ import Testing
                 _ = claimed.version + 1
             },
             decoder(
-                store.heartbeat(worker: "w"), [ok, lost, steerings, letters, due, .integer(1), .integer(4)]
+                store.heartbeat(worker: "w"),
+                [ok, lost, steerings, letters, due, .integer(1), .integer(4), lost]
             ) { reply in
                 for held in reply.lost { compute(held) }
+                if let held = reply.leftover { compute(held) }
                 for steering in reply.steering.values { compute(steering) }
                 for webhook in reply.webhooks { _ = (webhook.batch, webhook.round + 1, webhook.score + 1) }
                 compute(reply.cluster)

@@ -39,6 +39,7 @@ extension StoreState {
                 continue
             }
         }
+        if leftovers.count > 1000 { broken.append("\(leftovers.count) leftovers") }
         for (priority, turns) in rings {
             let ring = turns.turns
             if !Set(ring.keys).isSubset(of: there) { broken.append("the ring \(priority) names batches that are gone") }

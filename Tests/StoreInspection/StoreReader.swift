@@ -54,7 +54,7 @@ final class StoreReader {
     private static let globalKeys =
         Set([
             "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
-            "forgotten",
+            "forgotten", "leftovers",
         ])
         .union(Priority.allCases.map { "ready:\($0.rawValue)" })
 
@@ -215,6 +215,7 @@ final class StoreReader {
         state.forgotten = byBatch("forgotten", &state.problems)
         state.releases = byBatch("releases", &state.problems)
         state.webhooks = integers("webhooks", &state.problems)
+        state.leftovers = integers("leftovers", &state.problems)
         for priority in Priority.allCases {
             let ring = byBatch("ready:\(priority.rawValue)", &state.problems)
             if !ring.isEmpty { state.rings[priority] = Ring(turns: ring) }

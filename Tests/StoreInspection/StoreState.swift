@@ -33,6 +33,8 @@ struct StoreState: Equatable {
     var releases: [BatchID: Int] = [:]
     /// `<batch> <round>` by next attempt.
     var webhooks: [String: Int] = [:]
+    /// `<batch> <operation> <fence> <attempt>` of temporary files to be removed, by when.
+    var leftovers: [String: Int] = [:]
     /// What was found that has no place here: unknown keys, values that are not what they must be.
     var problems: [String] = []
 }
@@ -240,6 +242,7 @@ extension StoreState {
         compare("forgotten", forgotten, expected.forgotten)
         compare("releases", releases, expected.releases)
         compare("webhooks", webhooks, expected.webhooks)
+        compare("leftovers", leftovers, expected.leftovers)
         for id in Set(batches.keys).union(expected.batches.keys) where batches[id] != expected.batches[id] {
             guard let actual = batches[id], let wanted = expected.batches[id] else {
                 found.append("batch \(id): in Redis \(batches[id] != nil), expected \(expected.batches[id] != nil)")

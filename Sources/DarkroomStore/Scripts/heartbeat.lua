@@ -2,7 +2,7 @@
 -- A worker says that it lives and renews what it holds; also sent with no worker, for the housekeeping alone.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field, value of each, then what the worker holds (see renew.lua)
--- {'OK', lost, steering, letters, webhooks, more, turn}
+-- {'OK', lost, steering, letters, webhooks, more, turn, leftovers}
 --     lost: batch id, operation number, fence, ... of what it no longer holds
 --     steering: number of the last change, what holds for the cluster (see cluster.lua), and for each batch that the worker
 --     named and that is there its id and what holds for it (see steering.lua)
@@ -10,6 +10,8 @@
 --     webhooks: member, time, URL, ... of up to 10 whose time has come
 --     more: 1 when the housekeeping has more to do, so that another heartbeat at once is welcome
 --     turn: that of the rings, which grows whenever a batch enters one
+--     leftovers: batch id, operation number, fence: temporary files that a dead worker may have left under this fence or a lower one
+--     are to be removed; empty when there are none. Three workers are asked, a minute apart: not each may see the folder
 local prefix, worker = KEYS[1], ARGV[1]
 --#include fields.lua
 --#include time.lua
@@ -52,4 +54,15 @@ for i = 1, #due, 2 do
         redis.call('ZREM', prefix .. 'webhooks', due[i])
     end
 end
-return {'OK', lost, steerings, letters, webhooks, more, tonumber(redis.call('HGET', prefix .. 'control', 'turn') or 0)}
+local leftovers, left = {}, worker ~= '' and redis.call('ZRANGEBYSCORE', prefix .. 'leftovers', '-inf', now, 'LIMIT', 0, 1)[1]
+if left then
+    redis.call('ZREM', prefix .. 'leftovers', left)
+    local id, operation, fence, attempt = string.match(left, '^(%S+) (%d+) (%d+) ([123])$')
+    if id then
+        leftovers = {id, tonumber(operation), tonumber(fence)}
+        if attempt ~= '3' then
+            redis.call('ZADD', prefix .. 'leftovers', now + 60000, id .. ' ' .. operation .. ' ' .. fence .. ' ' .. attempt + 1)
+        end
+    end
+end
+return {'OK', lost, steerings, letters, webhooks, more, tonumber(redis.call('HGET', prefix .. 'control', 'turn') or 0), leftovers}

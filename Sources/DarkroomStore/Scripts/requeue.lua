@@ -6,7 +6,8 @@
 -- has ended a photo, is not condemned by what others die of.
 -- Expects `prefix`, `now`, `key` and `b`: the fields size, photos, count.downloaded, executing, operations,
 -- operations.ended, sealed, operations.kept, originals, state, flag.cancelled, focus.only, output of the batch's hash, in this
--- order. Sets `ended`.
+-- order. Sets `ended`. What a dead worker may have left in the folder of a cancelled batch is noted in `leftovers`, at most 1,000 times:
+-- no claim of the operation will remove it.
 local first = (operation - 1) * b[1]
 local back = redis.call('GETRANGE', key .. ':states', first, math.min(first + b[1], tonumber(b[2])) - 1)
 local thrown, cancelled = 0, b[11] == '1'
@@ -18,6 +19,11 @@ local holder = died and redis.call('HGET', key .. ':executing', operation)
 redis.call('HDEL', key .. ':executing', operation)
 -- A photo that was cancelled alone may have no line in the manifest yet: the next worker writes it.
 ended = cancelled or not string.find(back, b[13] == '' and '[ND]' or '[NDC]')
+local left_by = cancelled and holder and (b[13] or '') ~= '' and string.match(holder, '^%S+ (%d+) ')
+if left_by then
+    redis.call('ZADD', prefix .. 'leftovers', now, id .. ' ' .. operation .. ' ' .. left_by .. ' 1')
+    redis.call('ZREMRANGEBYRANK', prefix .. 'leftovers', 0, -1001)
+end
 if ended then
     redis.call('HDEL', key .. ':deaths', operation)
     local kept = tonumber(b[8])

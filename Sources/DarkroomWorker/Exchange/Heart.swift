@@ -107,5 +107,6 @@ final class Heart: Sendable {
         // Parts of an answer list the same webhooks.
         if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { core.onDueWebhooks(webhooks) }
         return replies.contains { $0.hasMore }
+        for left in replies.compactMap(\.leftover) { core.clean(left) }
     }
 }

@@ -31,6 +31,25 @@ enum Leftovers {
             in: ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number), root)
     }
 
+    /// Removes what a worker that died left of an operation of a cancelled batch, under the fence of `held` or a lower one. The names of
+    /// downloaded originals are not known any more: those files stay. Blocks as folders do.
+    static func remove(ofCancelled held: HeldOperation, _ batch: BatchFacts, _ configuration: WorkerConfiguration) {
+        var options = batch.options
+        options.originals = ""
+        options.photosFolder = ""
+        options.remoteOutput = false  // a folder that is missing is not made
+        let size = options.operationSize
+        guard held.fence < .max, held.number > 0, held.number <= batch.operations,
+            // A worker that does not see the folder has nothing to remove there.
+            let context = try? BatchContext(held.batch, options, configuration)
+        else { return }
+        let first = (held.number - 1) * size
+        let records = (first..<max(first, min(first + size, batch.photos))).map {
+            PhotoRecord(index: $0, name: "", url: "")
+        }
+        remove(of: HeldOperation(batch: held.batch, number: held.number, fence: held.fence + 1), records, context)
+    }
+
     private static func remove(_ whats: Set<String>, below fence: Int, in path: String, _ root: Folder) {
         // A folder that is not there, or cannot be read, has nothing that could be removed.
         guard let folder = try? root.folder(path), let names = try? folder.names() else { return }

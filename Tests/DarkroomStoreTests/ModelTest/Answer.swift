@@ -75,6 +75,7 @@ extension Answer: CustomStringConvertible {
             let letters = reply.letters.map { "\($0.batch)/\($0.number) \(text($0.letters))" }
             return "lost \(Self.text(reply.lost)), version \(reply.version), \(reply.cluster) \(reply.steering), "
                 + "letters \(letters), webhooks \(reply.webhooks), more \(reply.hasMore)"
+                + (reply.leftover.map { ", left \(Self.text([$0]))" } ?? "")
         case .report(.accepted(let ended, let letters, let version)):
             return (ended ? "ended" : "accepted") + (letters.map { " " + text($0) } ?? "") + ", version \(version)"
         case .report(.ended(let letters)), .handback(.ended(let letters)): return "had ended " + text(letters)
@@ -119,6 +120,7 @@ extension Answer: CustomStringConvertible {
         case .heartbeat(let reply):
             "heartbeat" + (reply.lost.isEmpty ? "" : ", lost") + (reply.letters.isEmpty ? "" : ", letters")
                 + (reply.webhooks.isEmpty ? "" : ", webhooks") + (reply.hasMore ? ", more" : "")
+                + (reply.leftover == nil ? "" : ", leftover")
         case .report(.accepted(let ended, let letters, _)):
             "report: \(ended ? "ended it" : "accepted")\(letters == nil ? "" : ", differs")"
         case .report(.ended): "report: had ended"

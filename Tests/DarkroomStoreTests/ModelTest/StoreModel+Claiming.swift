@@ -113,13 +113,26 @@ extension StoreModel {
         let hasMore = keepHouse(worker)
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
             10)
+        let leftover = worker == nil ? nil : takeLeftover()
         return HeartbeatReply(
             lost: lost, version: state.version, cluster: state.cluster, steering: steering(of: held.map(\.batch)),
             letters: Message.sorted(letters(held.filter { !lost.contains($0) })),
             webhooks: due.map { member, score in
                 let batch = DueWebhook(member: member, score: score, url: "")!.batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
-            }, hasMore: hasMore, turn: state.turn)
+            }, hasMore: hasMore, turn: state.turn, leftover: leftover)
+    }
+
+    /// What a dead worker left and this one is to remove; three are asked, a minute apart.
+    private mutating func takeLeftover() -> HeldOperation? {
+        let due = state.leftovers.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
+        guard let due else { return nil }
+        state.leftovers[due.key] = nil
+        let words = due.key.split(separator: " ")
+        if words[3] != "3" {
+            state.leftovers["\(words[0]) \(words[1]) \(words[2]) \(Int(words[3])! + 1)"] = now + 60_000
+        }
+        return HeldOperation(batch: BatchID(String(words[0]))!, number: Int(words[1])!, fence: Int(words[2])!)
     }
 
     /// The letters of what is held of batches in which photos were cancelled one by one.

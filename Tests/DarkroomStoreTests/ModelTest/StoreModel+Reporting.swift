@@ -81,6 +81,10 @@ extension StoreModel {
     mutating func requeue(_ operation: OperationID, died: Bool) {
         let id = operation.batch
         if state.batches[id]!.isCancelled {
+            if died, !state.batches[id]!.output.isEmpty {
+                let fence = state.batches[id]!.executing[operation.number]!.fence
+                state.leftovers["\(id) \(operation.number) \(fence) 1"] = now
+            }
             state.batches[id]!.end(operation.number)
             state.leases[operation] = nil
             return finishIfOver(id)
