@@ -255,11 +255,13 @@ extension BatchStore {
         return workers
     }
 
-    /// The webhooks that are due, the one that has been due for the longest time first, without the first `first` of them;
-    /// the URL of a batch that is gone is "".
-    public func dueWebhooks(from first: Int, atMost count: Int) throws(StoreError) -> [DueWebhook] {
+    /// The webhooks that are due since `time` (ms since 1970) or later, the one that has been due for the longest time first, without
+    /// the first `first` of them; the URL of a batch that is gone is "".
+    public func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
+        -> [DueWebhook]
+    {
         let command = RedisCommand(
-            "ZRANGEBYSCORE", keys.webhooks, "-inf", String(try time()), "WITHSCORES", "LIMIT", String(first),
+            "ZRANGEBYSCORE", keys.webhooks, String(time), String(try self.time()), "WITHSCORES", "LIMIT", String(first),
             String(count))
         let list = try read(command).array ?? []
         let due = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in

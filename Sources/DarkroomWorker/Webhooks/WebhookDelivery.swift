@@ -21,16 +21,23 @@ final class WebhookDelivery: Sendable {
     private static let fullList = 10
     /// How many webhooks one search reads.
     private static let searchSize = 1000
+    /// A search reads what became due since the last one. After this time everything that is due is read once more, for what was
+    /// found and not delivered.
+    private static let fullSearchInterval = Duration.seconds(600)
 
     private struct State {
         /// The webhooks that are due and may go out from here, oldest first.
         var pending: [DueWebhook] = []
         /// The webhooks that are being delivered, by member, and their servers.
         var underway: [String: String] = [:]
-        /// Where the next search begins, as a number of webhooks that are due.
-        var searchFrom = 0
+        /// Where the next search begins: a time that webhooks are due since, and how many of that time were read.
+        var searchFrom = (time: 0, read: 0)
+        /// When a search last began with the webhook that has been due for the longest time.
+        var fullSearch = ContinuousClock.now
         /// When the next search may begin; nil while one runs.
         var nextSearch: ContinuousClock.Instant? = .now
+        /// How many searches were made, and how many webhooks they read.
+        var searches = (count: 0, webhooks: 0)
         var isStopping = false
     }
 
@@ -61,6 +68,11 @@ final class WebhookDelivery: Sendable {
         begin(due)
         if due.count >= Self.fullList { search() }
     }
+
+    /// How many searches were made.
+    var searches: Int { state.withLock { $0.searches.count } }
+    /// How many webhooks they read.
+    var searched: Int { state.withLock { $0.searches.webhooks } }
 
     /// Nothing that heartbeats tell of is begun any more.
     func stop() { state.withLock { $0.isStopping = true } }
@@ -124,18 +136,26 @@ final class WebhookDelivery: Sendable {
 
     /// Reads the webhooks behind those that heartbeats list, a part at a time, and begins those that may go out from here.
     private func search() {
-        let from = state.withLock { state -> Int? in
+        let from = state.withLock { state -> (time: Int, read: Int)? in
             guard let next = state.nextSearch, next <= .now else { return nil }
             state.nextSearch = nil
+            if .now - state.fullSearch >= Self.fullSearchInterval {
+                (state.searchFrom, state.fullSearch) = ((0, 0), .now)
+            }
             return state.searchFrom
         }
         guard let from else { return }
         _ = OwnedThread("darkroom-webhook") { [self] in
             // If Redis cannot be reached, the thread of the heartbeats says so; a later search begins at the same place.
-            let found = try? store.dueWebhooks(from: from, atMost: Self.searchSize)
+            let found = try? store.dueWebhooks(since: from.time, from: from.read, atMost: Self.searchSize)
             if let found { begin(found) }
             state.withLock { state in
-                if let found { state.searchFrom = found.count < Self.searchSize ? 0 : from + found.count }
+                if let last = found?.last?.score {
+                    let ofLast = found?.count { $0.score == last } ?? 0
+                    state.searchFrom = (last, ofLast + (last == from.time ? from.read : 0))
+                }
+                state.searches.count += 1
+                state.searches.webhooks += found?.count ?? 0
                 state.nextSearch = .now + searchPause
             }
         }

@@ -165,7 +165,35 @@ import Testing
         delivery.offer(seen)
         #expect(await server.wait { $0.requests["/hook"] == 1 })
         delivery.end()
-        #expect(try store.dueWebhooks(from: 0, atMost: 1000).count == 200, "the webhooks of other workers were moved")
+        #expect(try store.dueWebhooks(atMost: 1000).count == 200, "the webhooks of other workers were moved")
+    }
+
+    @Test func aSearchReadsWhatBecameDueSinceTheLastOne() async throws {
+        let server = try HostileServer(["/hook": .answer()])
+        defer { server.stop() }
+        for number in 0..<100 { _ = try finish("http://nowhere.example/\(number)") }
+        let all = try store.dueWebhooks(atMost: 1000)
+        let last = try #require(all.last)
+        let ofLast = all.count { $0.score == last.score }
+        #expect(try store.dueWebhooks(since: last.score, from: ofLast, atMost: 1000).isEmpty)
+        var configuration = WorkerConfiguration()
+        configuration.webhookHosts = try WebhookHosts(parsing: ["127.0.0.1:\(server.port)"])
+        let delivery = WebhookDelivery(store, configuration, searchPause: .zero, logger: darkroom.logger)
+        let seen = try due()
+        func read() -> Int { delivery.searched }
+        func search(_ total: Int) throws {
+            for _ in 0..<200 where delivery.searches < total {
+                delivery.offer(seen)
+                _ = try store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.02"))
+            }
+        }
+        try search(3)
+        #expect(read() == 100, "every webhook is read once")
+        _ = try finish(server.url("/hook"))
+        try search(delivery.searches + 2)
+        #expect(await server.wait { $0.requests["/hook"] == 1 })
+        #expect(read() <= 102)
+        delivery.end()
     }
 
     @Test func aServerThatDoesNotAnswerDoesNotDelayTheWebhooksOfOthers() async throws {
