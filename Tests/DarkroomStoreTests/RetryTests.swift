@@ -55,6 +55,21 @@ import Testing
         #expect(try test.batch(id).round == 2)
     }
 
+    @Test func aRetriedBatchHasItsNameAgainUnlessAnotherHasIt() throws {
+        let test = try TestStore()
+        let first = try test.submit("first", operations: 1) { $0.name = "photos" }
+        try test.develop("g")
+        let second = try test.submit("second", operations: 1) { $0.name = "photos" }
+        try test.develop("g")
+        _ = try test.store.perform(test.store.retry(first))
+        #expect(try test.state().names == ["photos": second])
+        try test.develop("g")
+        #expect(try test.store.perform(test.store.forget(second)) == .forgotten)
+        #expect(try test.state().names.isEmpty)
+        _ = try test.store.perform(test.store.retry(first))
+        #expect(try test.state().names == ["photos": first])
+    }
+
     @Test func photosThatDidNotFailAreLookedAtByTheTenThousand() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 400)

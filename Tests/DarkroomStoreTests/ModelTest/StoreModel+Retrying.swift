@@ -70,6 +70,7 @@ extension StoreModel {
         state.batches[id]!.started = nil
         state.batches[id]!.finished = nil
         state.expiring[id] = nil
+        if let name = batch.settings["name"], !name.isEmpty, state.names[name] == nil { state.names[name] = id }
     }
 
     mutating func grow(_ id: BatchID, _ operations: Int, _ photos: Int, _ digest: String, _ last: Int?) -> Answer {
