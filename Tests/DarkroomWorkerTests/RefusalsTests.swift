@@ -97,10 +97,16 @@ import Testing
     @Test func theirNumberIsBounded() {
         var refusals = Refusals()
         for number in 0..<Refusals.limit + 10 {
-            _ = refusals.refuse(BatchID("\(number)")!, "", until: .time, start + .milliseconds(number))
+            _ = refusals.refuse(BatchID("\(number)")!, "damaged", until: .time, start + .milliseconds(number))
         }
         #expect(refusals.reasons.count == Refusals.limit)
-        #expect(!refusals.contains(BatchID("0")))
+        // The others are refused as well, so that none of them is claimed over and over.
+        #expect(["0", "\(Refusals.limit + 9)"].compactMap { BatchID($0) }.allSatisfy(refusals.contains))
+        #expect(refusals.batches.count == Refusals.limit + 10)
+        #expect(refusals.due(start + .seconds(75)).count == 1000)
+        for batch in refusals.reasons.keys { refusals.withdraw(batch) }
+        #expect(refusals.due(start + .seconds(75)).isEmpty)
+        #expect(refusals.due(start + .seconds(615)).count == 10)
     }
 
     @Test func theyAreLookedAtNowAndThen() {

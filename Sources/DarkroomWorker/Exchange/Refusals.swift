@@ -32,8 +32,12 @@ struct Refusals {
     /// What Redis knows is forgotten first: it may be anything.
     private var replacesAll = true
 
-    /// Of more refused batches the one that is due first is forgotten.
+    /// Of further refused batches only the id is kept, and they are claimed again after ``crowdInterval``.
     static let limit = 10_000
+    /// Of more refused batches the one that is due first is forgotten.
+    static let mostKept = 100_000
+    /// How long a batch is refused of which only the id is kept.
+    static let crowdInterval = Duration.seconds(600)
     /// How often the worker looks whether it can do a batch.
     static let lookInterval = Duration.seconds(5)
     /// How long a batch is refused of which an operation cannot be read.
@@ -43,8 +47,11 @@ struct Refusals {
     /// The most refusals of one look.
     private static let maxDue = 1000
 
-    /// The reason for each batch.
-    var reasons: [BatchID: String] { refusals.mapValues(\.reason) }
+    /// The reason for each batch, of the first ``limit``.
+    var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
+
+    /// The refused batches.
+    var batches: [BatchID] { Array(refusals.keys) }
 
     var isEmpty: Bool { refusals.isEmpty }
 
@@ -58,10 +65,14 @@ struct Refusals {
         _ batch: BatchID, _ reason: String, until end: End, _ now: ContinuousClock.Instant
     ) -> Bool {
         let isNews = refusals[batch] == nil
-        if isNews, refusals.count >= Self.limit, let first = refusals.min(by: { $0.value.due < $1.value.due }) {
+        if isNews, refusals.count >= Self.mostKept, let first = refusals.min(by: { $0.value.due < $1.value.due }) {
             withdraw(first.key)
         }
-        refusals[batch] = Refusal(reason: reason, end: end, due: now + Self.interval(end))
+        if isNews, refusals.count >= Self.limit {
+            refusals[batch] = Refusal(reason: "", end: .time, due: now + Self.crowdInterval)
+        } else {
+            refusals[batch] = Refusal(reason: reason, end: end, due: now + Self.interval(end))
+        }
         if withdrawn.remove(batch) == nil, isNews { untold.insert(batch) }
         return isNews
     }
