@@ -57,12 +57,16 @@ extension BatchStore {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
-    /// Those of `ids`, at most 1,000, that have not been forgotten.
-    public func existing(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
-        guard !ids.isEmpty else { return [] }
-        let words = ["ZMSCORE", keys.batches] + ids.map(\.description)
-        let scores = try read(RedisCommand(arguments: words.map { [UInt8]($0) })).array ?? []
-        return Set(zip(ids, scores).filter { $0.1 != .null }.map(\.0))
+    /// Those of `ids`, at most 1,000, that have neither finished nor been cancelled nor been forgotten.
+    public func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
+        let values = try read(
+            ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
+        let isOver = values.map { value in
+            let fields = value.array?.map(\.string) ?? []
+            return fields.count != 2 || fields[0] == nil || fields[0] == BatchState.finished.rawValue
+                || fields[1] == "1"
+        }
+        return Set(zip(ids, isOver).filter { !$0.1 }.map(\.0))
     }
 
     /// The facts of batches; those that are gone are left out.

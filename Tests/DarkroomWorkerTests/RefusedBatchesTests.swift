@@ -92,6 +92,32 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try darkroom.store.facts(of: id)?.counts.filtered == 1)
     }
 
+    @Test func noFolderIsMadeForARefusedBatchThatIsOver() throws {
+        // The worker lacks what the batch needs until its folder can be made.
+        let file = darkroom.folder + "/share"
+        #expect(FileManager.default.createFile(atPath: file, contents: Data()))
+        let id = try darkroom.submit(
+            [url],
+            darkroom.options {
+                $0.output = file + "/out"
+                $0.remoteOutput = true
+            }, makesFolder: false)
+        let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
+        defer {
+            worker.stop()
+            worker.wait()
+        }
+        darkroom.waitForLog("batch is left to other workers")
+        _ = try darkroom.store.perform(darkroom.store.cancel(id))
+        try FileManager.default.removeItem(atPath: file)
+        let deadline = ContinuousClock.now + .seconds(15)
+        while worker.core.refusals.withLock({ !$0.isEmpty }), .now < deadline {
+            _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
+        }
+        #expect(worker.core.refusals.withLock { $0.isEmpty })
+        #expect(!FileManager.default.fileExists(atPath: file))
+    }
+
     @Test func whatAWorkerRefusesStandsInRedisAndGoesWithIt() throws {
         let ids = try submitOutside(3, .normal)
         let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }

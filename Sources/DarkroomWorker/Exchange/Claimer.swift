@@ -314,7 +314,13 @@ final class Claimer: Sendable {
     func lookAtRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // by another batch; when the refused one took the folder
-        for (batch, end) in core.refusals.withLock({ $0.due(.now) }) {
+        let due = core.refusals.withLock { $0.due(.now) }
+        guard let over = batchesThatAreOver(due) else { return }  // tried again at the next look
+        for (batch, end) in due {
+            guard !over.contains(batch) else {
+                core.refusals.withLock { $0.withdraw(batch) }
+                continue
+            }
             do throws(Refusal) {
                 if case .look(let options, let taken) = end {
                     if let mount = hungMount(of: options) { throw Refusal(reason: Self.noAnswer(mount)) }
@@ -334,6 +340,15 @@ final class Claimer: Sendable {
         if isAnyWithdrawn { expectWork(.veryHigh, workers: 1) }
     }
 
+    /// Which of these batches are over, of those for which a look would make folders.
+    /// - Returns: Nil when Redis cannot be asked.
+    private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
+        let making = due.filter { if case .look(let options, _) = $0.end { options.remoteOutput } else { false } }
+        guard !making.isEmpty else { return [] }
+        let batches = making.map(\.batch)
+        return (try? core.store.unfinished(batches)).map { Set(batches).subtracting($0) }
+    }
+
     /// Which of these batches have taken their output folder again since they took it as `taken` says. At most 100 are looked for.
     private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
         let batches = taken.keys.shuffled().prefix(100)
@@ -341,13 +356,13 @@ final class Claimer: Sendable {
         return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
     }
 
-    /// Forgets refusals of batches that have been forgotten.
+    /// Forgets refusals of batches that are over.
     func pruneRefusals() {
-        let refused = Array(core.refusals.withLock { $0.reasons.keys })
+        let refused = core.refusals.withLock { $0.batches }
         for start in stride(from: 0, to: refused.count, by: 1000) {
             let part = Array(refused[start..<min(start + 1000, refused.count)])
-            guard let existing = try? core.store.existing(part) else { return }  // tried again the next time
-            for batch in part where !existing.contains(batch) {
+            guard let unfinished = try? core.store.unfinished(part) else { return }  // tried again the next time
+            for batch in part where !unfinished.contains(batch) {
                 core.refusals.withLock { $0.withdraw(batch) }
             }
         }
