@@ -8,6 +8,8 @@ final class Heart: Sendable {
     private let core: WorkerCore
     private let facts: @Sendable () -> [(field: String, value: String)]
     private let stopped = Latch()
+    /// How many operations were left to others at the last heartbeat.
+    private let toldLeft = Locked(0)
 
     init(_ core: WorkerCore, facts: @escaping @Sendable () -> [(field: String, value: String)]) {
         self.core = core
@@ -80,10 +82,11 @@ final class Heart: Sendable {
     private func beat() throws(StoreError) -> Bool {
         let highest = core.withLedger { $0.steering.highest }
         let (held, left) = core.renewed
-        if left > 0 {
+        if left > 0, left != toldLeft.withLock({ $0 }) {
             core.logger.error(
-                "a file cannot be written for long, operations are left to others", ["operations": .number(left)])
+                "a file system does not answer, operations are left to others", ["operations": .number(left)])
         }
+        toldLeft.withLock { $0 = left }
         var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])
@@ -104,9 +107,9 @@ final class Heart: Sendable {
             let meant = held.first { $0.batch == letters.batch && $0.number == letters.number }
             if let meant, !lost.contains(meant) { core.adopt(letters.letters, of: meant) }
         }
+        for left in replies.compactMap(\.leftover) { core.clean(left) }
         // Parts of an answer list the same webhooks.
         if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { core.onDueWebhooks(webhooks) }
         return replies.contains { $0.hasMore }
-        for left in replies.compactMap(\.leftover) { core.clean(left) }
     }
 }
