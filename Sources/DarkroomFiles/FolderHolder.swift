@@ -131,7 +131,8 @@ public struct FolderHolder: Sendable, Hashable {
         var buffer = [UInt8](repeating: 0, count: bytes)
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemFailure("hold", errno) }
-        guard count > 0 else { return nil }
+        // After a power cut some file systems leave zero bytes where a file was written that was not yet on the disk.
+        guard buffer.prefix(count).contains(where: { ![0, 10, 32].contains($0) }) else { return nil }
         let words = String(decoding: buffer.prefix(count), as: UTF8.self).split { $0 == " " || $0 == "\n" }
         let isName = words.first?.utf8.allSatisfy { byte in
             (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte) || byte == 45
@@ -151,6 +152,8 @@ public struct FolderHolder: Sendable, Hashable {
         text += [UInt8](repeating: UInt8(ascii: " "), count: Self.bytes - 1 - text.count) + [UInt8(ascii: "\n")]
         let count = pwrite(file, text, text.count, 0)
         guard count == text.count else { throw SystemFailure("hold", count < 0 ? errno : ENOSPC) }
+        // Where this fails the next write to the disk tells; a holder that is lost is taken again.
+        _ = fdatasync(file)
     }
 
     /// Waits for a lock, but not for ever: who has it may stand still.

@@ -115,6 +115,13 @@ import Testing
         #expect(failure { () throws(SystemFailure) in _ = try first.take("holder", in: folder) } == EINVAL)
     }
 
+    /// What some file systems leave of a file after a power cut.
+    @Test(arguments: ["\0", " "]) func fileWithoutAWordIsTaken(byte: String) throws {
+        try scratch.write("inside/holder", String(repeating: byte, count: 96))
+        #expect(try first.take("holder", in: folder) == nil)
+        #expect(mayWrite(first) && !mayWrite(second))
+    }
+
     @Test func linkOrPipeInItsPlaceIsNotFollowed() throws {
         try scratch.link("holder", to: scratch.path + "/outside/file")
         #expect(!mayWrite(first))
