@@ -45,13 +45,16 @@ bool darkroom_imaging_can_load(const char *path) {
 }
 
 static bool try_saving(enum darkroom_format format) {
-    VipsImage *image = NULL;
+    VipsImage *black = NULL, *image = NULL;
     void *bytes = NULL;
     size_t count = 0;
-    bool saved = vips_black(&image, 16, 16, "bands", 3, NULL) == 0 &&
+    // The HEIF saver of libvips 8.16 takes no image of unknown colours.
+    bool saved = vips_black(&black, 16, 16, "bands", 3, NULL) == 0 &&
+                 vips_copy(black, &image, "interpretation", VIPS_INTERPRETATION_sRGB, NULL) == 0 &&
                  darkroom_save(image, format, 85, true, &bytes, &count) == 0;
     if (!saved) vips_error_clear();
     if (image) g_object_unref(image);
+    if (black) g_object_unref(black);
     g_free(bytes);
     return saved;
 }

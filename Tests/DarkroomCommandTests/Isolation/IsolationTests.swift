@@ -88,18 +88,19 @@ struct IsolationTests {
         let id = try submit(["loop"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true)
         defer { worker.process.stop() }
-        let helper = try #require(
-            HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first,
-            "batch \(id) has begun no helper")
+        var helper: Int32 = 0
         func lines(_ file: String) -> [String] {
             let text = FileManager.default.contents(atPath: "/proc/\(helper)/\(file)") ?? Data()
             return String(decoding: text, as: UTF8.self).split(separator: "\n").map {
                 $0.split(whereSeparator: \.isWhitespace).joined(separator: " ")
             }
         }
-        // The filter comes last.
+        // The filter comes last. Where there are no namespaces, the first process that is tried ends at once.
         let deadline = ContinuousClock.now + .seconds(20)
-        while facts.filtersCalls, !lines("status").contains("Seccomp: 2"), .now < deadline { sched_yield() }
+        while !lines("status").contains("Seccomp: \(facts.filtersCalls ? 2 : 0)"), .now < deadline {
+            helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
+        }
+        #expect(helper != 0, "batch \(id) has begun no helper")
         #expect(lines("status").contains("NoNewPrivs: 1"))
         #expect(lines("status").contains("Seccomp: 2") == facts.filtersCalls)
         let limits = lines("limits")
