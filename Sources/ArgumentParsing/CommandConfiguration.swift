@@ -8,7 +8,7 @@ public struct CommandConfiguration: Sendable {
     public var discussion: String
     /// The heading under which the parent's help lists the command.
     public var group: String
-    /// Words that users of other programs may try for it; the error then names the command.
+    /// Names that users may try for the command. They do not work; the error suggests the command.
     public var synonyms: [String]
     /// Command lines that work, shown at the end of the help.
     public var examples: [String]

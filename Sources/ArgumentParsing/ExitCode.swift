@@ -80,7 +80,8 @@ public struct CommandExit: Error, Sendable {
         }
     }
 
-    /// What is wrong. Further lines of it are indented: no text of a stranger in it can look like a message of its own.
+    /// The error message for a problem. Its further lines are indented, so that untrusted text cannot look like another
+    /// message.
     private static func line(_ problem: String) -> String {
         let lines = problem.split(separator: "\n", omittingEmptySubsequences: false)
         return "error: " + lines.map { PrintableText.line(String($0)) }.joined(separator: "\n  ") + "\n"

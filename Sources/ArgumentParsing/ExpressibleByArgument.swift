@@ -13,7 +13,7 @@ public protocol ExpressibleByArgument: Sendable {
     /// All values there are, if they can be listed.
     static var allArgumentTexts: [String] { get }
 
-    /// Other words that are understood, in small letters, with those of ``allArgumentTexts`` that they stand for.
+    /// Synonyms in lower case, each with the word of ``allArgumentTexts`` that it stands for.
     static var otherArgumentTexts: [String: String] { get }
 }
 

@@ -92,9 +92,9 @@ static _Noreturn void on_error(j_common_ptr codec) {
     fail(strips, status_of(codec));
 }
 
-// Level -1 are the warnings. In the entropy-coded data libjpeg found corrupt data and would go on with grey where the picture
-// was. Before the first scan no pixel is concerned: bytes between segments, or an Adobe or JFIF segment with unknown values,
-// which libjpeg reads as other decoders do.
+// Level -1 is a warning. In the entropy-coded data it means corrupt data, and libjpeg would go on with grey pixels. Before
+// the first scan it concerns no pixels: bytes between segments, or an Adobe or JFIF segment with unknown values, which
+// libjpeg reads as other decoders do.
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
     if (level < 0 && strips->has_header) on_error(codec);

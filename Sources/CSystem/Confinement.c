@@ -1,5 +1,5 @@
-// DESIGN: a helper process decodes what strangers wrote, with libraries that have had holes. It is confined in layers, each of which
-// the kernel may lack, and each of which is enough against most of what an attacker in it would do:
+// DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. It is confined in layers.
+// The kernel may lack a layer; each layer alone prevents most of what an attacker in the helper could do:
 //
 // 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, a user and a network namespace of its own.
 // 2. Before its libraries are loaded: Landlock. Only the folders of libraries can be read, nothing can be written or executed.

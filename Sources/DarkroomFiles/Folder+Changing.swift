@@ -1,8 +1,8 @@
 import Glibc
 
-/// Files that come, move and go.
+/// Creating, renaming and removing files.
 extension Folder {
-    /// Makes a new file; what another process has put there under its name is removed first, and never written to.
+    /// Creates a new file. A file that another process has put there is removed first and never written to.
     /// - Returns: a descriptor to write to, which the caller closes.
     public func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL
@@ -15,7 +15,7 @@ extension Folder {
         }
     }
 
-    /// Gives a file its new name, in place of what has it; a link there is replaced and not followed.
+    /// Renames a file. Replaces a file that has the new name; a link with that name is replaced and not followed.
     public func rename(_ path: String, to target: String) throws(SystemFailure) {
         try inParent(of: path, "rename") { (source, name) throws(SystemFailure) in
             try inParent(of: target, "rename") { (folder, newName) throws(SystemFailure) in
@@ -30,7 +30,7 @@ extension Folder {
     /// Removes a folder that is empty; nothing when it is not there.
     public func removeFolder(_ path: String) throws(SystemFailure) { try unlink(path, Int32(AT_REMOVEDIR)) }
 
-    /// Removes a folder with all that is in it, links as links; nothing when it is not there.
+    /// Removes a folder and its content, and follows no links. Does nothing if it does not exist.
     public func removeTree(_ path: String) throws(SystemFailure) {
         let tree: Folder
         do throws(SystemFailure) {
@@ -46,7 +46,7 @@ extension Folder {
         try removeFolder(path)
     }
 
-    /// Writes a file whole: under a hidden name first, which then replaces what is there.
+    /// Writes a file under a hidden temporary name and then renames it, so that readers never see a part of it.
     public func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemFailure) {
         let (folder, name) = Path.split(path)
         let temporary = Path.joined(folder ?? "", ".\(name).\(getpid())-\(UInt32.random(in: 0...UInt32.max))")

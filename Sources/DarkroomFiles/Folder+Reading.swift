@@ -1,10 +1,10 @@
 import Glibc
 
-/// What is in a folder.
+/// Listing a folder and reading its files.
 extension Folder {
     /// The names in the folder, `.` and `..` left out, in no order. Names that are no UTF-8 text are repaired, and so name nothing.
     public func names() throws(SystemFailure) -> [String] {
-        // A descriptor of its own: reading moves its position.
+        // readdir(3) moves the position of its descriptor, so it gets its own.
         let copy = try open("", O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(copy) else {
             defer { close(copy) }
@@ -24,7 +24,7 @@ extension Folder {
         return names
     }
 
-    /// Opens the regular file at `path` to read it. A link, a pipe or a device is refused; nothing waits for a writer.
+    /// Opens the regular file at `path` for reading. Does not block. A link, a pipe or a device is an error.
     /// - Returns: a descriptor, which the caller closes, and the file's size in bytes.
     public func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
         let descriptor = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, attempted: "read")

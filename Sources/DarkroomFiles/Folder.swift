@@ -1,16 +1,16 @@
 import Glibc
 
-/// An open folder, and what is done below it.
+/// An open folder, with functions that read and change the files below it.
 ///
-/// Paths given to its functions are relative, and nobody who may write below the folder is trusted: a path is never looked up
-/// through a symbolic link nor out of the folder, and `..` is refused. Only the path by which the folder itself is opened may
-/// lead through links: whoever named it is trusted.
+/// The functions take relative paths. Users who may write below the folder are not trusted: a path that leads through a
+/// symbolic link, or that contains `..`, is an error. Links are followed only in the path that opens the folder itself, which
+/// comes from a trusted user.
 public final class Folder: Sendable {
     /// Of the folder; open as long as this object lives.
     public let descriptor: Int32
     let resolution: PathResolution
 
-    /// Opens the folder at a path that is trusted, through links where there are any.
+    /// Opens the folder at a trusted path. Follows symbolic links.
     /// - Throws: ``SystemFailure`` with the verb `open`.
     public convenience init(trusted path: String) throws(SystemFailure) {
         try self.init(trusted: path, .supported)
@@ -18,7 +18,7 @@ public final class Folder: Sendable {
 
     init(trusted path: String, _ resolution: PathResolution) throws(SystemFailure) {
         var descriptor = Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        // What is in a folder may be used although its names may not be read.
+        // Files in a folder can be used without the right to list the folder.
         if descriptor < 0, errno == EACCES {
             descriptor = Glibc.open(path, PathResolution.pathOnly | O_DIRECTORY | O_CLOEXEC)
         }
@@ -34,7 +34,7 @@ public final class Folder: Sendable {
 
     deinit { close(descriptor) }
 
-    /// Opens what is at `path`, or makes it where the flags say so.
+    /// Opens the file or folder at `path`; with `O_CREAT`, creates a missing file.
     /// - Parameters:
     ///   - path: below the folder; "" is the folder itself.
     ///   - flags: as of open(2). `O_CLOEXEC` is always added.
@@ -75,7 +75,8 @@ public final class Folder: Sendable {
         return status
     }
 
-    /// What stat(2) says of what is at `path`; nil when there is nothing. Of a link it is the link's own.
+    /// Returns the status of the file at `path`, see stat(2); nil if there is none. The status of a link is that of the link
+    /// itself.
     public func status(of path: String) throws(SystemFailure) -> stat? {
         do throws(SystemFailure) {
             return try inParent(of: path, "look at") { (folder, name) throws(SystemFailure) in
@@ -126,7 +127,7 @@ public final class Folder: Sendable {
         return try body(parent, name)
     }
 
-    /// The part of a path behind a folder that it lies below; "" for the folder itself, nil where it lies elsewhere.
+    /// Returns `path` relative to `folder`: "" if they are equal, nil if `path` does not lie below `folder`.
     ///
     /// Only the texts are compared.
     public static func part(of path: String, below folder: String) -> String? {

@@ -12,7 +12,7 @@ import Glibc
 public struct FolderHolder: Sendable, Hashable {
     /// Its name: letters and digits of ASCII, `-` and `_`, at most 64.
     public let owner: String
-    /// Of several that take a folder the one with the largest number has it.
+    /// The holder with the largest number has the folder.
     public let number: Int
 
     /// A holder by its name and number.
@@ -21,7 +21,7 @@ public struct FolderHolder: Sendable, Hashable {
         self.number = number
     }
 
-    /// The holder that the file at `path` names; nil when there is no such file, or nothing in it.
+    /// Reads the holder from the file at `path`; nil if the file is missing or empty.
     public static func read(_ path: String, in folder: Folder) throws(SystemFailure) -> FolderHolder? {
         do throws(SystemFailure) {
             let file = try folder.openFile(path).descriptor
@@ -33,13 +33,14 @@ public struct FolderHolder: Sendable, Hashable {
         }
     }
 
-    /// Takes the folder, unless another has it whose number is larger. Blocks until no other gives files their final names there.
+    /// Takes the folder unless another holder has a larger number. Blocks until the renames of other holders have ended.
     /// - Parameters:
     ///   - path: the file that names the holder.
     ///   - folder: the folder.
     ///   - patience: how long others are waited for.
-    /// - Returns: that other; nil when this is the holder now.
-    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` when another still does after `patience`; nothing may be written then.
+    /// - Returns: the holder with the larger number; nil if this holder has the folder now.
+    /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. The caller must not
+    ///   write then.
     public func take(
         _ path: String, in folder: Folder, patience: Duration = .seconds(10)
     ) throws(SystemFailure) -> FolderHolder? {
@@ -84,8 +85,8 @@ public struct FolderHolder: Sendable, Hashable {
         try body()
     }
 
-    /// Opens the holder file to write to it, or, where this user may not, to read it. Makes it where it is missing: those who may write
-    /// to the folder that it lies in may write to it, and nobody else may lock it.
+    /// Opens the holder file for writing, or only for reading if this user may not write to it. Creates the file if it is
+    /// missing: users who may write to its folder may read and write it, other users can neither read nor lock it.
     private static func open(
         _ path: String, in folder: Folder
     ) throws(SystemFailure) -> (descriptor: Int32, isWritable: Bool) {
@@ -95,7 +96,7 @@ public struct FolderHolder: Sendable, Hashable {
         } catch {
             switch error.error {
             case ENOENT:
-                let above = path.split(separator: "/").dropLast().joined(separator: "/")
+                let above = Path.split(path).folder ?? ""
                 let mode = try above.isEmpty ? folder.status().st_mode : folder.status(of: above)?.st_mode ?? 0
                 descriptor = try folder.open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o600, attempted: "hold")
                 isWritable = true
@@ -121,7 +122,7 @@ public struct FolderHolder: Sendable, Hashable {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// What Redis can count; a larger number could never be followed by another.
+    /// The valid numbers. Redis gives no larger number, so no holder could follow one with a larger number.
     private static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"
@@ -156,7 +157,7 @@ public struct FolderHolder: Sendable, Hashable {
         _ = fdatasync(file)
     }
 
-    /// Waits for a lock, but not for ever: who has it may stand still.
+    /// Waits at most `patience` for a lock: the process that has it may be stopped.
     private static func lock(_ file: Int32, _ kind: Int32, _ patience: Duration) throws(SystemFailure) {
         let deadline = ContinuousClock.now + patience
         while flock(file, kind | LOCK_NB) != 0 {
@@ -167,7 +168,8 @@ public struct FolderHolder: Sendable, Hashable {
                     throw SystemFailure("hold", ETIMEDOUT, "another process holds the lock of the folder's holder")
                 }
                 usleep(2000)  // no signal tells of a lock that is free within a time
-            default: return  // there are no locks here
+            case EOPNOTSUPP, ENOSYS, EINVAL: return  // there are no locks here
+            default: throw SystemFailure("hold", errno)
             }
         }
     }

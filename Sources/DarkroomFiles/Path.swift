@@ -1,7 +1,7 @@
 /// The text of a path, read as the system reads it: by bytes.
 ///
-/// A slash and a combining character behind it are one `Character`, which is not "/" for `split`, `hasPrefix` and their like, and a
-/// slash for the system. All code that takes a path apart or judges it must use these functions.
+/// A slash and a combining character that follows it are one `Character`. `split` and `hasPrefix` do not treat it as "/", but
+/// the system does. All code that splits or checks a path must use these functions.
 public enum Path {
     /// The components that are neither empty nor `.`; none holds a slash.
     public static func components(of path: String) -> [String] {

@@ -1,7 +1,7 @@
 internal import CSystem
 import Glibc
 
-/// How a path below a folder is looked up: never through a symbolic link, never out of the folder.
+/// How a path below a folder is opened. Neither way follows a symbolic link or leaves the folder.
 enum PathResolution {
     /// By openat2(2), which Linux has since 5.6.
     case kernel
@@ -27,7 +27,7 @@ enum PathResolution {
         let flags = flags | O_CLOEXEC
         switch self {
         case .kernel:
-            // With O_NOFOLLOW it would tell of a link where a folder is asked for as of a file.
+            // With O_NOFOLLOW the error of a link in place of a folder would be ENOTDIR and not ELOOP.
             return csystem_open_beneath(root, components.joined(separator: "/"), flags & ~O_NOFOLLOW, mode)
         case .stepwise:
             var folder = root

@@ -6,7 +6,7 @@ extension BatchFacts {
         return min(photos, counts.downloaded + counts.filtered + later)
     }
 
-    /// True while anything of it may still run.
+    /// True if the batch has neither finished nor been cancelled.
     public var isOpen: Bool { state != .finished && !cancelled }
 
     /// How long it has been executed: all its rounds, the last one until it finished, or until `now` in ms of the Redis
@@ -17,14 +17,14 @@ extension BatchFacts {
         return Double(spent + current) / 1000
     }
 
-    /// How many photos were done a second, on the average of ``seconds(now:)``.
+    /// Photos filtered or failed per second, averaged over ``seconds(now:)``; nil before the batch has started.
     public func photosPerSecond(now: Int) -> Double? {
         guard let seconds = seconds(now: now), seconds > 0 else { return nil }
         return Double(counts.done) / seconds
     }
 
-    /// How long what is left will take at `rate` photos a second, or at the average until now; nil when nobody can know: the
-    /// list is still fed, nothing is done yet, or one of `problems` keeps the batch from going on.
+    /// The time in seconds until the batch finishes at `rate` photos per second; nil if that is unknown: the list is still fed,
+    /// no photo is left, `rate` is nil or 0, or one of `problems` hinders the batch.
     public func secondsLeft(at rate: Double?, problems: [BatchProblem]) -> Double? {
         let left = photos - counts.final
         let isHindered = problems.contains { $0.batch == nil || $0.batch == id }

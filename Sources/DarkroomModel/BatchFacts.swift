@@ -17,7 +17,7 @@ public struct PhotoCounts: Sendable, Equatable {
     /// Those that nothing but a retry moves any more.
     public var final: Int { filtered + failed + cancelled }
 
-    /// Those that were worked on to their end, well or not. Cancelled photos are no work.
+    /// Photos that were filtered or have failed, without cancelled photos.
     public var done: Int { filtered + failed }
 }
 
@@ -57,7 +57,8 @@ public struct BatchFacts: Sendable, Equatable {
     public var bytesOut = 0
     /// When it was submitted, in ms since 1970 of the Redis clock.
     public var submitted = 0
-    /// When it took its output folder, in ms since 1970 of the Redis clock: of several batches the last one has it.
+    /// The number with which it took its output folder: the Redis clock in ms since 1970, or a larger number (see
+    /// `taking.lua`). The batch with the largest number has the folder.
     public var outputTaken = 0
     /// When the first operation of this round was claimed; nil before.
     public var started: Int?
@@ -69,7 +70,7 @@ public struct BatchFacts: Sendable, Equatable {
     public var feederSeen = 0
     /// The chained digest of what was fed, hexadecimal.
     public var feedDigest = ""
-    /// What is damaged in its hash, a phrase each: `photos is "-5"`. Workers take a damaged batch for gone.
+    /// The damage of its hash, one phrase each: `photos is "-5"`. Workers treat a damaged batch as gone.
     public private(set) var damage: [String] = []
 
     /// The facts of a batch's hash and of its `reasons`; nil when the hash has no state: the batch is gone.

@@ -1,8 +1,8 @@
 /// What a batch is named by in Redis: the time of its submission (UTC, to the millisecond) and four random hexadecimal
 /// digits, such as `20261121-090501123-7f3a`, so that ids sort by submission.
 ///
-/// An id is part of file paths and of the names of keys. So every text that is to become one is checked: it has 1 to
-/// ``maxBytes`` letters and digits of ASCII, `-` and `_`, and begins with a letter or a digit.
+/// An id is part of file paths and of key names, so every text is checked. An id has 1 to ``maxBytes`` ASCII letters, digits,
+/// `-` and `_`, and begins with a letter or a digit.
 public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The id as text.
     public let description: String
@@ -10,7 +10,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The most bytes that an id may have.
     public static let maxBytes = 64
 
-    /// The id that a text is; nil when no id may be so.
+    /// Creates an id from a text; nil if the text is not a valid id.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard let first = bytes.first, Self.isAlphanumeric(first), bytes.count <= Self.maxBytes,

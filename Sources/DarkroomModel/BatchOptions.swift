@@ -30,12 +30,12 @@ public struct BatchOptions: Sendable, Equatable {
     public var afterSuccess = false
     /// The folder that downloaded bytes are kept in, an absolute path on the workers' machines; empty for none.
     public var originals = ""
-    /// The folder that its photos lie in, an absolute path on the workers' machines; empty where they come from elsewhere.
+    /// The folder of its local photos, an absolute path on the workers' machines; empty if the photos are not local files.
     public var photosFolder = ""
     /// The URL that workers tell of its end; empty for none.
     public var webhook = ""
 
-    /// True when the manifest has URLs without query and fragment, too; user and password it never has.
+    /// True if the manifest leaves out query and fragment of URLs. It never has user and password.
     public var redactURLs = false
 
     /// The options that hold unless told.
@@ -90,7 +90,7 @@ extension BatchOptions {
         redactURLs = fields.isSet("redact.urls")
     }
 
-    /// The options that Redis cannot hold, because they are out of bounds, a phrase each: `quality is "200"`.
+    /// The options that are out of bounds, one phrase each: `quality is "200"`. Such a batch is refused at its submission.
     public var outOfBounds: [String] {
         var stored = StoredFields(Dictionary(uniqueKeysWithValues: fields))
         _ = BatchOptions(&stored)
@@ -100,8 +100,8 @@ extension BatchOptions {
     /// How many photos an operation may have.
     public static let operationSizes = 1...1000
 
-    /// How long a lease may be, in ms: a shorter one ends when two heartbeats get lost, with a longer one the photos of a worker that
-    /// died wait for ever.
+    /// The bounds of a lease in ms. A shorter lease would expire after two lost heartbeats; a longer one would delay the
+    /// photos of a dead worker by more than a day.
     public static let leaseMilliseconds = 6000...86_400_000
 }
 

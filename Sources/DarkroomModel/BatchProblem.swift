@@ -1,4 +1,4 @@
-/// Something that hinders a batch, or all batches, until somebody does something.
+/// A condition that keeps a batch, or all batches, from going on, and what a user can do about it.
 public struct BatchProblem: Sendable, Hashable {
     /// What kind of problem it is; more may be added.
     public enum Code: String, Sendable, CaseIterable, Codable {
@@ -12,7 +12,7 @@ public struct BatchProblem: Sendable, Hashable {
         case suspended
         case downloadsSuspended = "downloads-suspended"
         case filtrationsSuspended = "filtrations-suspended"
-        /// The list is not fed to its end, and its feeder has not been heard of.
+        /// The list is not fed to its end, and its feeder has been silent for 30 s.
         case feederSilent = "feeder-silent"
         /// It waits for a batch that goes on.
         case waiting

@@ -43,7 +43,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// True when the photo's bytes were never fetched as a whole: it failed before its download or in it.
+    /// True if a photo with this reason failed before or during its download.
     public var isOfDownload: Bool {
         switch self {
         case .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels, .outOfMemory, .crashed, .diskFull,

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomText
 
-/// What hinders batches that have not finished: found from what was read of Redis at one moment.
+/// Finds the problems of batches that have not finished, from facts read from Redis at one moment.
 public struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
 
@@ -33,8 +33,8 @@ public struct BatchProblems: Sendable {
         Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
     }
 
-    /// What hinders any of these batches, each problem once. That one waits for another of these is left out: what hinders
-    /// that one is there.
+    /// The problems of these batches, each once. If a batch waits only for others of these batches, that is left out: the
+    /// problems of the others are listed.
     public func of(_ batches: [BatchFacts]) -> [BatchProblem] {
         let open = batches.filter(Self.isHindered)
         guard !open.isEmpty else { return [] }
@@ -97,7 +97,7 @@ public struct BatchProblems: Sendable {
         return problems
     }
 
-    /// The flags that are set, with what they are of and the option that names it; everything says the others, too.
+    /// The flags that are set, with the queue and the option of each. If everything is suspended, the other two are left out.
     private func parts(
         _ flags: (everything: Bool, downloads: Bool, filtrations: Bool), _ codes: [BatchProblem.Code]
     ) -> [(code: BatchProblem.Code, what: String, option: String)] {
@@ -122,7 +122,7 @@ public struct BatchProblems: Sendable {
             remedy: "it need not any more with: darkroom depend \(batch.id) --on \(first) --remove")
     }
 
-    /// Why a batch does not go on, or one that it waits for; nil when all of them do.
+    /// The problem of a batch or of one that it waits for; nil if none of them has one.
     private func cause(of id: BatchID, _ looked: inout Set<BatchID>) -> BatchProblem? {
         guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { return nil }
         let all = Set(batch.waitsFor)
@@ -135,7 +135,7 @@ public struct BatchProblems: Sendable {
 
     // MARK: - Workers
 
-    /// Why nobody takes a batch of which something could be claimed; nil when somebody does.
+    /// Why no worker takes a batch that has operations to claim; nil if a worker does.
     private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
         let queued = batch.operations - batch.operationsEnded - batch.executing
         let flags = batch.steering
@@ -184,7 +184,8 @@ public struct BatchProblems: Sendable {
 }
 
 extension BatchStore {
-    /// What hinders batches, as it stands now. Reads the workers, the cluster's flags, and what the batches wait for.
+    /// The current problems of batches. Reads the workers, the flags of the cluster, and the batches that these batches wait
+    /// for.
     public func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))

@@ -278,7 +278,7 @@ extension BatchStore {
             guard let list = element.array, list.count > 1, let name = list[0].string,
                 let text = list[1].string, let holds = Steering(text)
             else { throw reply.unexpected }
-            // Nothing is done for such a batch. The other operations of the answer are good.
+            // No operation of such a batch is run. The other operations of the reply are valid.
             guard let batch = BatchID(name) else {
                 invalid.append(name)
                 continue
@@ -288,7 +288,7 @@ extension BatchStore {
                 guard let number = list[at].operation, let letters = list[at + 1].bytes,
                     let deaths = list[at + 2].number
                 else { throw reply.unexpected }
-                // The other operations of the answer are good. The lease of this one expires.
+                // The other operations of the reply are valid. The lease of this one expires.
                 guard let entry = list[at + 3].bytes else {
                     damaged[batch] = "operation \(number) has no entry"
                     continue

@@ -10,7 +10,7 @@ public struct WorkerFacts: Sendable, Equatable {
     public let seen: Int
     /// What it says of itself: host, pid, version, started, slots, what it runs, rates.
     public let fields: [String: String]
-    /// Batches that it refuses without saying so in its fields: those that ``BatchStore/workers(refusing:)`` was asked for.
+    /// Batches that it refuses without a reason in its fields, of those given to ``BatchStore/workers(refusing:)``.
     public internal(set) var refusedToo: Set<BatchID> = []
 
     /// A worker by what it says of itself.
@@ -52,7 +52,7 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
-    /// The ids of all batches, earliest submission first; what is no id of a batch is left out.
+    /// The ids of all batches, earliest submission first. Members that are not valid ids are left out.
     public func batchIDs() throws(StoreError) -> [BatchID] {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
@@ -118,7 +118,7 @@ extension BatchStore {
         try facts(of: [id]).first
     }
 
-    /// What is wrong with the types of the keys of batches: a phrase for each key.
+    /// The keys of batches that have a wrong type, one phrase for each key.
     func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
         let wanted: [(name: String, type: String)] = [
             ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"), ("deaths", "hash"),
@@ -157,7 +157,7 @@ extension BatchStore {
         return first
     }
 
-    /// What a name that no batch has was perhaps meant to be; else the newest batches.
+    /// For a name that no batch has: the names that resemble it, or otherwise the newest batches.
     private static func hint(for name: String, _ all: [BatchFacts]) -> String {
         guard !all.isEmpty else { return "there is no batch at all;" }
         // The newest first, each name once.

@@ -56,7 +56,7 @@ public final class BatchStore: Sendable {
     }
 
     /// Performs plain commands that change nothing in one pipeline and waits for their replies.
-    /// - Parameter ofAnotherType: the reply to a command whose key has another type than Darkroom gives it; nil where that is an error.
+    /// - Parameter ofAnotherType: the result of a command whose key has a wrong type; nil makes it an error.
     func read(_ commands: [RedisCommand], ofAnotherType: RedisValue? = nil) throws(StoreError) -> [RedisValue] {
         guard !commands.isEmpty else { return [] }
         var values: [RedisValue] = []

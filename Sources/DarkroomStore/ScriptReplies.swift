@@ -130,7 +130,7 @@ public struct Claimed: Sendable, Equatable {
     public var refusals: Int
     /// What holds for each batch of the operations handed out.
     public var steering: [BatchID: Steering]
-    /// Ids that no batch may have, as Redis has them: what it hands out of these is left alone.
+    /// Invalid ids of batches in the reply. Their operations are not run.
     public var invalid: [String] = []
     /// What is wrong with batches of which an operation cannot be run.
     public var damaged: [BatchID: String] = [:]

@@ -1,7 +1,7 @@
 import DarkroomModel
 
 extension WorkerFacts {
-    /// A worker that was silent for longer is taken for dead: three heartbeats, and a little more.
+    /// A worker that was silent for longer counts as dead: three heartbeats and 1 s.
     public static let livesFor = Duration.seconds(10)
 
     /// Whether it was heard of lately; `now` is in ms of the Redis clock.
@@ -10,7 +10,7 @@ extension WorkerFacts {
     /// The longest text in which a worker says what it refuses and why; of more refusals it has the beginning.
     public static let mostRefusedText = 4000
 
-    /// Why it does not take a batch; nil when it has not refused it, as far as is known.
+    /// The reason why the worker refuses a batch; nil if no refusal is known.
     public func refusal(of batch: BatchID) -> String? {
         // `<batch>: <reason>; <batch>: <reason>`, where a reason may have semicolons of its own.
         guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else {

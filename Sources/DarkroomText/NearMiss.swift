@@ -1,6 +1,7 @@
 /// Guesses what a mistyped word was meant to be.
 public enum NearMiss {
-    /// The candidate that fewest typing errors separate from the word; none if that would be a third of it or more.
+    /// The candidate with the smallest edit distance to the word; nil if that distance is more than 1 and more than a third
+    /// of the word's length.
     public static func find(_ word: String, in candidates: [String]) -> String? {
         scored(word, candidates).min { $0.distance < $1.distance }?.candidate
     }

@@ -1,8 +1,8 @@
-/// Text as it may be printed: nothing in it steers a terminal, ends a line, or changes the order or the look of the text
-/// around it.
+/// Escapes text for printing: the result has no code point that controls a terminal, ends a line, or changes the order or the
+/// look of the text around it.
 ///
-/// Everything that the program prints passes through here: standard output, standard error, logs, the live view, JSON.
-/// Names, URLs, error messages of servers and contents of files come from strangers.
+/// All text that the program prints passes through here: standard output, standard error, logs, the live view, JSON. Names,
+/// URLs, messages of servers and contents of files are not trusted.
 ///
 /// These code points are written as escapes:
 /// - control characters: C0, DEL, C1;
@@ -38,7 +38,7 @@ public enum PrintableText {
         return escaped
     }
 
-    /// The text as one line with escapes for people: nothing in it but tabs steers a terminal, nothing in it ends the line.
+    /// The text as one line with escapes for people. Tabs are the only control characters that stay.
     public static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes, with quotes and backslashes in it escaped as well.

@@ -231,7 +231,7 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether less has come than must, on the average of the last span but the first.
+    /// Whether the average rate of the last span was below the minimum. The first span is not checked.
     private func isTooSlow(_ now: ContinuousClock.Instant) -> Bool {
         let (least, span) = (settings.configuration.minBytesPerSecond, settings.configuration.minRateSpan)
         let passed = now - (rateSpan?.start ?? started)

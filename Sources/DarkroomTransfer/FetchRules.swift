@@ -1,4 +1,4 @@
-/// A request on the way of a download: the host that was asked, and where it is.
+/// One request of a download: its host, and the address that it went to. Each redirect adds a request.
 public struct RequestStop: Sendable, Hashable {
     /// In its canonical form.
     public let host: String
@@ -11,7 +11,8 @@ public struct RequestStop: Sendable, Hashable {
     }
 }
 
-/// What a configuration says about hosts and addresses, for bytes that were downloaded before, perhaps under other rules.
+/// The rules of a configuration for hosts and addresses. They apply to kept bytes, which may have been fetched under other
+/// rules.
 package struct FetchRules: Sendable {
     private let hosts: HostRules
     private let addresses: AddressPolicy
@@ -26,7 +27,7 @@ package struct FetchRules: Sendable {
         isRerouted = !configuration.connectTo.isEmpty
     }
 
-    /// Why a URL is not fetched, as far as it says so itself: by its host, or by the address that stands in place of one.
+    /// Why a URL may not be fetched, by its host or its literal address alone; nil if these are allowed.
     package func problem(of url: String) -> TransferError? {
         do throws(Refusal) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }
@@ -49,7 +50,7 @@ package struct FetchRules: Sendable {
         }
     }
 
-    /// Whether everybody may go a way that begins at the host of a URL: it stays there, on the public internet.
+    /// Whether every worker may use the bytes: all requests went to the first host, at addresses of the public internet.
     package static func isOrdinary(_ way: [RequestStop]) -> Bool {
         let policy = AddressPolicy.publicInternet()
         return way.allSatisfy { stop in

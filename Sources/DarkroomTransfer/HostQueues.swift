@@ -1,8 +1,9 @@
-/// Who runs and who waits, with a limit for each host and one for all. A plain value: no server needed to test it.
+/// Decides which elements run and which wait, with a limit for each host and one for all. A plain value, tested without a
+/// server.
 ///
-/// Those of the highest priority are next; of one priority, groups take turns, so that many of one group do not keep the
-/// few of another waiting, and so do hosts. The limit for all counts those of a priority and of all higher ones: whoever is more
-/// urgent never waits for places that less urgent ones have, however slow their hosts are.
+/// Elements of the highest priority are next. Within a priority, groups take turns, and so do hosts, so that a large group
+/// does not delay a small one. The limit for all counts the elements of a priority and of all higher ones. So an urgent
+/// element never waits for the place of a less urgent one, however slow the host of that one is.
 struct HostQueues<Element> {
     /// Those of a host that wait together: of one order, in the order of their coming.
     private struct Lane {
@@ -90,7 +91,7 @@ struct HostQueues<Element> {
         forgetIfUnused(host)
     }
 
-    /// Lets in the next of those that wait, who holds a place from now on; nil when none may run.
+    /// Admits the next waiting element, which holds a place from then on; nil if none may run.
     mutating func next() -> Element? {
         guard waiting > 0 else { return nil }
         var best: (host: String, lane: Int, order: TransferOrder, lastTurn: Int)?

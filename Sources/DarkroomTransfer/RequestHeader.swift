@@ -73,7 +73,7 @@ public struct RequestHeader: Sendable, Hashable {
             .contains { name.contains($0) }
     }
 
-    /// Whether it may go to a host that the user did not name: it says what is liked, not who is asking.
+    /// Whether it may go to a host that the user did not name: it describes the wanted content and does not identify the user.
     var isForEverybody: Bool {
         let name = line.prefix { $0 != ":" && $0 != ";" }.lowercased()
         return name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)

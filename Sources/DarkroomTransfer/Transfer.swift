@@ -61,7 +61,7 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     /// May be called from any thread and never blocks.
     public func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
-    /// What its limit of places is counted by: its host; nothing for files.
+    /// The host by which its places are counted; "" for files.
     var host: String {
         if case .web(_, let host) = target { host } else { "" }
     }

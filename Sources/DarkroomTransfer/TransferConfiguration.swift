@@ -2,8 +2,8 @@
 public struct TransferConfiguration: Sendable {
     /// Transfers from one host at a time, the others wait; `nil` is no limit. A redirected transfer counts at the host of its URL.
     public var perHost: Int? = 6
-    /// Transfers that run at once, of one priority and all higher ones; `nil` is no limit. Whoever waits for a host or for another
-    /// attempt does not count.
+    /// How many transfers of a priority and of all higher ones run at once; `nil` is no limit. Transfers that wait for a host
+    /// or for another attempt do not count.
     public var maxRunning: Int?
     /// From the name lookup to the finished handshake, for each attempt.
     public var connectTimeout: Duration = .seconds(10)

@@ -46,7 +46,8 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
     ///   - order: when it is its turn among those that wait.
     ///   - mayBegin: asked on the engine's thread right before each attempt; when it says no, nothing is sent and the
     ///     completion gets `.cancelled`.
-    ///   - waits: told on the engine's thread when it begins to wait, for a place or before another attempt; `mayBegin` ends that.
+    ///   - waits: called on the engine's thread when the transfer begins to wait, for a place or before another attempt. The
+    ///     next call of `mayBegin` ends the wait.
     ///   - completion: gets the body, or why there is none.
     @discardableResult
     public func start(

@@ -1,6 +1,7 @@
 /// In which order transfers get the places that they wait for.
 public struct TransferOrder: Sendable, Hashable {
-    /// The larger is next, and does not wait for places that the smaller have, see ``TransferConfiguration/maxRunning``.
+    /// A transfer with a larger value is next. It does not wait for the places of those with a smaller value, see
+    /// ``TransferConfiguration/maxRunning``.
     public var priority: Int
     /// Of one priority, these are next.
     public var isFirst: Bool

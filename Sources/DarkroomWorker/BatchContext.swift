@@ -83,7 +83,7 @@ final class BatchContext: Sendable {
         let make: @Sendable () -> any PhotoOperation
     }
 
-    /// Where its manifest goes: also that of a batch whose folder another has taken.
+    /// Where its manifest goes, even if another batch has taken the output folder.
     var manifestPlace: OutputPlace? {
         place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, sign: $0.sign) }
     }
@@ -116,7 +116,7 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// Takes the output folder. On a full disk nothing is written anyway: the next claim takes it.
+    /// Takes the output folder. A full disk is no error: no photo is written then, and the next claim takes the folder.
     private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
         do throws(SystemFailure) {
             if let other = try place.holder?.take(ManifestPath.holder, in: root) {
@@ -163,7 +163,8 @@ final class BatchContext: Sendable {
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 
-    /// The folder of `folders` that a folder of a batch lies below; the folder itself when there are none, and any will do.
+    /// The folder of `folders` that a batch's folder lies below. If `folders` is empty, every folder is allowed, and it is
+    /// `path` itself.
     /// - Throws: ``Refusal`` when it lies where nothing may be written.
     private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
         let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }

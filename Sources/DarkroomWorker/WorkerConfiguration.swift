@@ -27,9 +27,10 @@ public struct WorkerConfiguration: Sendable {
     /// The processor time that decoding, filtering and encoding a photo of up to 20 million pixels may take; larger photos get more
     /// in proportion. What takes longer fails as `filter-timeout`.
     ///
-    /// With ``useThisProgramAsHelper(arguments:environment:)`` that holds for every photo: photos whose libraries cannot be stopped, which
-    /// are all but JPEGs that become JPEGs, are developed in helper processes, and a process can be ended. Without helpers such
-    /// photos, and operations of one's own, fail when the call that runs comes back.
+    /// The libraries of all photos but JPEGs that become JPEGs cannot be stopped. With
+    /// ``useThisProgramAsHelper(arguments:environment:)`` such photos are developed in helper processes, which the worker
+    /// ends in time. Without helpers such photos fail only when the call of the library returns. An operation of one's own
+    /// that runs in the worker fails when it returns.
     public var photoTimeout: Duration = .seconds(60)
     /// The most downloaded bytes that wait for their filter before downloads pause.
     public var maxBytesHeld = 128 << 20
@@ -45,8 +46,9 @@ public struct WorkerConfiguration: Sendable {
     /// How readily filtrations get the processor, from 0.0 (when nobody else wants it) over 0.5 (as the process does) to 1.0.
     /// Above 0.5 the system asks for privileges.
     public var threadPriority = 0.5
-    /// Develops every photo in a helper process, which a photo that crashes its decoder ends in place of the worker. Else only what
-    /// two workers have died on is. Asks for ``useThisProgramAsHelper(arguments:environment:)``.
+    /// Develops every photo in a helper process, so that a photo that crashes its decoder ends the helper and not the worker.
+    /// By default only photos whose libraries cannot be stopped (see ``photoTimeout``), and photos on which two workers have
+    /// died, are developed there. Requires ``useThisProgramAsHelper(arguments:environment:)``.
     public var isolatesEveryPhoto = false
     /// What a helper process may use.
     public var helperLimits = HelperLimits()
@@ -65,8 +67,8 @@ public struct WorkerConfiguration: Sendable {
     package var holdsSuspended: Duration = .seconds(600)
     /// How long operations whose output cannot be written are held.
     package var holdsBarred: Duration = .seconds(30)
-    /// How long a call of the file system may take before its operation is left to others. Longer than the slowest disk takes to
-    /// write what is in memory: an operation that is always left too early is never finished.
+    /// How long a file system call may take before its operation is left to other workers. It must be longer than the slowest
+    /// disk takes to write its cache: an operation that is always left too early never finishes.
     package var fileCallPatience: Duration = .seconds(300)
     /// How long claims wait until the operations of a batch are taken up, which reads its folders. After twice this time they are left to
     /// others. Longer than ``FolderHolder`` waits for a lock.

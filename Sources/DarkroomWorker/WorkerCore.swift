@@ -96,10 +96,11 @@ final class WorkerCore: Sendable {
         lookout.wait(lease: lease) { heartSignal.raise() }
     }
 
-    /// What waits for calls of the file system that do not come back.
+    /// The operations that wait for file system calls that do not return.
     var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: withLedger { $0.filtrations }) }
 
-    /// The operations whose leases this worker renews: what it holds without what hangs.
+    /// The operations whose leases this worker renews: those that it holds without those that hang. `left` is the number of
+    /// the latter.
     var renewed: (operations: [HeldOperation], left: Int) {
         let held = withLedger { $0.held }
         let hanging = hanging
@@ -206,8 +207,8 @@ final class WorkerCore: Sendable {
         if wasHeld { noteEnd(of: [held.batch]) }
     }
 
-    /// Logs which of these batches have finished, as soon as this worker holds nothing of them any more. Reads them from
-    /// Redis; where that fails nothing is logged.
+    /// Logs each of these batches that has finished and of which this worker holds no operation any more. Reads the batches
+    /// from Redis, and logs nothing if that fails.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
         let left = withLedger { ledger in batches.filter { ledger.batches[$0]?.operations.isEmpty != false } }
@@ -324,8 +325,8 @@ final class WorkerCore: Sendable {
         advance { $0.filtrationEnded(photo, ticket, outcome) }
     }
 
-    /// Whether a photo is developed in a helper process, where there is one: also when its library could keep a thread of this
-    /// process for ever, and an operation of one's own is as good as its author.
+    /// Whether a photo is developed in a helper process, if this worker has helpers. This includes photos whose library
+    /// cannot be stopped. Operations of one's own run in this process by default: their author is trusted.
     private func isForHelper(_ photo: PhotoInProgress, _ image: Download) -> Bool {
         photo.isSuspect || configuration.isolatesEveryPhoto
             || photo.context.ownOperation == nil && !Imaging.canAlwaysStop(image.body, photo.context.develop)

@@ -148,15 +148,6 @@ import Testing
         #expect(try Coordinator(store: store).resume(batch, SampleList(count: 5000)) == resumed)
     }
 
-    @Test func emptyManifestOfABatchThatRedisDoesNotKnowIsInNobodysWay() throws {
-        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-coordinator-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(atPath: folder.path) }
-        try folder.prepare(for: BatchID("20261121-090501123-7f3a"), overwrite: false)
-        var options = BatchOptions()
-        options.output = folder.path
-        #expect(try Coordinator(store: store).submit(SampleList(count: 3), options: options).photos == 3)
-    }
-
     @Test func refusesToResumeWithAnotherList() throws {
         let batch = try Coordinator(store: store).submit(SampleList(count: 120), options: .init())
         let other = SampleList(count: 120, url: { "http://photos.example/\($0 == 7 ? 8 : $0).jpg" })

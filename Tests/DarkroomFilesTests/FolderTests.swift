@@ -151,7 +151,6 @@ import Testing
             case ELOOP: refused += 1
             default: break
             }
-            _ = failure { () throws(SystemFailure) in _ = try folder.makeFolder("a/deep") }
         }
         isOver.set()
         while !swapper.isFinished { sched_yield() }

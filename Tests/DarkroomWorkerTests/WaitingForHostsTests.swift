@@ -93,16 +93,6 @@ import Testing
         bench.check()
     }
 
-    @Test func whatWaitsOfManyBatchesIsBounded() throws {
-        var bench = LedgerBench(downloads: 2, filtrations: 1)
-        for number in 1...300 { try bench.claim(try #require(BatchID("slow-\(number)"))) }
-        _ = begin(&bench, waiting: nil)
-        let waiting = bench.ledger.waiting.reduce(0, +)
-        // Those of one round begin before any of them waits.
-        #expect((WorkerLedger.maxWaiting..<WorkerLedger.maxWaiting + 2).contains(waiting), "\(waiting)")
-        bench.check()
-    }
-
     @Test func whatWaitsCountsWhereBatchesTakeTurns() throws {
         var bench = LedgerBench(downloads: 2, filtrations: 1)
         try bench.claim(slow)

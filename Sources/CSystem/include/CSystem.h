@@ -53,7 +53,7 @@ long long csystem_processor_time(pid_t process);
 /// Moves this process, which must have one thread only, to a new user namespace and a new network namespace; false when that is not allowed.
 bool csystem_enter_namespaces(void);
 
-/// What of these the system has.
+/// The kinds of confinement that the system supports.
 struct csystem_confinement {
     bool has_seccomp;
     /// The version of Landlock; 0: none.

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomText
 import Foundation
 
-/// A file that `develop` writes: whole or not at all, and over nothing that it was not told to replace.
+/// A file that `develop` writes, whole or not at all. It replaces another file only with `--force`.
 struct PhotoFile {
     let path: String
     /// Whether a file that is there may be replaced.
@@ -62,9 +62,9 @@ struct PhotoFile {
 
     /// The mode of a file that replaces one of the mode `replaced`.
     /// - Parameters:
-    ///   - hasOwner: whether it has the owner and the group of the file that it replaces. Else it must not run with the rights of its
-    ///     own owner.
-    ///   - hasGroup: whether it has the group. Else the group's rights are meant for another.
+    ///   - hasOwner: whether it has the owner and the group of the file that it replaces. If not, the set-user-ID,
+    ///     set-group-ID and sticky bits are left out.
+    ///   - hasGroup: whether it has the group. If not, the rights of the group are left out.
     static func mode(replacing replaced: mode_t, hasOwner: Bool, hasGroup: Bool) -> mode_t {
         replaced & (hasOwner ? 0o7777 : hasGroup ? 0o777 : 0o707)
     }

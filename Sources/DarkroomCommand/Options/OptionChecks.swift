@@ -35,6 +35,11 @@ func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
 /// Reads the lines of a file for values, such as passwords, that must not appear in the process list.
 func linesOfFile(_ file: String, _ option: String) throws(ValidationError) -> [String] {
     try mustBeReadable(file, option)
-    let text = String(decoding: FileManager.default.contents(atPath: file) ?? Data(), as: UTF8.self)
+    // The options are read more than once, which a pipe cannot be.
+    var status = stat()
+    guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
+        let bytes = FileManager.default.contents(atPath: file)
+    else { throw ValidationError("\(option) \(file): not a regular file that can be read; write the lines to a file") }
+    let text = String(decoding: bytes, as: UTF8.self)
     return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline).map(String.init)
 }

@@ -30,8 +30,8 @@ struct RedisOptions: ParsableArguments {
     /// Where Redis is and how to get in.
     func configuration() throws -> RedisConfiguration { try run ?? access.configuration(url: redis) }
 
-    /// Takes the folder of a `darkroom run` for its batch, and the Redis of the run for the one of the options. Anything else
-    /// stays what it is.
+    /// Resolves the output folder of a `darkroom run` to the id of its batch and the Redis of the run. Any other name is
+    /// returned unchanged, with these options.
     func resolving(_ batch: String) throws -> (redis: RedisOptions, batch: String) {
         guard let reference = try RunReference(batch) else { return (self, batch) }
         var options = self

@@ -21,7 +21,7 @@ final class StandardOutput {
         if buffer.count >= 1 << 16 { try flush() }
     }
 
-    /// Writes a line of text; nothing in it but tabs steers a terminal, nothing in it ends the line.
+    /// Writes a line of text. Control characters other than tabs are escaped.
     func line(_ text: String) throws { try write((PrintableText.line(text) + "\n").utf8) }
 
     /// Writes a JSON document.
@@ -54,6 +54,5 @@ struct OutputError: Error, CustomStringConvertible {
 /// Writes a line to standard error, which has everything that is not the answer itself; nothing in it steers a terminal.
 func printToStandardError(_ text: String) { writeToStandardError(PrintableText.line(text) + "\n") }
 
-/// Writes printable text to standard error. Where that takes no more (a full disk, nobody who reads), there is nowhere to say so: the work
-/// goes on without words.
+/// Writes printable text to standard error. A failure (a full disk, a closed pipe) is ignored: it can be reported nowhere.
 func writeToStandardError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }

@@ -2,10 +2,10 @@ import Darkroom
 import DarkroomFiles
 import Foundation
 
-/// The files that a batch had written before `--again`: those that the new batch does not write are left over.
+/// The files that a batch had written before `--again`. Files that the new batch does not write are left over.
 ///
-/// Nothing is removed: the photos of the old list may be all that is left of them. They are noted in the folder of the run
-/// until the new batch has finished, so that an interruption loses nothing.
+/// No file is removed: it may be the only copy of a photo. The files are noted in the folder of the run until the new batch has
+/// finished, so that the names survive an interruption.
 struct ReplacedFiles {
     private let folder: RunFolder
 

@@ -110,7 +110,7 @@ final class RunSession {
             batch: batch, now: try store.time(), wasFinished: !isWorking, isInterrupted: batch.state != .finished)
     }
 
-    /// Names files that a batch before has written, and this one has not.
+    /// Reports the files that an earlier batch has written and this one has not.
     private func tellOfLeftOver(_ batch: BatchFacts) {
         let left: [String]
         do {
@@ -127,7 +127,7 @@ final class RunSession {
 
     private var replaced: ReplacedFiles { ReplacedFiles(folder) }
 
-    /// Forgets the batch that was begun here, with its manifest; a state that cannot be read has none that is known.
+    /// Forgets the batch that was begun here, with its manifest. An unreadable state file counts as "no batch".
     private func forget() throws {
         guard let state = try? folder.noted() else { return try folder.forget() }
         while case .more = try store.perform(store.forget(state.batch, unfinished: true)) {}
@@ -277,7 +277,7 @@ final class RunSession {
         }
     }
 
-    /// How another terminal names the batch: by its folder; of a shared Redis by its id.
+    /// How another terminal names the batch: by its output folder, and with `--redis` if the Redis is shared.
     private var nameForOthers: String {
         ShellWord.quoted(identity.output) + (privateRedis == nil ? " --redis ..." : "")
     }

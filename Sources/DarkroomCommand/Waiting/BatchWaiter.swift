@@ -13,7 +13,7 @@ struct BatchWaiter {
     }
 
     private static let pause = Duration.milliseconds(250)
-    /// A reading of many batches takes long, so the next one begins after so many times that long, within ``longestPause``.
+    /// Reading many batches takes long. The pause after a reading is this multiple of its duration, ``longestPause`` at most.
     private static let pauseOfReadings = 20.0
     private static let longestPause = Duration.seconds(3)
     /// Finding out what hinders a batch reads every worker.

@@ -30,7 +30,7 @@ public final class BatchControl: Sendable {
         self.onLack = onLack
     }
 
-    /// Blocks until a replica has what was changed through the store, where Redis has replicas, or 5 s are over.
+    /// If Redis has replicas, blocks until one of them has all changes made through the store, or 5 s are over.
     public func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }

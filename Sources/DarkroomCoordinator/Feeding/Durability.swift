@@ -54,7 +54,7 @@ struct Durability {
         return false
     }
 
-    /// Blocks until as many replicas as are asked for have what was written before, or the patience is over.
+    /// Blocks until the wanted number of replicas has all earlier writes, or the patience is over.
     func waitForReplicas() throws -> ReplicaLack? {
         // Asked on the connection that is to wait: WAIT is about all that was written before its last command.
         var connected = try connectedReplicas()

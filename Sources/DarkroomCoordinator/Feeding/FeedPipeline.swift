@@ -72,8 +72,8 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         try drive(isUrgent: true) { kept.isEmpty }
     }
 
-    /// Sends the operations that wait for others to fill a pipeline, and one that Redis had no room for before. Does not wait: the
-    /// feeding thread goes on reading the list meanwhile.
+    /// Sends operations that are held back to fill a pipeline, and one for which Redis had no memory before. Does not block:
+    /// the feeding thread goes on reading the list meanwhile.
     func flush() {
         lock.lock()
         defer { lock.unlock() }
@@ -83,7 +83,7 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         while true {
             switch window.next(packed: packed, isUrgent: true) {
             case .send(let numbers): send(numbers)
-            // Where Redis was away, what it had of these operations it answers by the one that it expects.
+            // After an outage, Redis answers with the number of the operation that it expects.
             case .pause where !hasResumed, .ask where !hasResumed:
                 window.resume()
                 hasResumed = true

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 
-/// Flushes a pipeline from time to time, on a thread of its own: the operations that are whole are fed also while the list
-/// pauses and the feeding thread waits for it.
+/// Flushes a pipeline at an interval, on its own thread, so that complete operations are fed while the feeding thread waits
+/// for a list that pauses.
 final class PausedListFlush: Sendable {
     private let stopped = Latch()
     private let signal = Signal()

@@ -42,7 +42,8 @@ public struct OutputFolder: Sendable {
         return Int(String(decoding: text, as: UTF8.self).prefix { $0 != "\n" })
     }
 
-    /// The batch that took the folder last, and when (ms since 1970 of its Redis clock); nil when none has, or its manifest is gone.
+    /// The batch that took the folder last, and the number of that (see `BatchFacts.outputTaken`); nil if no batch has taken
+    /// it, or if the manifest of the batch is gone.
     public var holder: (batch: BatchID, taken: Int)? {
         guard let folder = try? Folder(trusted: path),
             let found = try? FolderHolder.read(ManifestPath.holder, in: folder), let batch = BatchID(found.owner),
@@ -51,7 +52,7 @@ public struct OutputFolder: Sendable {
         return (batch, found.number)
     }
 
-    /// The batch that has taken the folder since `batch` did, as the folder says: Redis need not know it any more.
+    /// The batch that has taken the folder after `batch`, read from the folder. Redis may have forgotten that batch.
     func taker(since batch: BatchFacts) -> BatchID? {
         guard let holder, holder.batch != batch.id, holder.taken >= batch.outputTaken else { return nil }
         return holder.batch

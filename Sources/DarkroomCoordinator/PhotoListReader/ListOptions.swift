@@ -4,7 +4,7 @@ import DarkroomModel
 public struct ListOptions: Sendable {
     /// Whether the subfolders of a folder of photos are looked into.
     public var isRecursive = false
-    /// A folder that is no part of a folder of photos: the one that the photos are written to.
+    /// A subfolder to leave out of a folder of photos: the output folder.
     public var except: String?
     /// The columns of a table.
     public var columns = ListColumns()

@@ -3,8 +3,8 @@ import Foundation
 
 /// A folder as a photo list: the files in it that end like a picture's, by the bytes of their paths below it.
 ///
-/// Hidden files and folders are left out. Subfolders are looked into where that is asked for; links to folders are not followed, so
-/// that there is no circle.
+/// Hidden files and folders are left out. Subfolders are read if ``ListOptions/isRecursive``. Links to folders are not
+/// followed, so that there is no cycle.
 struct PhotoFolder {
     /// What was left out.
     struct Skipped {

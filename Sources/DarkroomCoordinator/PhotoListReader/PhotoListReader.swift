@@ -98,8 +98,8 @@ public final class PhotoListReader {
             text ?? standardFileNameTemplate, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreDistinct)
     }
 
-    /// The folder that the photos lie in: the real path of a list that is a folder, that of the first photo in a list of paths; empty
-    /// for other lists.
+    /// The folder of local photos: the real path of a list that is a folder, or the folder of the first path of a list of
+    /// paths; empty for other lists.
     public private(set) var photosFolder = ""
 
     /// The folder of the first entry of a list that is streamed, where that is a path.

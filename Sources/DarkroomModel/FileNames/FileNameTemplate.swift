@@ -30,9 +30,9 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// Whether the index tells photos apart, and not their names.
     public var hasIndex: Bool { parts.contains(.index) }
 
-    /// The template that is used by default: `{name}` for a property list's dictionary, or `{stem}` where its names have endings of
-    /// pictures; `{index}-{name}` for every other list, and where names, or names without endings, differ only in case
-    /// (`ImageEnding.Names`), so that their files would be one on a share that takes no notice of case.
+    /// The default template. For a property list's dictionary with `namesAreDistinct` it is `{stem}` if `stemsAreDistinct`,
+    /// otherwise `{name}`. For every other list it is `{index}-{name}`. Names that differ only in case are not distinct
+    /// (`ImageEnding.Names`): on a share that ignores case, their files would be one.
     public static func standard(
         for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
     ) -> String {
@@ -40,8 +40,8 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         return stemsAreDistinct ? "{stem}" : "{name}"
     }
 
-    /// The template that `text` writes; `namesAreUnique` and `stemsAreUnique` say whether it may do without `{index}` (a worker,
-    /// which gets templates that were checked, says true).
+    /// Parses a template. A template without `{index}` is an error unless `namesAreUnique`, and with `{stem}` unless
+    /// `stemsAreUnique`. Workers pass true, because their templates were checked at the submission.
     public init(_ text: String, namesAreUnique: Bool, stemsAreUnique: Bool? = nil) throws(Problem) {
         description = text
         parts = try Self.parts(of: text)

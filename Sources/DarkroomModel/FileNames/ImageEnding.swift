@@ -17,8 +17,8 @@ public enum ImageEnding {
         return 0
     }
 
-    /// Finds out which names of a list make different files on every file system: Windows shares and macOS take names that
-    /// differ only in case, or in how Unicode composes a letter, for one.
+    /// Finds out whether the names of a list make different files on every file system. Windows shares and macOS treat names
+    /// that differ only in case or in Unicode composition as equal.
     public struct Names {
         private var names = Distinct()
         private var stems = Distinct()

@@ -1,9 +1,10 @@
 /// Makes part of a file name of any bytes, so that two names never become one.
 ///
-/// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay. Every other byte is percent-encoded, the
-/// percent sign too; so are a leading dot, which hides a file, a leading `-`, which programs take for an option, and characters that
-/// control a terminal or the direction of text (C1 controls, bidirectional controls, line and paragraph separators). What is then longer than allowed is cut between two characters and gets
-/// `~` and a hash of the whole name; `~` itself is always encoded, so no other name looks like a cut one.
+/// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay. These are percent-encoded: all other
+/// bytes, the percent sign included; a leading dot, which hides a file; a leading `-`, which programs take for an option; and
+/// characters that control a terminal or the direction of text (C1 controls, bidirectional controls, line and paragraph
+/// separators). A name that is then too long is cut between two characters and gets `~` and a hash of the whole name. `~`
+/// itself is always encoded, so no other name looks like a cut one.
 enum SafeName {
     /// Stands before the hash of a name that was cut, and in no other name.
     static let cutMark = UInt8(ascii: "~")

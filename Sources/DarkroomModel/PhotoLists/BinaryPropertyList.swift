@@ -1,9 +1,9 @@
 /// A binary property list, read without Foundation.
 ///
-/// DESIGN. Any number of containers of a binary property list may name the same object, so 164 bytes can describe gigabytes;
-/// Foundation expands all of them. A photo list needs only the top object and the texts that it names: nothing below is
-/// read, whatever its size, depth or circles, and the texts are taken from the list's own bytes one at a time. Since a text
-/// may be named often, too, the bytes that all entries come to are counted before the first is handed on.
+/// DESIGN. Many containers of a binary property list may refer to the same object, so 164 bytes can describe gigabytes, and
+/// Foundation expands all of them. A photo list needs only the top object and the texts that it refers to. This type reads no
+/// object below those, so their size, depth and cycles do not matter. It takes one text at a time from the bytes of the list.
+/// Because a text may be referred to many times, too, it adds up the bytes of all entries before it hands on the first.
 ///
 /// The format is that of Apple's `CFBinaryPList.c`: objects, a table of their offsets, and a trailer of 32 bytes.
 struct BinaryPropertyList {
@@ -174,7 +174,8 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Calls `body` with an object's text without the blanks at its ends, or with what stands in place of a URL and fails.
+    /// Calls `body` with the trimmed text of an object. An object that is no text gives a description of it, which fails as a
+    /// URL.
     private func withURL(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(Problem) {
         let object = try object(number)
         var what: String

@@ -1,7 +1,6 @@
-/// What is made of an entry before it is handed on: text that is no UTF-8 is read as Windows-1252, and a path as the `file:` URL that
-/// it stands for.
+/// Converts the entries of a list: text that is not UTF-8 is read as Windows-1252, and a path becomes a `file:` URL.
 public struct EntryReading {
-    /// The folder that relative paths begin at; nil where a path means nothing, as in a list from the web.
+    /// The folder of relative paths; nil if paths are not converted, as in a list from the web.
     private let folder: [UInt8]?
     /// How many entries were no UTF-8.
     public private(set) var converted = 0

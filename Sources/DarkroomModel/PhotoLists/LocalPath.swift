@@ -1,7 +1,7 @@
 /// Paths that stand in a list in place of URLs.
 enum LocalPath {
-    /// Whether an entry is meant as the path of a file: it begins with `/`, `./` or `../`, or ends like a picture's name and its first
-    /// part can be neither a scheme nor a host.
+    /// Whether an entry is a file path: it begins with `/`, `./` or `../`, or it has a picture's ending and a first component
+    /// that is neither a scheme nor a host.
     static func isOne(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let first = text.first, !text.contains(where: { $0 < 32 || $0 == 127 }) else { return false }
         if first == Byte.slash { return text.count > 1 && text[1] != Byte.slash }

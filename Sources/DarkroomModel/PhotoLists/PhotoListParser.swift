@@ -23,7 +23,7 @@ public struct PhotoListParser {
     public private(set) var namesAreDistinct = false
     /// True where the same holds of the names without the endings of pictures, and some have one.
     public private(set) var stemsAreDistinct = false
-    /// What was guessed of a table's columns, for whoever knows better; nil when nothing was.
+    /// A sentence for the user that says which columns of a table were guessed; nil if none were.
     public private(set) var guess: String?
 
     private let ending: String
@@ -33,7 +33,7 @@ public struct PhotoListParser {
     /// The bytes that came before the format was known; all bytes of a list that is read whole.
     private var held: [UInt8] = []
 
-    /// After how many bytes the format was decided because no more came for a while; nil where it was not.
+    /// The number of bytes after which the format was decided because the list paused; nil if it did not pause before.
     public var examinedBytes: Int?
 
     /// A parser for a list with this name; its ending decides only where the bytes allow two formats.
@@ -72,10 +72,11 @@ public struct PhotoListParser {
         return true
     }
 
-    /// Makes the format known by the bytes that were examined so far, because no more come for a while.
+    /// Decides the format from the bytes examined so far, for a list that pauses.
     ///
-    /// False where these have no line with a URL, as when only the header of a table is there, or where they may be the beginning of
-    /// a document. A parser that reads the list again decides after as many bytes, so that it finds the same: ``examinedBytes``.
+    /// Returns false if the bytes have no line with a URL, as when only the header of a table is there, or if they may begin
+    /// a JSON document or a property list. A parser that reads the list again must decide after the same number of bytes, so
+    /// that it finds the same format: see ``examinedBytes``.
     public mutating func decide() -> Bool {
         guard format == nil, held.contains(Byte.lineFeed), String(decoding: held, as: UTF8.self).contains("://"),
             let finding = try? find(isWhole: false), finding != .json, finding != .propertyList

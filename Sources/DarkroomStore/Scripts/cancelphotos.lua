@@ -1,6 +1,6 @@
 #!lua flags=allow-oom
--- Cancels photos one by one. What runs of them is told to its worker. An operation in the queue that has nothing left to do
--- ends where the batch writes nothing; else the worker that claims it writes the manifest lines of its photos, and ends it.
+-- Cancels photos one by one. The workers that run some of them get a hint. A queued operation with nothing left to do ends at
+-- once if the batch writes no files; otherwise the worker that claims it writes the manifest lines of its photos and ends it.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos together
 -- {'OK', cancelled now, those that were final}  {'GONE'}  {'FINISHED'}  {'CANCELLED'} the whole batch was

@@ -102,7 +102,7 @@ else
                     local rest = redis.call('ZPOPMIN', key .. ':queue', count - #taken)
                     for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
                 end
-                for _, number in ipairs(taken) do  -- what is no operation of the batch is dropped
+                for _, number in ipairs(taken) do  -- members that are no operation numbers of the batch are dropped
                     if string.find(number, '^%d+$') and tonumber(number) >= 1 and tonumber(number) <= tonumber(b[4]) then popped[#popped + 1] = number end
                 end
                 if #popped > 0 then
@@ -155,7 +155,7 @@ else
             if after and where == '' and read >= 1000 then where = rank .. ':' .. page[200] end
         end
     end
-    -- A worker that held nothing was idle, and others may be: they hear of what it leaves.
+    -- A worker that held nothing was idle, and others may be idle, too: they get a hint of the operations that it leaves.
     if #named == 0 and #handed > 0 and left > 0 then
         local priority, operations = left_priority, left
 --#include offer.lua

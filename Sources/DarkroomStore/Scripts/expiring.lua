@@ -1,5 +1,6 @@
--- Included. Says when the finished batch `id` with the hash `key` is forgotten: `retain` ms after it finished, but not
--- before 30 s after it, so that those who wait for the batch see its end, and not within a day while a webhook of it stands.
+-- Included. Sets when the finished batch `id` with the hash `key` is forgotten: `retain` ms after it finished, but at least
+-- 30 s after it, so that clients that wait for the batch see its end, and at least a day while one of its webhooks is not
+-- delivered.
 -- Expects `prefix`.
 do
     local f = redis.call('HMGET', key, 'retain', 'finished', 'round', 'webhook', 'aged')

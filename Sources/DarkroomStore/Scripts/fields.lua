@@ -1,6 +1,6 @@
--- Included at the head of scripts that look at batches their caller did not name. Declares `fields(key, ...)`: these fields of the
--- batch with the hash `key`. A batch of which a key has another type than Darkroom gives it has none: it counts as gone, so
--- that it hinders no other batch, until somebody forgets it.
+-- Included at the head of scripts that read batches their caller did not name. Declares `types`, the type of each key of a
+-- batch, and `fields(key, ...)`, which returns these fields of the batch with the hash `key`. If a key of the batch has a
+-- wrong type, the result is empty: the batch counts as gone until a user forgets it, and hinders no other batch.
 local types = {[''] = 'hash', [':states'] = 'string', [':operations'] = 'hash', [':queue'] = 'zset', [':executing'] = 'hash', [':deaths'] = 'hash',
     [':failures'] = 'hash', [':reasons'] = 'hash', [':dependencies'] = 'set', [':dependents'] = 'set'}
 local function fields(key, ...)

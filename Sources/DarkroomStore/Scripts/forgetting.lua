@@ -1,7 +1,7 @@
 -- Included. One step of forgetting the batch `id` as a whole: first its state goes, so that nobody writes to it any more,
--- and `forgotten` notes its id, the newest 10,000 of them; then at most 100 of what waits for it, of what it waits for, and of the leases of its operations that execute, and with
--- the last of them everything else. Keys of another type than Darkroom gives them
--- go at once. Sets `forgotten`. Expects `prefix`, `now` and `fields`.
+-- and its id goes into the sorted set `forgotten`, which keeps the newest 10,000; then at most 100 of the batches that wait
+-- for it, of those that it waits for, and of the leases of its executing operations; with the last of them all other keys.
+-- Keys of a wrong type are removed at once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of fields.lua.
 local key = prefix .. 'batch:' .. id
 for suffix, wanted in pairs(types) do
     local found = redis.call('TYPE', key .. suffix).ok

@@ -1,6 +1,6 @@
 #!lua
--- Opens a batch again whose list has grown: a short last operation is completed, and what follows can be fed. A batch that has
--- finished begins a new round. Final letters stay: only the new photos run.
+-- Reopens a batch whose list has grown: adds photos to a short last operation, and lets further operations be fed. A batch
+-- that has finished begins a new round. Final letters stay, so only the new photos run.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: what the caller has compared its list with
 --     [5] photos that the last operation has from now on, 0 when it stays as it is  [6] its entry then  [7] digest of the feed then

@@ -1,11 +1,11 @@
 #!lua
--- Names this namespace of this Redis, for who has to tell it from others. A Redis that has lost everything gets another name.
+-- Returns the number that identifies this namespace of this Redis. A Redis that has lost its data gets another number.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] a random number, the name where it has none
 -- {'OK', name}
 local control = KEYS[1] .. 'control'
 local name = tonumber(redis.call('HGET', control, 'id'))
-if not name then
+if not name or name < 1 or name > 4503599627370496 or name % 1 ~= 0 then
     name = tonumber(ARGV[1])
     redis.call('HSET', control, 'id', string.format('%.0f', name))
 end

@@ -1,5 +1,6 @@
--- Included. Publishes that `operations` of `priority` can be claimed, unless that was said within 100 ms of more than half as
--- many. `workers` are those heard of within 10 s; each draws whether it claims, see Hint.swift. Expects `prefix` and `now`.
+-- Included. Publishes the hint that `operations` of `priority` can be claimed, unless a hint for more than half as many was
+-- published within 100 ms. `workers` is the number of workers heard of within 10 s; each draws whether it claims, see
+-- Hint.swift. Expects `prefix`, `now`, `priority` and `operations`.
 do
     local said = redis.call('HMGET', prefix .. 'control', 'hinted.' .. priority, 'offered.' .. priority)
     local since = now - tonumber(said[1] or 0)

@@ -1,5 +1,5 @@
--- Included. Takes the output folder of the batch `id` with the hash `key` for it once more. Answers {'OUTPUT', batch id} where
--- another batch has taken it since, unless `insists`. Expects `prefix`, `now` and `seen`.
+-- Included. Takes the output folder of the batch `id` with the hash `key` for the batch again. If another batch has taken the
+-- folder since, the script returns {'OUTPUT', batch id}, unless `insists`. Expects `prefix`, `now`, `seen` and `insists`.
 do
     local output, taken = redis.call('HGET', key, 'output'), nil
     if output and output ~= '' then

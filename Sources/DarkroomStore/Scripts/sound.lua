@@ -1,6 +1,7 @@
--- Included. Sets `sound`, which the script declares: whether the fields `b[from]` to `b[to]` of a batch's hash, of which the first two are the size of its
--- operations and its photos, are whole numbers within their bounds (see StoredBounds.swift). A batch without sound numbers is
--- damaged. The scripts of workers treat it as gone, so that it hinders no other batch, until somebody forgets it.
+-- Included. Sets `sound`, which the script declares: whether the fields `b[from]` to `b[to]` of a batch's hash are whole
+-- numbers within their bounds (see StoredBounds.swift). `b[from]` is the size of its operations, `b[from + 1]` the number of
+-- its photos. A batch with other numbers is damaged: the scripts of workers treat it as gone until a user forgets it, so that
+-- it hinders no other batch.
 -- Expects `b`, `from` and `to`.
 sound = true
 for i = from, to do

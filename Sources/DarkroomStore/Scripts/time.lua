@@ -2,8 +2,8 @@
 -- passed since the last claim or heartbeat of anybody, by 3 s at most and by 0 when the clock went back; in the same way the
 -- field `aged` of `control`, the time in which batches are retained, by 6 h at most.
 --
--- Every claim and heartbeat passes here, so this is where the counters of `control` are put right when something else than
--- Darkroom has written them: one that is damaged goes on from `now`, which no count of changes reaches.
+-- Every claim and heartbeat includes this file, so it also repairs the counters of `control` that another program has
+-- damaged. A damaged counter goes on from `now`, which is larger than any number of changes.
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
 local counters = {'seen', 'attended', 'aged', 'claims', 'turn', 'version', 'dependencies', 'taken'}

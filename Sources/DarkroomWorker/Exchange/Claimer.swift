@@ -44,7 +44,8 @@ final class Claimer: Sendable {
         }
     }
 
-    /// Redis may have lost what this worker told it, and hints were not heard: everything is told and looked for again.
+    /// Redis may have lost refusals of this worker, and hints were missed: the next claim sends all refusals and looks for
+    /// all work.
     func beginAgain() {
         core.refusals.withLock { $0.tellAll() }
         expectWork(.veryHigh, workers: 1)

@@ -1,16 +1,16 @@
 import DarkroomConcurrency
 import DarkroomStore
 
-/// The calls of the file system that run now: those that do not come back, as on a share whose server is gone, must not keep
-/// operations with this worker for ever.
+/// The file system calls that run now. A call that does not return, as on a share whose server is gone, must not keep its
+/// operation with this worker for ever.
 ///
-/// An operation with such a call is not renewed any more, so that its lease expires and another worker takes it. When the call comes
-/// back, what it did is refused as that of any worker that has lost its lease.
+/// The worker stops renewing the lease of such an operation, and another worker takes it. If the call returns later, the
+/// report of this worker is refused, as after any lost lease.
 final class FileCalls: Sendable {
     /// What hangs.
     struct Hanging: Equatable {
         var operations: Set<HeldOperation> = []
-        /// True when nothing of this worker is finished while that lasts: nothing can be reported, or no filtration is free.
+        /// True if this worker can finish no operation meanwhile: it cannot report, or no filtration is free.
         var isAll = false
     }
 

@@ -70,8 +70,9 @@ final class Heart: Sendable {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
 
-    /// How long the connection waits for a reply. A connection of which only this side is left costs less than the shortest lease:
-    /// the time since the last renewal, this, and the time until a new connection has renewed.
+    /// How long the connection waits for a reply. After a half-open connection, the leases must be renewed before the
+    /// shortest lease (6 s) expires: the time since the last renewal, this timeout, and the time for a new connection must be
+    /// less.
     static let replyTimeout = Duration.seconds(3)
 
     /// How long after a heartbeat that failed the next one is tried.

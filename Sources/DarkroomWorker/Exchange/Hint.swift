@@ -29,8 +29,8 @@ enum Hint: Equatable {
             self.operations = max(0, min(operations, Self.most))
         }
 
-        /// How many of the workers claim, as an average: so what a hint costs depends on the work and not on the workers. The others
-        /// hear with their next heartbeat that the rings have changed.
+        /// How many workers claim, on average. So the cost of a hint depends on the number of operations, not of workers. The
+        /// other workers learn from their next heartbeat that the rings have changed.
         var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
 
         /// Whether a worker claims that drew a number from 0 to below 1.

@@ -61,7 +61,7 @@ final class OutputWatcher: Sendable {
         claimer.expectWork(.veryHigh, workers: 1)
     }
 
-    /// Takes a folder for its batch again where a retry has given it back to the batch.
+    /// Takes the folder for its batch again if `retry --overwrite` has given it back to the batch.
     private func retake(_ place: OutputPlace) {
         guard let holder = place.holder, let batch = BatchID(holder.owner),
             let taken = try? core.store.outputsTaken(by: [batch])[batch], taken > holder.number,

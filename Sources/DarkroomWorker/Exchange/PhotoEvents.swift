@@ -6,8 +6,8 @@ import Foundation
 /// Tells on the events channel what becomes of photos: what key-value observing of an operation was on one device.
 ///
 /// Letters are collected, the newest of each photo, and sent at most ten times a second, one batch a message, by a thread
-/// of its own; once a second while Redis says that a message reached nobody. Nobody waits for that: what cannot be sent soon
-/// enough is dropped, and how much is said.
+/// of its own, or once a second while Redis reports that no client received the last message. Photos do not wait for that:
+/// letters that cannot be sent soon enough are dropped, and `dropped` counts them.
 final class PhotoEvents: Sendable {
     /// What waits to be sent. A plain value: no thread or Redis is needed to test it.
     struct Backlog {

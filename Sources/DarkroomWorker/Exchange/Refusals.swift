@@ -1,14 +1,15 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The batches that a worker refuses, and how much of that Redis knows: a plain value without a clock.
+/// The batches that a worker refuses, and which of them Redis knows. A plain value without a clock.
 ///
-/// Claims look past the batches that Redis knows of. So a refusal stands until its reason is gone, which the worker finds out by
-/// itself: it looks again at what it lacked, and does not claim to try.
+/// Claims pass over the refused batches that Redis knows. So a refusal stands until its reason is gone. The worker finds that
+/// out by checking the folders of the batch again, not by a claim.
 struct Refusals {
     /// What may end a refusal.
     enum End: Sendable {
-        /// The worker can do a batch with these options, which took its output folder then: its folders are there now.
+        /// A check succeeds: the worker can run a batch with these options, which took its output folder with the number
+        /// `taken`.
         case look(BatchOptions, taken: Int)
         /// Time: what failed may have been mended.
         case time
@@ -27,9 +28,9 @@ struct Refusals {
     private var refusals: [BatchID: Refusal] = [:]
     /// Refused batches that Redis does not know of.
     private var untold: Set<BatchID> = []
-    /// Batches that Redis takes for refused, although they no longer are.
+    /// Batches that are no longer refused, and that Redis still lists as refused.
     private var withdrawn: Set<BatchID> = []
-    /// What Redis knows is forgotten first: it may be anything.
+    /// Whether the next claim replaces all refusals that Redis has.
     private var replacesAll = true
 
     /// Of further refused batches only the id is kept, and they are claimed again after ``crowdInterval``.
@@ -90,7 +91,7 @@ struct Refusals {
         }
     }
 
-    /// The reason of a refusal stands.
+    /// Keeps a refusal after a check, with the reason that the check found.
     mutating func stands(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
         refusals[batch]?.reason = reason
@@ -142,6 +143,6 @@ struct Refusals {
         if count != refusals.count - untold.count + withdrawn.count { replacesAll = true }
     }
 
-    /// Redis may know anything: it was away.
+    /// Redis was unreachable and may have lost refusals: the next claim sends all of them.
     mutating func tellAll() { replacesAll = true }
 }

@@ -1,7 +1,7 @@
 import DarkroomImaging
 
-/// What one helper process may use and answer while it develops a photo, besides ``WorkerConfiguration/photoTimeout``. What needs more fails
-/// as `out-of-memory`, or as `crashed` where that ends the process.
+/// The limits of a helper process for one photo, besides ``WorkerConfiguration/photoTimeout``. A photo that needs more fails as
+/// `out-of-memory`, or as `crashed` if the process ends.
 public struct HelperLimits: Sendable, Equatable {
     /// Address space in bytes (`RLIMIT_AS`). Nil is enough for the largest photo that ``WorkerConfiguration/maxPixels`` lets in: 2 GiB
     /// for the libraries, and for each pixel what the encoder of the format needs, 32 bytes, 64 of AVIF, 96 of JPEG XL (measured
@@ -35,5 +35,5 @@ public struct HelperLimits: Sendable, Equatable {
 
     /// The largest file that filters make of a photo of so many bytes and pixels. The largest formats have 8 bytes a pixel (16 bits,
     /// alpha), of which LZW may make 12; metadata come on top.
-    static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * pixels }
+    static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * min(pixels, 1 << 50) }
 }

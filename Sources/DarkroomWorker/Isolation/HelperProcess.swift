@@ -31,7 +31,8 @@ final class HelperProcess: Sendable {
         var mayPass = true
     }
 
-    /// What a helper may use and answer for one photo. The worker enforces it: a photo that has taken over its helper cannot change it.
+    /// The limits of a helper for one photo. The worker enforces them, so a photo that has taken over its helper cannot
+    /// change them.
     struct Allowance {
         /// Address space in bytes.
         let memory: Int
@@ -141,7 +142,7 @@ final class HelperProcess: Sendable {
     /// How many photos it has developed.
     var photos: Int { life.withLock { $0.photos } }
 
-    /// Whether another is to take its place: the processor time that is left of its limit may not be enough for a photo.
+    /// Whether the helper must be replaced: the rest of its processor time may not be enough for the largest photo.
     var isSpent: Bool { processorTime.map { $0 > maxTime } ?? true }
 
     /// Develops a photo; blocks until that is done.
@@ -209,8 +210,8 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Limits the processor time from the start to the end of the process: nothing else stops one that a photo has taken over, and
-    /// that computes while it has no photo. False if that is refused.
+    /// Limits the processor time of the process from its start to its end. Only this stops a helper that a photo has taken
+    /// over and that computes while it has no photo. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((maxTime * 2).components.seconds) + 10
         return life.withLock { life in

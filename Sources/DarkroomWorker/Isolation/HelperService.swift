@@ -31,8 +31,9 @@ extension WorkerConfiguration {
     }
 }
 
-/// What a helper process knows of the environment of its worker. Where Redis is and how to get in, and whatever else the
-/// environment holds, is nothing that it needs.
+/// The environment of a helper process. A helper gets these variables of its worker, those that
+/// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)`` is given, and no others, such as the password of
+/// Redis.
 public enum HelperEnvironment {
     /// The names of the variables that it gets where they are set: how its libraries are found and behave.
     public static let names: Set<String> = [
@@ -53,7 +54,7 @@ struct HelperService {
 
     init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
 
-    /// Leaves this process what developing photos takes and nothing else, as far as the kernel can; `doctor` says how far that is.
+    /// Confines this process to what developing photos needs, as far as the kernel supports it (see `doctor`).
     /// - Returns: the greeting for the worker: all layers that the kernel has are in place, or why one is not.
     private func confine() -> HelperGreeting {
         csystem_offer_to_memory_killer()
@@ -77,7 +78,8 @@ struct HelperService {
     func run() -> Never {
         let greeting = confine()
         let isGreeted = (try? channel.send(greeting, Self.nothing)) != nil
-        // A worker that is gone, or talks nonsense, needs no helper. A helper that is less confined than the kernel can is none.
+        // The helper ends when its worker is gone or sends an invalid message, and if a layer that the kernel has is not in
+        // place.
         while greeting.problem == nil, isGreeted,
             let (job, bytes) = try? channel.receive(
                 HelperJob.self, maxHeaderBytes: HelperChannel.maxJobHeaderBytes, maxBytes: .max)

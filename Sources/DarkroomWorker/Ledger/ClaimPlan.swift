@@ -33,7 +33,7 @@ struct ClaimPlan {
         static let nothing = Wants()
     }
 
-    /// What a claim found of the rings that it has not read to their end.
+    /// A pass over the rings that takes several claims.
     private struct Pass {
         var next: String
         /// The turn of the rings at its first claim.
@@ -55,9 +55,9 @@ struct ClaimPlan {
     /// The turn of the rings at which they had nothing for this worker; nil when they may have something.
     private var emptyTurn: Int?
 
-    /// Without any hint, and while Redis tells of no change in the rings, a worker with room looks for work this often.
+    /// How often a worker with room claims without a hint, while the turn of the rings does not change.
     static let idleInterval = Duration.seconds(30)
-    /// A pass over the rings is begun again after this long: batches that entered since may stand before its place.
+    /// After this time a pass begins again: batches that entered the rings since may be ahead of its position.
     private static let longestPass = Duration.seconds(1)
     /// A focus may move a hundred times a second: claims for it are this far apart.
     private static let focusInterval = Duration.milliseconds(20)
@@ -75,7 +75,8 @@ struct ClaimPlan {
         hints = hints.suffix(Self.maxHints - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
 
-    /// A heartbeat told the turn of the rings: where it has changed since they had nothing, they are looked at again.
+    /// Takes the turn of the rings from a heartbeat. If it has changed since the rings were empty for this worker, a claim is
+    /// due.
     mutating func heard(turn: Int, _ now: ContinuousClock.Instant) {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
@@ -114,8 +115,8 @@ struct ClaimPlan {
     ///   - priorities: those of the operations handed out.
     ///   - next: where it has to go on, "" when all was looked at.
     ///   - turn: that of the rings.
-    ///   - sawAll: nothing but what the worker refuses was left out, and nothing is suspended: what was not handed out is not
-    ///     there until the turn changes.
+    ///   - sawAll: whether the claim left out refused batches only, and nothing is suspended. Then nothing more can be
+    ///     claimed until the turn changes.
     mutating func claimed(_ claim: Claim, _ priorities: [Priority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
         var current =

@@ -42,7 +42,7 @@ struct BegunPhoto {
     enum Stage {
         /// On its way to its download.
         case queued
-        /// Its download waits for its host, or for another attempt: it takes nobody's place meanwhile.
+        /// Its download waits for its host or for another attempt, and holds no place meanwhile.
         case waiting
         case downloading
         /// Its bytes are here and wait for a place in the local queue of filtrations.

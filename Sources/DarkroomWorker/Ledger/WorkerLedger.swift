@@ -102,14 +102,14 @@ struct WorkerLedger {
     var transfers: Int { downloading.reduce(0, +) }
     /// The most photos of one batch that wait for their hosts; so many others of it begin meanwhile.
     var maxWaitingOfBatch: Int { window }
-    /// Of batches of a priority, and of all higher ones, with more photos than this that wait for their hosts, no further photo
-    /// begins while one of the same batch waits: what waits takes memory.
+    /// The most photos of a priority and of all higher ones that wait for their hosts, which bounds memory. At this number,
+    /// no further photo of a batch begins while one of the batch waits.
     static let maxWaiting = 1024
     /// With more stalled batches of a priority, and of all higher ones, nothing more is claimed for it.
     static let maxStalled = 500
     /// The most batches that are compared to find whose turn it is: what begins costs the same however many are held.
     static let maxCompared = 8
-    /// How many more may begin of a priority for each lower one of which some have begun.
+    /// How many photos above the window may begin for each lower priority of which photos have begun.
     var reserve: Int { 4 * filtrations }
 
     // MARK: What is held

@@ -54,8 +54,8 @@ struct WorkerSteering {
 
     /// Takes what an answer shows as of `version`; `sent` is what was ``highest`` when it was asked for.
     ///
-    /// A hint is published after its change. So an answer to a later question that shows less means that Redis has lost changes, or that
-    /// the hint was none of Darkroom's.
+    /// Redis publishes a hint after its change. So if the answer to a request that was sent later shows a lower version,
+    /// Redis has lost changes, or another program has published the hint.
     mutating func answered(
         _ version: Int, sent: Int, cluster: ClusterSteering? = nil, batches: [BatchID: Steering] = [:]
     ) {

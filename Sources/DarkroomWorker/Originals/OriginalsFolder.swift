@@ -9,8 +9,8 @@ import Foundation
 /// A file that is there is whole: it was written under a hidden name beside it, made durable and renamed. So batches and
 /// workers share a folder without knowing of each other; who comes last replaces a file by the same bytes.
 ///
-/// Beside a file whose bytes not everybody may fetch, by the addresses or hosts they came from, lies `<digest>.way`: a line
-/// of host and address for each request. It is written before the file and never removed.
+/// If bytes came from a private address or over several hosts, not every worker may use them. Then a file `<digest>.way` lies
+/// beside them, with a line of host and address for each request. It is written before the file and never removed.
 struct OriginalsFolder: Sendable {
     let place: OutputPlace
     /// The most bytes that are read of a file.
@@ -33,7 +33,7 @@ struct OriginalsFolder: Sendable {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
             let bytes = try folder.contents(of: file, maxBytes: maxBytes)
-            // After the file: whoever wrote that wrote this before.
+            // Read after the file: the worker that wrote the file wrote its `.way` file first.
             guard let way = try Self.way(of: file, in: folder) else { return bytes }
             return rules.allow(way) ? bytes : nil
         } catch {
@@ -42,7 +42,8 @@ struct OriginalsFolder: Sendable {
         }
     }
 
-    /// How a file's bytes were fetched, where that is told; a line that makes no sense is an address that nobody may ask.
+    /// The requests that fetched a file's bytes; nil if there is no `.way` file. A damaged line gives an address that no
+    /// rules allow.
     private static func way(of file: String, in folder: Folder) throws(SystemFailure) -> [RequestStop]? {
         do throws(SystemFailure) {
             let text = String(decoding: try folder.contents(of: file + ".way", maxBytes: 64 << 10), as: UTF8.self)

@@ -39,7 +39,7 @@ final class OriginalsSource: PhotoSource {
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
         let url = photo.record.url
-        // What is no URL has no file; and where files may be read is for each worker to say.
+        // A text that is no URL has no file here. For `file:` URLs the folders of this worker decide.
         guard let folder = photo.context.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
             return other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
         }

@@ -1,3 +1,4 @@
+import DarkroomFiles
 import Foundation
 
 /// Where file systems are mounted, without a question to any of them: one whose server is gone does not answer.
@@ -15,7 +16,7 @@ enum MountPoint {
             let fields = line.split(separator: " ")
             guard fields.count > 4 else { continue }
             let point = unescaped(fields[4])
-            if point.utf8.count > longest.utf8.count, path == point || path.hasPrefix(point + "/") { longest = point }
+            if point.utf8.count > longest.utf8.count, Folder.part(of: path, below: point) != nil { longest = point }
         }
         return longest
     }

@@ -12,7 +12,7 @@ struct OutputPlace: Hashable, Sendable {
     /// What must be seen in it, relative to it, before anything is written there: the mount point of a share that is not
     /// mounted stays empty. Nil when the folder itself is all there is to see.
     let sign: String?
-    /// Who must have the folder for a file to be put in place; nil when that does not matter.
+    /// The holder that must have the folder when a file gets its final name; nil if any batch may have it.
     let holder: FolderHolder?
 
     init(folder: String, trusted: String? = nil, sign: String?, holder: FolderHolder? = nil) {

@@ -114,7 +114,7 @@ enum OutputWriter {
 }
 
 extension OutputPlace {
-    /// What keeps everything from being written here, and what to do; nil for the failure of a call of another kind.
+    /// Why no file can be written here, and what to do; nil if the failure concerns one file only.
     func detail(of failure: SystemFailure) -> String? {
         switch failure.attempted {
         case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(signPath): \(failure.text)"

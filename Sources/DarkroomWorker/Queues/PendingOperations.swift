@@ -6,7 +6,7 @@ import Foundation
 ///
 /// What begins next is the ledger's to decide: the download queue is given what can run at once, and starts all of it; what finds
 /// its host busy waits in the transfer engine, and others begin in its place. The filtration queue is given twice as much as runs
-/// at once. So what waits can be taken back, and whoever is more urgent overtakes.
+/// at once. So waiting photos can be taken back, and urgent photos overtake them.
 final class PendingOperations: Sendable {
     /// By run and not by photo: the same photo may begin anew, for an operation under a newer fence, while its old run ends.
     private struct InProgress {
