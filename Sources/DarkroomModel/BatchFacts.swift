@@ -74,7 +74,11 @@ public struct BatchFacts: Sendable, Equatable {
     public private(set) var damage: [String] = []
 
     /// The facts of a batch's hash and of its `reasons`; nil when the hash has no state: the batch is gone.
-    /// - Parameter damage: what was found to be wrong before.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - fields: the fields of its hash.
+    ///   - reasons: the photos that failed, by the letter of their reason.
+    ///   - found: the damage that was found before, one phrase each.
     public init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)

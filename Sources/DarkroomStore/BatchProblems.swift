@@ -16,7 +16,7 @@ public struct BatchProblems: Sendable {
     ///   - cluster: what holds for all of them.
     ///   - now: in ms of the Redis clock.
     ///   - known: the batches that others may wait for; those that are missing count as going on.
-    ///   - damaged: what is wrong with batches beside ``BatchFacts/damage``.
+    ///   - damaged: what is wrong with batches beside `BatchFacts.damage`.
     public init(
         workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:]

@@ -92,7 +92,7 @@ extension BatchStore {
         return facts
     }
 
-    /// When each of these batches took its output folder last, see ``BatchFacts/outputTaken``; those that are gone are left out.
+    /// When each of these batches took its output folder last, see `BatchFacts.outputTaken`; those that are gone are left out.
     public func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") }, ofAnotherType: .null)
