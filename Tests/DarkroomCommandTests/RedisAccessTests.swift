@@ -35,7 +35,10 @@ import Testing
     @Test(arguments: [
         (["--redis-password-file", "/no/such"], "--redis-password-file /no/such: no such file"),
         (["--redis-password-file", "/etc"], "--redis-password-file /etc: not a file that can be read"),
-        (["--redis-password-file", "/dev/null"], "--redis-password-file /dev/null: the file is empty"),
+        (
+            ["--redis-password-file", "/dev/null"],
+            "--redis-password-file /dev/null: not a regular file that can be read"
+        ),
         (["--redis-ca", "/etc/passwd"], "--redis-ca: only for rediss://, and the address is redis://127.0.0.1:6379"),
         (["--redis", "rediss://h", "--redis-ca", "/no/such"], "--redis-ca /no/such: no such file"),
         (

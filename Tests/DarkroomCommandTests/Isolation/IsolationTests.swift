@@ -135,10 +135,11 @@ struct IsolationTests {
         let id = try submit(["spin"], to: queue)
         let worker = try HostileWorkerProcess(queue, isolated: true)
         defer { worker.process.stop() }
-        let helper = try #require(HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first)
         let deadline = ContinuousClock.now + .seconds(20)
         var limits = ""
+        // Where there are no namespaces, the first process that is tried ends at once.
         while !limits.contains(#/Max cpu time +\d/#), .now < deadline {
+            let helper = HostileWorkerProcess.waitForChildren(of: worker.process.identifier).first ?? 0
             limits = (try? String(contentsOfFile: "/proc/\(helper)/limits", encoding: .utf8)) ?? ""
         }
         #expect(limits.contains(#/Max address space +\d+ +\d+ +bytes/#), "\(limits)")
