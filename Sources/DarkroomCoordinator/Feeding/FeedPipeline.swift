@@ -83,8 +83,7 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         while true {
             switch window.next(packed: packed, isUrgent: true) {
             case .send(let numbers): send(numbers)
-            // After an outage, Redis answers with the number of the operation that it expects.
-            case .pause where !hasResumed, .ask where !hasResumed:
+            case .pause where !hasResumed:
                 window.resume()
                 hasResumed = true
             default: return

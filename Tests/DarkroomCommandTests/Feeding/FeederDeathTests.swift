@@ -189,23 +189,4 @@ import Testing
         #expect(outcome.status == 0, "\(outcome)")
         try check(wait(forOperations: 401), photos: 20_001)
     }
-
-    /// Whole operations that came while Redis was away are fed when it is back, and not only with the next photo.
-    @Test func whatAPausingListGaveIsFedAfterAnOutage() throws {
-        defer { redis.stop() }
-        var submit: PipedSubmit? = try PipedSubmit(self)
-        let program = try #require(submit).program
-        try submit?.write(names(0..<100))
-        try wait(forOperations: 2)
-        _ = try queue.store.connection.call(RedisCommand("SAVE"))
-        redis.terminate()
-        try submit?.write(names(100..<200))
-        #expect(!program.ends(within: .seconds(1)))
-        try redis.restart()
-        try wait(forOperations: 4)
-        submit = nil  // the end of the list
-        let outcome = try program.outcome()
-        #expect(outcome.status == 0, "\(outcome)")
-        try check(wait(forOperations: 4), photos: 200)
-    }
 }

@@ -84,7 +84,7 @@ import Testing
         #expect(try redis.servers.dropFirst().contains { try isSuspended($0) })
 
         for replica in standing { kill(replica, SIGSTOP) }
-        for arguments in [["suspend", "--all"], ["forget", id, "--force"]] {
+        for arguments in [["resume", "--all"], ["forget", id, "--force"]] {
             let lacking = try start(arguments).outcome()
             #expect(lacking.status == 0, "\(lacking)")
             #expect(lacking.standardError.contains("warning: 1 replica should have this change, but Redis has "))

@@ -97,9 +97,10 @@ extension TortureCluster {
     /// The lines of all workers that have these words.
     func logged(_ words: String) -> [Substring] {
         workers.flatMap { worker in
-            // Each says once as which user it runs, where that is root, and where it may write.
+            // Each says once that it runs as root, may write everywhere, and cannot confine helpers, where that is so.
             worker.logged.split(separator: "\n").filter { line in
-                line.contains(words) && !["runs as root", "outputs may lie"].contains { line.contains($0) }
+                line.contains(words)
+                    && !["runs as root", "outputs may lie", "does not confine"].contains { line.contains($0) }
             }
         }
     }
