@@ -108,7 +108,7 @@ import Testing
         #expect(!bare.contains(Self.model) && !bare.contains(profile) && !bare.contains(Array("by darkroom".utf8)))
     }
 
-    /// What survives into each format with libvips 8.14: EXIF, XMP, profile.
+    /// What survives into each format: EXIF, XMP, profile. JPEG XL has the first two from libvips 8.15 on.
     @Test(arguments: [
         (ImageFormat.jpeg, [true, true, true]), (.png, [true, true, true]), (.webp, [true, true, true]),
         (.avif, [true, true, true]), (.heic, [true, true, true]), (.jxl, [false, false, true]),
@@ -122,7 +122,8 @@ import Testing
         // JPEG XL writes sRGB as a number, so not the same profile comes back, but one.
         let profile = format == .jxl ? Array("ICC_PROFILE".utf8) : try Self.profile()
         let found = [Self.model, Array("kept by darkroom".utf8), profile].map { again.contains($0) }
-        #expect(found == kept)
+        let isOld = Imaging.vipsVersion.hasPrefix("8.14.")
+        #expect(found == (format == .jxl && !isOld ? [true, true, true] : kept))
         let bare = try develop(
             develop(file, DevelopOptions(format: format, strip: true)).bytes, DevelopOptions(format: .jpeg))
         #expect(!bare.bytes.contains(Self.model) && !bare.bytes.contains(Array("kept by darkroom".utf8)))
