@@ -13,7 +13,7 @@ public protocol ExpressibleByArgument: Sendable {
     /// All values there are, if they can be listed.
     static var allArgumentTexts: [String] { get }
 
-    /// Synonyms in lower case, each with the word of ``allArgumentTexts`` that it stands for.
+    /// Accepted synonyms: the synonym, in lower case, and the value of ``allArgumentTexts`` that it means.
     static var otherArgumentTexts: [String: String] { get }
 }
 

@@ -329,7 +329,7 @@ extension BatchStore {
             // One of a batch with no valid id is nobody's.
             if let webhook = DueWebhook(member: member, score: score, url: url) { webhooks.append(webhook) }
         }
-        // What has no valid id, or numbers that nobody counts to, is nobody's.
+        // Members with an invalid batch id or with numbers out of bounds are skipped: Darkroom did not write them.
         let left = try reply.array(7)
         var leftover: HeldOperation?
         if left.count == 3, let batch = left[0].batch, let number = left[1].operation, let fence = left[2].number {

@@ -45,6 +45,7 @@ struct AddressPolicy: Sendable {
         "2001:db8::/32",  // documentation
         "3fff::/20",  // documentation
     ].map { text in
+        // The texts are the constants above: an invalid one is an error of this file, which every test meets.
         do throws(InvalidNetworkRange) { return try NetworkRange(parsing: text) } catch { fatalError("\(error)") }
     }
 

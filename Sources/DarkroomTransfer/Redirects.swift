@@ -19,6 +19,7 @@ struct Redirects {
         /// Whether a header goes with it.
         func takes(_ header: RequestHeader) -> Bool {
             guard let hosts = header.hosts else { return header.isForEverybody || isAtHome }
+            // A URL that cannot be parsed gets no header of a host.
             guard hosts.matches(host), !isExposed, let origin = try? ParsedURL(url).origin else { return false }
             return header.goes(to: origin)
         }

@@ -39,7 +39,7 @@ struct PhotoFile {
         let replaced = try check()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
         let temporary = "\(folder)/.darkroom-\(UUID().uuidString)"
-        // Until it has the mode of the file that it replaces, nobody else may read it.
+        // Other users must not read the temporary file before it has the mode of the file that it replaces.
         let mode: mode_t = replaced == nil ? 0o666 : 0o600
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }

@@ -29,15 +29,21 @@ public struct OutputFolder: Sendable {
     /// Makes the folder, and those above it, where they are missing.
     public func create() throws(CoordinatorError) { try folder.create() }
 
-    /// True when a batch has no manifest here, or an empty one: none of its photos was written.
+    /// True when a batch has no manifest here, or an empty one: none of its photos was written. A manifest that cannot be read
+    /// counts as one with photos.
     public func isUntouched(by batch: BatchID) -> Bool {
-        let names = try? Folder(trusted: path).folder(ManifestPath.folder(batch)).names()
-        return names?.allSatisfy { $0 == ManifestPath.origin } ?? true
+        do throws(SystemFailure) {
+            let names = try Folder(trusted: path).folder(ManifestPath.folder(batch)).names()
+            return names.allSatisfy { $0 == ManifestPath.origin }
+        } catch {
+            return error.error == ENOENT || error.error == ENOTDIR
+        }
     }
 
     /// Which Redis a batch was submitted to, see `BatchStore.identify()`; nil when its manifest does not say so.
     func origin(of batch: BatchID) -> Int? {
         let path = ManifestPath.folder(batch) + "/" + ManifestPath.origin
+        // A file that cannot be read names no Redis, so the folder counts as that of another Redis and is not taken.
         guard let text = try? Folder(trusted: self.path).contents(of: path, maxBytes: 100) else { return nil }
         return Int(String(decoding: text, as: UTF8.self).prefix { $0 != "\n" })
     }
@@ -63,7 +69,7 @@ public struct OutputFolder: Sendable {
     ///   - batch: the batch that may have one; nil for none.
     ///   - origin: which Redis is asked, see `BatchStore.identify()`; nil for none.
     ///   - isGone: whether that Redis does not know a batch. A manifest of a batch that was submitted there, that is empty, and for
-    ///     which no worker took the folder, is left of a submission that was killed, and in nobody's way.
+    ///     which no worker took the folder, remains of a submission that was killed. It does not keep other batches out.
     public func checkFree(
         for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {

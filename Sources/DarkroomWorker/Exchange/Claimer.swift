@@ -161,7 +161,8 @@ final class Claimer: Sendable {
                 // The heart finds out when Redis is back, and renews first.
                 core.redisFailed(error)
                 if error.code == .unexpectedReply {
-                    // The same number would get the same answer. What was handed out comes back when its lease expires.
+                    // Redis answers a repeated claim number with the same reply. The operations of this reply are queued again
+                    // when their leases expire.
                     core.claimSignal.wait(timeout: .seconds(1))
                     return nil
                 }
@@ -353,6 +354,7 @@ final class Claimer: Sendable {
     /// Which of these batches have taken their output folder again since they took it as `taken` says. At most 100 are looked for.
     private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
         let batches = taken.keys.shuffled().prefix(100)
+        // If Redis cannot be asked, the refusals stand until the next look.
         guard !batches.isEmpty, let now = try? core.store.outputsTaken(by: Array(batches)) else { return [] }
         return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
     }

@@ -63,6 +63,7 @@ final class OutputWatcher: Sendable {
 
     /// Takes the folder for its batch again if `retry --overwrite` has given it back to the batch.
     private func retake(_ place: OutputPlace) {
+        // If Redis or the folder cannot be read, the next look tries again.
         guard let holder = place.holder, let batch = BatchID(holder.owner),
             let taken = try? core.store.outputsTaken(by: [batch])[batch], taken > holder.number,
             let root = try? place.open()

@@ -77,6 +77,7 @@ struct HelperService {
     /// Develops what it is asked to until its worker is gone.
     func run() -> Never {
         let greeting = confine()
+        // The channel fails only when the worker is gone. Then nobody is left to report an error to.
         let isGreeted = (try? channel.send(greeting, Self.nothing)) != nil
         // The helper ends when its worker is gone or sends an invalid message, and if a layer that the kernel has is not in
         // place.

@@ -104,7 +104,7 @@ import Testing
         let taken = try #require(try darkroom.store.facts(of: id)).outputTaken
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
         #expect(try context.openFolder() != nil)
-        // Who puts a file in place waits for this lock, as for a server that is gone.
+        // The worker waits for this lock before it renames a file, as it would wait for a file server that does not answer.
         let holder = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR)
         #expect(flock(holder, LOCK_EX) == 0)
         let worker = try darkroom.worker {
