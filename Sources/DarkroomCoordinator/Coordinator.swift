@@ -126,7 +126,7 @@ public final class Coordinator: Sendable {
         let reply = try control.retrying {
             try store.perform(
                 store.submit(
-                    id, options, overwrite: overwrite, above: OutputFolder(path: options.output).holder?.taken ?? 0,
+                    id, options, overwrite: overwrite, above: OutputFolder(path: options.output).lastTaken,
                     after: before))
         }
         switch reply {

@@ -77,10 +77,14 @@ public struct FolderHolder: Sendable, Hashable {
             return try body()  // nobody has ever taken it
         }
         defer { close(file) }
-        try Self.lock(file, LOCK_SH, .seconds(10))
-        let found = try Self.content(of: file)?.holder
-        guard found == nil || found?.owner == owner else {
-            throw SystemFailure(takenBy: found?.owner ?? "")
+        while true {
+            try Self.lock(file, LOCK_SH, .seconds(10))
+            guard let found = try Self.content(of: file) else { break }
+            guard found.holder.owner == owner else { throw SystemFailure(takenBy: found.holder.owner) }
+            guard found.isTaking else { break }
+            // Renames of the holder before may still follow.
+            flock(file, LOCK_UN)
+            if let other = try take(path, in: folder) { throw SystemFailure(takenBy: other.owner) }
         }
         try body()
     }
@@ -169,6 +173,9 @@ public struct FolderHolder: Sendable, Hashable {
                 }
                 usleep(2000)  // no signal tells of a lock that is free within a time
             case EOPNOTSUPP, ENOSYS, EINVAL: return  // there are no locks here
+            case ENOLCK:
+                throw SystemFailure(
+                    "hold", ENOLCK, "no locks are to be had: start rpc.statd, or mount the share with -o nolock")
             default: throw SystemFailure("hold", errno)
             }
         }

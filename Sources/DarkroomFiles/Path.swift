@@ -1,7 +1,9 @@
+import Glibc
+
 /// The text of a path, read as the system reads it: by bytes.
 ///
 /// A slash and a combining character that follows it are one `Character`. `split` and `hasPrefix` do not treat it as "/", but
-/// the system does. All code that splits or checks a path must use these functions.
+/// the system does. All code that splits or checks a path that a stranger may have written must use these functions.
 public enum Path {
     /// The components that are neither empty nor `.`; none holds a slash.
     public static func components(of path: String) -> [String] {
@@ -31,6 +33,13 @@ public enum Path {
     /// The path of `name` in a folder; "" is the folder that the path is relative to.
     public static func joined(_ folder: String, _ name: String) -> String {
         folder.isEmpty ? name : folder.utf8.last == slash ? folder + name : folder + "/" + name
+    }
+
+    /// The absolute path without links, by realpath(3); nil if there is no such file, and `errno` says why. Blocks.
+    public static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
     }
 
     static let slash = UInt8(ascii: "/")

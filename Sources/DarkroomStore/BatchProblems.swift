@@ -158,9 +158,8 @@ public struct BatchProblems: Sendable {
     private static func code(ofRefusal reason: String) -> BatchProblem.Code {
         if reason.contains("has taken the folder") { return .folderTaken }
         if reason.contains(" --") { return .optionMissing }
-        if reason.contains("is not seen here") || reason.contains("is missing") || reason.contains("is gone") {
-            return .folderMissing
-        }
+        let missing = ["is not seen here", "is missing", "is gone", "does not answer"]
+        if missing.contains(where: reason.contains) { return .folderMissing }
         if reason.contains("No space left") || reason.contains("quota") { return .diskFull }
         return .refused
     }

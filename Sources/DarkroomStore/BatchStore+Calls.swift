@@ -24,8 +24,8 @@ extension BatchStore {
         after others: [BatchID] = []
     ) -> ScriptCall<SubmitReply> {
         var arguments = [
-            [UInt8](id.description), [UInt8](options.output), overwrite ? [UInt8](seen) : [], [UInt8](options.name),
-            [UInt8](others.count),
+            [UInt8](id.description), [UInt8](options.output), [UInt8](seen), [UInt8](overwrite ? 1 : 0),
+            [UInt8](options.name), [UInt8](others.count),
         ]
         arguments += others.map { [UInt8]($0.description) }
         for (field, value) in options.fields { arguments += [[UInt8](field), [UInt8](value)] }

@@ -130,7 +130,7 @@ extension BatchStore {
         for (position, type) in types.enumerated() {
             let (id, key) = (ids[position / wanted.count], wanted[position % wanted.count])
             guard let found = type.string, found != key.type, found != "none" else { continue }
-            damage[id, default: []].append("its \(key.name) have another type")
+            damage[id, default: []].append("the key :\(key.name) is not a \(key.type)")
         }
         return damage
     }
@@ -271,7 +271,8 @@ extension BatchStore {
         let due = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
             list[at].string.flatMap { DueWebhook(member: $0, score: list[at + 1].number ?? 0, url: "") }
         }
-        let urls = try read(due.map { RedisCommand("HGET", keys.batch($0.batch), "webhook") })
+        let urls = try read(
+            due.map { RedisCommand("HGET", keys.batch($0.batch), "webhook") }, ofAnotherType: .null)
         return zip(due, urls).compactMap { DueWebhook(member: $0.member, score: $0.score, url: $1.string ?? "") }
     }
 

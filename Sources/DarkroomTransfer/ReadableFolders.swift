@@ -16,8 +16,8 @@ struct ReadableFolders: Sendable {
             detail: folders.isEmpty
                 ? "file: URLs are not read; allow their folder to read them"
                 : "\(path) lies outside the folders that may be read")
-        let realFolders = folders.compactMap(Self.realPath)
-        guard let real = Self.realPath(path) else {
+        let realFolders = folders.compactMap(Path.real)
+        guard let real = Path.real(path) else {
             // What cannot be resolved is judged by its text, so that nothing is told about what exists elsewhere.
             let missing = errno
             guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
@@ -65,12 +65,6 @@ struct ReadableFolders: Sendable {
             throw Refusal(code: .truncated, detail: "\(path) became shorter while it was read")
         }
         return bytes
-    }
-
-    private static func realPath(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
     }
 
     private static func isBelow(_ folder: String, _ path: String) -> Bool {

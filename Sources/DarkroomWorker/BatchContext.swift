@@ -24,10 +24,13 @@ final class BatchContext: Sendable {
     }
 
     /// The context of a batch.
+    /// - Parameters:
+    ///   - taken: when the batch took its output folder, see ``BatchFacts/outputTaken``.
+    ///   - looking: is told each folder before it is looked at, which takes as long as its file system takes to answer.
     /// - Throws: ``Refusal`` when this worker cannot do the batch.
-    /// - Parameter taken: when the batch took its output folder, see ``BatchFacts/outputTaken``.
     init(
-        _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0
+        _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0,
+        looking: (_ folder: String) -> Void = { _ in }
     ) throws(Refusal) {
         self.id = id
         self.options = options
@@ -72,9 +75,18 @@ final class BatchContext: Sendable {
                 maxBytes: configuration.transfer.maxBytes)
         // Only a folder that this worker was given may be made here: a machine without the share must write nothing.
         let makes = options.remoteOutput && !folders.isEmpty
-        if let place { try Self.check(place, "output folder", makes: makes) }
-        if let place = originals?.place { try Self.check(place, "folder of originals", makes: makes) }
-        if !options.photosFolder.isEmpty { try Self.checkPhotos(options.photosFolder, configuration) }
+        if let place {
+            looking(place.folder)
+            try Self.check(place, "output folder", makes: makes)
+        }
+        if let place = originals?.place {
+            looking(place.folder)
+            try Self.check(place, "folder of originals", makes: makes)
+        }
+        if !options.photosFolder.isEmpty {
+            looking(options.photosFolder)
+            try Self.checkPhotos(options.photosFolder, configuration)
+        }
     }
 
     /// An operation of one's own, as it was registered.
@@ -177,7 +189,7 @@ final class BatchContext: Sendable {
     /// Throws ``Refusal`` when this worker may not read below a folder of photos, or does not see it.
     private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
         let folders = configuration.transfer.fileFolders
-        let isRead = (folders + folders.compactMap(realPath)).contains { Folder.part(of: path, below: $0) != nil }
+        let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }
         guard isRead, !Path.climbs(path) else {
             throw Refusal(reason: "its photos lie in \(path), which is not below a folder of --files-under")
         }
@@ -185,12 +197,6 @@ final class BatchContext: Sendable {
             throw Refusal(
                 reason: "the folder of its photos is not seen here: \(path): \(String(cString: strerror(errno)))")
         }
-    }
-
-    private static func realPath(_ path: String) -> String? {
-        guard let real = realpath(path, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
     }
 
     /// Throws ``Refusal`` when a folder is not seen here.

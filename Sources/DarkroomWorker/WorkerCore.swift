@@ -45,7 +45,6 @@ final class WorkerCore: Sendable {
     private let limits = Locked(())
     /// Removes leftovers: a folder that does not answer must hold up nothing else.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
-    private let isCleaning = Locked(false)
 
     init(
         id: String, store: BatchStore, configuration: WorkerConfiguration, logger: Logger,
@@ -153,18 +152,12 @@ final class WorkerCore: Sendable {
         reportSignal.raise()
     }
 
-    /// Removes what a worker that died may have left of a cancelled batch; never blocks. While that takes long, others are asked.
+    /// Removes what a worker that died may have left of a cancelled batch, in turn; never blocks.
     func clean(_ left: HeldOperation) {
-        let isBusy = isCleaning.withLock { isCleaning in
-            defer { isCleaning = true }
-            return isCleaning
-        }
-        guard !isBusy else { return }
         cleaner.perform { [self] in
-            if let batch = try? store.facts(of: left.batch), batch.damage.isEmpty {
-                Leftovers.remove(ofCancelled: left, batch, configuration)
-            }
-            isCleaning.withLock { $0 = false }
+            // If Redis cannot be asked, another worker removes it: several are asked.
+            guard let batch = try? store.facts(of: left.batch), batch.damage.isEmpty else { return }
+            Leftovers.remove(ofCancelled: left, batch, configuration)
         }
     }
 

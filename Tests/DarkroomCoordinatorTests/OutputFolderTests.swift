@@ -96,6 +96,30 @@ import Testing
         }
     }
 
+    @Test func theNumberOfAFolderIsFoundWithoutTheManifestOfItsHolder() throws {
+        try withFolder { folder in
+            #expect(folder.lastTaken == 0)
+            try folder.prepare(for: other, overwrite: false)
+            let opened = try Folder(trusted: folder.path)
+            _ = try FolderHolder(owner: other.description, number: 7).take(ManifestPath.holder, in: opened)
+            try FileManager.default.removeItem(atPath: folder.path + "/" + ManifestPath.folder(other))
+            #expect(folder.holder == nil && folder.lastTaken == 7)
+        }
+    }
+
+    @Test func aManifestThatCannotBeReadIsInTheWay() throws {
+        try withFolder { folder in
+            try folder.prepare(for: other, overwrite: false, origin: 5)
+            let manifest = folder.path + "/" + ManifestPath.folder(other)
+            // Links are not followed.
+            try FileManager.default.moveItem(atPath: manifest, toPath: folder.path + "/moved")
+            try FileManager.default.createSymbolicLink(atPath: manifest, withDestinationPath: folder.path + "/moved")
+            #expect(!folder.isUntouched(by: other))
+            #expect(
+                code { try folder.prepare(for: batch, overwrite: false, origin: 5) { _ in true } } == .outputTaken)
+        }
+    }
+
     @Test func removesNothingThroughALink() throws {
         let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)")
         let victim = folder.path + "-victim"

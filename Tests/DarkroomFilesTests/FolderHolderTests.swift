@@ -42,6 +42,26 @@ import Testing
         #expect(try FolderHolder.read("holder", in: folder) == again)
     }
 
+    /// Another process of the taking batch finds the name of its batch, and may not write before the files of others are in place.
+    @Test func nobodyOfTheTakingBatchIsAheadOfWhoPutsAFileInPlace() throws {
+        #expect(try first.take("holder", in: folder) == nil)
+        let order = Locked<[String]>([])
+        let written = DispatchSemaphore(value: 0)
+        try first.whileHolding("holder", in: folder) {
+            Thread.detachNewThread { [self] in _ = try? second.take("holder", in: folder) }
+            let deadline = ContinuousClock.now + .seconds(20)
+            while (try? FolderHolder.read("holder", in: folder)) != second, .now < deadline { usleep(1000) }
+            Thread.detachNewThread { [self] in
+                try? second.whileHolding("holder", in: folder) { order.withLock { $0.append("second") } }
+                written.signal()
+            }
+            #expect(written.wait(timeout: .now() + 0.2) == .timedOut)
+            order.withLock { $0.append("first") }
+        }
+        written.wait()
+        #expect(order.withLock { $0 } == ["first", "second"])
+    }
+
     @Test func takerWaitsForWhoPutsAFileInPlace() throws {
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])

@@ -72,6 +72,7 @@ import Testing
         #expect(try code(nil) == .noWorker)
         #expect(try code("\(Self.first): its output /a is not below a folder of --outputs-under") == .optionMissing)
         #expect(try code("\(Self.first): its output folder is not seen here: /a is missing") == .folderMissing)
+        #expect(try code("\(Self.first): the file system at /a does not answer") == .folderMissing)
         #expect(try code("\(Self.first): /a: No space left on device; make room") == .diskFull)
         #expect(try code("\(Self.first): /a: batch \(Self.second) has taken the folder") == .folderTaken)
         #expect(try code("\(Self.first): no such filter") == .refused)

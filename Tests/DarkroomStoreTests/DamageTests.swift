@@ -128,6 +128,7 @@ import Testing
         for place in ["expiring", "releases", "webhooks"] {
             try test.command("ZADD", test.store.keys.prefix + place, "0", place == "webhooks" ? "damaged 1" : "damaged")
         }
+        _ = try test.store.dueWebhooks(atMost: 10)
         let sound = try test.submit("sound", operations: 2)
         #expect(try test.store.facts(of: [damaged, sound]).map(\.id).contains(sound))
         if let facts = try test.store.facts(of: damaged) {
@@ -150,7 +151,7 @@ import Testing
         let changes =
             [
                 ["HDEL", ":operations", "1"], ["HSET", ":deaths", "1", "9223372036854775807"],
-                ["HSET", ":deaths", "1", "-5"],
+                ["HSET", ":deaths", "1", "-5"], ["HSET", ":deaths", "1", "x"],
             ]
             + numbers.map { ["ZADD", ":queue", "0", $0] }
         for change in changes {
@@ -169,12 +170,14 @@ import Testing
     }
 
     /// Whatever somebody writes to the counters of the whole cluster.
-    @Test(arguments: ["claims", "version", "turn", "attended", "aged", "seen", "dependencies", "taken"])
-    func aDamagedCounterIsPutRight(_ field: String) throws {
+    @Test(arguments: [
+        "claims", "version", "turn", "attended", "aged", "seen", "dependencies", "taken", "hinted.normal",
+    ]) func aDamagedCounterIsPutRight(_ field: String) throws {
         for value in Self.values + ["9007199254740993", "100000000000000000000"] {
             let test = try TestStore()
             let id = try test.submit("batch", operations: 2) { $0.output = "/photos" }
             try test.command("HSET", test.store.keys.control, field, value)
+            if field == "hinted.normal" { try test.command("HSET", test.store.keys.control, "offered.normal", value) }
             for number in 1...2 {
                 let claimed = try test.claim(operations: 1)
                 #expect(claimed.map(\.held.number) == [number], "\(field) is \(value)")
@@ -189,6 +192,35 @@ import Testing
             try test.heartbeat("worker")
             _ = try test.state()
         }
+    }
+
+    @Test(arguments: ["x", "-5", "nan", "1e300", "2.5", "99999999999999999999"])
+    func aDamagedNumberOfDeathsCostsNoCount(_ deaths: String) throws {
+        let test = try TestStore()
+        let id = try test.submit("batch", operations: 1)
+        let key = test.store.keys.batch(id) + ":deaths"
+        try test.report(test.claim()[0].held, "F..")
+        try test.command("HSET", key, "1", deaths)
+        try test.pass(seconds: 100)
+        for _ in 1...2 { try test.heartbeat() }
+        let again = try test.claim()
+        #expect(again.map(\.held.number) == [1])
+        try test.command("HSET", key, "1", deaths)
+        try test.report(again[0].held, "FF.")
+        try test.report(again[0].held, "FFF")
+        let facts = try #require(try test.store.facts(of: id))
+        #expect(facts.state == .finished && facts.counts.filtered == 3)
+    }
+
+    @Test func aBatchOfAnotherTypeLeavesItsFolderWhenItIsForgotten() throws {
+        let test = try TestStore()
+        let damaged = try test.submit("damaged", operations: 1) { $0.output = "/photos" }
+        try test.command("UNLINK", test.store.keys.batch(damaged))
+        try test.command("SET", test.store.keys.batch(damaged), "x")
+        while try test.store.perform(test.store.forget(damaged, unfinished: true)) == .more {}
+        var options = BatchOptions()
+        options.output = "/photos"
+        #expect(try test.store.perform(test.store.submit("next", options)).isSubmitted)
     }
 
     @Test func aTextThatIsTooLongIsDamage() throws {

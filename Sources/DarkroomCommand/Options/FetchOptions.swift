@@ -18,7 +18,7 @@ struct FetchOptions: ParsableArguments {
     @Option(
         help: """
             A header of requests, as "Accept: image/*"; with HOST= before it of those to HOST or *.DOMAIN only, over https at port \
-            443. HOST:PORT= is for another port, http://HOST= also for http.
+            443. HOST:PORT= is for another port, http://HOST= also for http, which localhost and private addresses need not name.
             """, valueName: "[host=]line")
     var header: [String]
     @Option(

@@ -69,10 +69,11 @@ struct QueueOptions: ParsableArguments {
         guard (1...1000).contains(operationSize) else {
             throw ValidationError("--operation-size \(operationSize): from 1 to 1000")
         }
-        guard lease >= .seconds(6) else {
+        let leases = BatchOptions.leaseMilliseconds
+        guard lease >= .milliseconds(leases.lowerBound) else {
             throw ValidationError("--lease \(lease.argumentText): at least 6s, so that two heartbeats may get lost")
         }
-        guard lease <= .seconds(86_400) else {
+        guard lease <= .milliseconds(leases.upperBound) else {
             throw ValidationError(
                 "--lease \(lease.argumentText): at most 24h, since the photos of a worker that died wait so long")
         }

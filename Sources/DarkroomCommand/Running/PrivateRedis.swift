@@ -17,9 +17,8 @@ final class PrivateRedis {
     /// the files of an output folder may come from an archive or a share. A server that does not have a command refuses to load
     /// a file that contains the command, and refuses the command in scripts.
     private static let disabledCommands = [
-        "ACL", "CLUSTER", "CONFIG", "DEBUG", "FAILOVER", "MIGRATE", "MODULE", "MONITOR", "PSYNC", "REPLICAOF",
-        "RESTORE",
-        "SHUTDOWN", "SLAVEOF", "SYNC",
+        "ACL", "CLUSTER", "CONFIG", "DEBUG", "FAILOVER", "FCALL", "FCALL_RO", "FUNCTION", "MIGRATE", "MODULE",
+        "MONITOR", "PSYNC", "REPLICAOF", "RESTORE", "SHUTDOWN", "SLAVEOF", "SYNC",
     ]
 
     /// The persistence of the server, and its protection against data that another program has written.

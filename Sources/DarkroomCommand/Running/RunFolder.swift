@@ -78,7 +78,7 @@ final class RunFolder {
     static func noted(in state: Folder) throws -> RunState? {
         guard try state.status(of: identityName) != nil else { return nil }
         let text = try state.contents(of: identityName, maxBytes: 1 << 20)
-        return try JSONDecoder().decode(RunState.self, from: Data(text))
+        return try UntrustedJSON().decode(RunState.self, from: text)
     }
 
     /// Notes what is begun here.

@@ -129,7 +129,7 @@ struct WatchReader {
 
     private func failure(_ index: Int, _ reason: FailureReason?, _ json: String) -> WatchSnapshot.Failure {
         // What another version wrote may look otherwise; the photo is shown all the same.
-        let text = try? JSONDecoder().decode(FailureText.self, from: Data(json.utf8))
+        let text = try? UntrustedJSON().decode(FailureText.self, from: json.utf8)
         return WatchSnapshot.Failure(
             index: index, name: text?.name ?? "", reason: reason?.word ?? text?.reason ?? FailureReason.other.word,
             detail: text?.detail ?? "")

@@ -26,7 +26,8 @@ extension BatchControl {
         var next: Int? = 1
         let deadline = ContinuousClock.now + .seconds(30)
         while let first = next {
-            switch try store.perform(store.retry(id, from: first, reasons: reasons, overwrite: overwrite, above: seen))
+            switch try store.perform(
+                store.retry(id, from: first, reasons: reasons, overwrite: overwrite && first == 1, above: seen))
             {
             case .retried(let photos, let notKept, let following):
                 sum.photos += photos
@@ -53,13 +54,13 @@ extension BatchControl {
         return sum
     }
 
-    /// The number of the holder that the output folder names, where it is seen here, else 0.
+    /// The number with which the output folder was taken last, see ``OutputFolder``; 0 where the folder is not seen here.
     /// - Throws: unless `overwrite`, when another batch has taken the folder, which Redis need not know any more.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
         guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }
         let folder = OutputFolder(path: batch.options.output)
         if !overwrite, let other = folder.taker(since: batch) { throw Self.outputTaken(id, by: other) }
-        return folder.holder?.taken ?? 0
+        return folder.lastTaken
     }
 
     private static func outputTaken(_ id: BatchID, by other: BatchID) -> ControlError {

@@ -98,6 +98,18 @@ final class FeedControl: @unchecked Sendable {
         }
     }
 
+    /// Does `body` once; nil if it fails.
+    func attempt<Result>(_ body: () throws -> Result) -> Result? {
+        do {
+            let result = try body()
+            answered()
+            return result
+        } catch {
+            if case .passing = RedisFailure(error) { noteReachable(error) }
+            return nil
+        }
+    }
+
     private func noteReachable(_ error: (any Error)?) {
         let isNews = locked {
             defer { isUnreachable = error != nil }

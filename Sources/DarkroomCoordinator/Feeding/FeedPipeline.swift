@@ -72,20 +72,25 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         try drive(isUrgent: true) { kept.isEmpty }
     }
 
-    /// Sends operations that are held back to fill a pipeline, and one for which Redis had no memory before. Does not block:
-    /// the feeding thread goes on reading the list meanwhile.
+    /// Sends operations that are held back to fill a pipeline, one for which Redis had no memory before, and those that were
+    /// on their way when Redis was lost, once it is back. Goes no further than it can without waiting: the feeding thread goes
+    /// on reading the list meanwhile, and finds by itself what ends the feed.
     func flush() {
         lock.lock()
         defer { lock.unlock() }
         guard !kept.isEmpty else { return }
         takeArrivals()
-        var hasResumed = false
+        var mayResume = true
         while true {
             switch window.next(packed: packed, isUrgent: true) {
             case .send(let numbers): send(numbers)
-            case .pause where !hasResumed:
+            case .pause where mayResume:
                 window.resume()
-                hasResumed = true
+                mayResume = false
+            case .ask where mayResume:
+                guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
+                guard (try? stands(facts)) != nil else { return }
+                mayResume = false
             default: return
             }
         }
@@ -164,7 +169,12 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
 
     /// Asks Redis where it stands.
     private func ask() throws {
-        guard let facts = try control.retrying({ try store.facts(of: batch) }) else { throw gone }
+        try stands(control.retrying { try store.facts(of: batch) })
+    }
+
+    /// Takes where Redis stands.
+    private func stands(_ facts: BatchFacts?) throws {
+        guard let facts else { throw gone }
         guard !facts.cancelled else { throw Cancelled() }
         guard !facts.sealed else { throw ReadAgain.overtaken }
         window.redisExpects(facts.operations + 1)

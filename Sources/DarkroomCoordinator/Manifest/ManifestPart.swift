@@ -63,11 +63,11 @@ public struct ManifestPart: Sendable {
 
     private static func lines(of text: [UInt8], _ path: String, isLenient: Bool) throws(ManifestError) -> [ManifestLine]
     {
-        let decoder = JSONDecoder()
+        let decoder = UntrustedJSON()
         var lines: [ManifestLine] = []
         for (position, line) in text.split(separator: UInt8(ascii: "\n")).enumerated() {
             do {
-                lines.append(try decoder.decode(ManifestLine.self, from: Data(line)))
+                lines.append(try decoder.decode(ManifestLine.self, from: line))
             } catch {
                 guard !isLenient else { continue }
                 throw ManifestError(

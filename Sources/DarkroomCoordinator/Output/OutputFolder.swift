@@ -58,6 +58,13 @@ public struct OutputFolder: Sendable {
         return (batch, found.number)
     }
 
+    /// The number with which the folder was taken last, also by a batch whose manifest is gone; 0 if none is found. Workers
+    /// leave the folder to the largest number.
+    var lastTaken: Int {
+        guard let folder = try? Folder(trusted: path) else { return 0 }
+        return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
+    }
+
     /// The batch that has taken the folder after `batch`, read from the folder. Redis may have forgotten that batch.
     func taker(since batch: BatchFacts) -> BatchID? {
         guard let holder, holder.batch != batch.id, holder.taken >= batch.outputTaken else { return nil }

@@ -251,9 +251,7 @@ public final class PhotoListReader {
         if isWeb(location) { return nil }
         let folder =
             location == "-" ? "." : URL(fileURLWithPath: location).standardizedFileURL.deletingLastPathComponent().path
-        guard let real = realpath(folder, nil) else { return nil }
-        defer { free(real) }
-        return String(cString: real)
+        return Path.real(folder)
     }
 
     private static func again(_ file: FileBytes) throws(PhotoListError) -> any ListBytes {

@@ -92,8 +92,8 @@ struct JSONScanner {
         throw Failure(offset: start - 1, message: "a string that is not closed", isAtEnd: true)
     }
 
-    /// Takes any value.
-    mutating func skipValue(depth: Int = 0) throws(Failure) {
+    /// Takes any value; `onKey` gets every key of its objects.
+    mutating func skipValue(depth: Int = 0, onKey: (Text) -> Void = { _ in }) throws(Failure) {
         guard depth < Self.maxDepth else {
             throw Failure(offset: position, message: "more than \(Self.maxDepth) levels of nesting", isAtEnd: false)
         }
@@ -102,9 +102,12 @@ struct JSONScanner {
         case .number: skipWord()
         case .literal: try skipLiteral()
         case .object:
-            try members { (scanner, _) throws(Failure) in try scanner.skipValue(depth: depth + 1) }
+            try members { (scanner, key) throws(Failure) in
+                onKey(key)
+                try scanner.skipValue(depth: depth + 1, onKey: onKey)
+            }
         case .array:
-            try elements { (scanner) throws(Failure) in try scanner.skipValue(depth: depth + 1) }
+            try elements { (scanner) throws(Failure) in try scanner.skipValue(depth: depth + 1, onKey: onKey) }
         }
     }
 

@@ -103,7 +103,7 @@ else
                     for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
                 end
                 for _, number in ipairs(taken) do  -- members that are no operation numbers of the batch are dropped
-                    if string.find(number, '^%d+$') and tonumber(number) >= 1 and tonumber(number) <= tonumber(b[4]) then popped[#popped + 1] = number end
+                    if string.find(number, '^[1-9]%d*$') and tonumber(number) <= tonumber(b[4]) then popped[#popped + 1] = number end
                 end
                 if #popped > 0 then
                     local numbers, holders, leases = {}, {}, {}
@@ -180,7 +180,7 @@ for _, h in ipairs(handed) do
         for j = i, run do
             batch[#batch + 1] = numbers[j]
             batch[#batch + 1] = string.sub(letters, (j - i) * size + 1, (j - i + 1) * size)
-            batch[#batch + 1] = math.min(math.max(tonumber(deaths[j] or 0) or 0, 0), 1000000)
+            batch[#batch + 1] = math.min(math.max(tonumber(deaths[j]) or 0, 0), 1000000)
             batch[#batch + 1] = entries[j]
         end
         i = run + 1

@@ -11,7 +11,7 @@
 --     more: 1 when the housekeeping has more to do, so that another heartbeat at once is welcome
 --     turn: that of the rings, which grows whenever a batch enters one
 --     leftovers: batch id, operation number, fence: temporary files that a dead worker may have left under this fence or a lower one
---     are to be removed; empty when there are none. Three workers are asked, a minute apart: not each may see the folder
+--     are to be removed; empty when there are none. Nine times a worker is asked, a minute apart: not each sees the folder
 local prefix, worker = KEYS[1], ARGV[1]
 --#include fields.lua
 --#include time.lua
@@ -57,10 +57,10 @@ end
 local leftovers, left = {}, worker ~= '' and redis.call('ZRANGEBYSCORE', prefix .. 'leftovers', '-inf', now, 'LIMIT', 0, 1)[1]
 if left then
     redis.call('ZREM', prefix .. 'leftovers', left)
-    local id, operation, fence, attempt = string.match(left, '^(%S+) (%d+) (%d+) ([123])$')
+    local id, operation, fence, attempt = string.match(left, '^(%S+) (%d+) (%d+) ([1-9])$')
     if id then
         leftovers = {id, tonumber(operation), tonumber(fence)}
-        if attempt ~= '3' then
+        if attempt ~= '9' then
             redis.call('ZADD', prefix .. 'leftovers', now + 60000, id .. ' ' .. operation .. ' ' .. fence .. ' ' .. attempt + 1)
         end
     end

@@ -13,7 +13,7 @@ if #expired == 50 then more = 1 end
 for _, member in ipairs(expired) do
     redis.call('ZREM', prefix .. 'leases', member)
     local id, number = string.match(member, '^(.*)/(%d+)$')
-    local key = prefix .. 'batch:' .. id
+    local key = prefix .. 'batch:' .. (id or '')
     local b = fields(key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output')
     local from, to, sound, operation = 1, 8, nil, tonumber(number)
 --#include sound.lua

@@ -3,8 +3,8 @@
 -- Hint.swift. Expects `prefix`, `now`, `priority` and `operations`.
 do
     local said = redis.call('HMGET', prefix .. 'control', 'hinted.' .. priority, 'offered.' .. priority)
-    local since = now - tonumber(said[1] or 0)
-    if since >= 100 or since < 0 or operations >= 2 * tonumber(said[2] or 0) then
+    local since = now - (tonumber(said[1]) or 0)  -- another program may have written anything
+    if not (since >= 0 and since < 100) or operations >= 2 * (tonumber(said[2]) or 0) then
         redis.call('HSET', prefix .. 'control', 'hinted.' .. priority, now, 'offered.' .. priority, operations)
         redis.call('PUBLISH', prefix .. 'control', '{"change":"work","workers":' .. redis.call('ZCOUNT', prefix .. 'workers', now - 10000, '+inf')
             .. ',"priority":"' .. priority .. '","operations":' .. operations .. '}')

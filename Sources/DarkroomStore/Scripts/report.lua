@@ -128,7 +128,7 @@ if ended then
     changes[n + 1], changes[n + 2], changes[n + 3], changes[n + 4] = 'executing', b[7] - 1, 'operations.ended', b[5] + 1
 else
     redis.call('HSET', key .. ':executing', operation, mine .. bytes_in .. ' ' .. bytes_out .. (string.find(news, '[^%.]') and '' or ' begun'))
-    if filtered + failed + cancelled > 0 and tonumber(redis.call('HGET', key .. ':deaths', operation) or 0) > 2 then
+    if filtered + failed + cancelled > 0 and (tonumber(redis.call('HGET', key .. ':deaths', operation)) or 0) > 2 then
         redis.call('HSET', key .. ':deaths', operation, 2)
     end
 end

@@ -41,8 +41,12 @@ else
     redis.call('HSET', key, 'count.downloaded', b[3] - thrown, 'executing', b[4] - 1)
     redis.call('ZADD', key .. ':queue', operation, operation)
     if died then
-        local deaths = tonumber(redis.call('HGET', key .. ':deaths', operation) or 0)
-        if deaths < 2 or string.find(holder, ' begun$') then deaths = redis.call('HINCRBY', key .. ':deaths', operation, 1) end
+        local deaths = redis.call('HGET', key .. ':deaths', operation) or ''
+        deaths = string.find(deaths, '^%d+$') and math.min(tonumber(deaths), 1000000) or 0  -- what is no number counts as 0
+        if deaths < 2 or string.find(holder, ' begun$') then
+            deaths = deaths + 1
+            redis.call('HSET', key .. ':deaths', operation, deaths)
+        end
         redis.call('PUBLISH', prefix .. 'events', '{"event":"recovered","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. ',"deaths":' .. deaths .. '}')
     end
     if b[5] - b[6] - b[4] == 0 or b[12] == '1' then  -- the queue was empty, or some of it may be out of focus

@@ -4,7 +4,7 @@ do
     local output, taken = redis.call('HGET', key, 'output'), nil
     if output and output ~= '' then
         local holder = redis.call('HGET', prefix .. 'outputs', output)
-        if holder and holder ~= id and not insists then return {'OUTPUT', holder} end
+        if holder and holder ~= id and not insists and redis.call('EXISTS', prefix .. 'batch:' .. holder) == 1 then return {'OUTPUT', holder} end
         if holder ~= id or insists then
 --#include taking.lua
             redis.call('HSET', key, 'output.taken', taken)

@@ -1,18 +1,18 @@
 #!lua
 -- Submits a batch: its facts and counters, no photos yet.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] output folder, '' for none  [3] '' or, to take a folder that another batch has, the
---     number found in the folder (0: none)
---     [4] its name, '' for none  [5] number of batches that it waits for (100)  [6...] their ids, then field, value, ...
+-- ARGV[1] batch id  [2] output folder, '' for none  [3] the number found in the folder, 0 for none  [4] 1 to take a folder that
+--     another batch has  [5] its name, '' for none  [6] number of batches that it waits for (100)
+--     [7...] their ids, then field, value, ...
 -- {'OK', time of submission}  {'EXISTS'} submitted before  {'FORGOTTEN'} submitted and forgotten before
 -- {'OUTPUT', batch id} that batch writes to the folder
 -- {'NAME', batch id} that batch has the name and is not over  {'GONE', batch id} there is no such batch to wait for
-local prefix, id, output, name, others = KEYS[1], ARGV[1], ARGV[2], ARGV[4], tonumber(ARGV[5])
+local prefix, id, output, name, others = KEYS[1], ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])
 local key = prefix .. 'batch:' .. id
 if redis.call('ZSCORE', prefix .. 'forgotten', id) then return {'FORGOTTEN'} end
 if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
 local waits, hopeless = {}, nil
-for i = 6, 5 + others do
+for i = 7, 6 + others do
     local o = redis.call('HMGET', prefix .. 'batch:' .. ARGV[i], 'state', 'flag.cancelled', 'count.failed')
     if not o[1] then return {'GONE', ARGV[i]} end
     if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then hopeless = ARGV[i] end
@@ -26,13 +26,13 @@ if name ~= '' then
 end
 if output ~= '' then
     local other = redis.call('HGET', prefix .. 'outputs', output)
-    if other and ARGV[3] == '' then return {'OUTPUT', other} end
+    if other and ARGV[4] ~= '1' and redis.call('EXISTS', prefix .. 'batch:' .. other) == 1 then return {'OUTPUT', other} end
 end
 local clock = redis.call('TIME')
 local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-redis.call('HSET', key, unpack(ARGV, 6 + others))
+redis.call('HSET', key, unpack(ARGV, 7 + others))
 if output ~= '' then
-    local seen, taken = tonumber(ARGV[3]) or 0, nil
+    local seen, taken = tonumber(ARGV[3]), nil
 --#include taking.lua
     redis.call('HSET', key, 'output.taken', taken)
 end

@@ -12,12 +12,15 @@ final class Claimer: Sendable {
     private let workers = Locked(1)
     /// What is known of batches whose operations were claimed.
     private let contexts = Locked<[BatchID: BatchContext]>([:])
-    /// Takes up what was claimed. A thread that hangs in a call of the file system leaves the others to the claims that follow.
-    private let intake = ThreadPool("darkroom-intake", maxThreads: 16)
-    /// The mount points of file systems in which a thread hangs.
-    private let hung = Locked<Set<String>>([])
+    /// Looks at the folders of batches.
+    private let folders: FolderCalls
 
-    init(_ core: WorkerCore) { self.core = core }
+    init(_ core: WorkerCore) {
+        self.core = core
+        folders = FolderCalls(
+            patience: core.configuration.claimPatience,
+            roots: core.configuration.outputsUnder + core.configuration.transfer.fileFolders)
+    }
 
     /// The batches that this worker does not take now, and why.
     var refused: [BatchID: String] {
@@ -61,7 +64,7 @@ final class Claimer: Sendable {
     /// Runs until the worker stops.
     func run() {
         var number = 0
-        defer { intake.close() }
+        defer { folders.close() }
         while !core.withLedger({ $0.isStopping }) {
             let wants = core.heartBeats.withLock { $0 } && !core.hanging.isAll ? wants() : .nothing
             let (claim, wake) = plan.withLock { plan in
@@ -176,15 +179,6 @@ final class Claimer: Sendable {
 
     // MARK: Taking up
 
-    /// The operations of one batch that a thread takes up.
-    private final class Taking: Sendable {
-        enum State { case runs, hangs(mount: String), done }
-        let state = Locked(State.runs)
-        /// Set before the first call of the file system.
-        let options = Locked<BatchOptions?>(nil)
-        let ended = Signal()
-    }
-
     /// Takes up operations that were claimed, batch by batch. A batch whose file system does not answer is left to others until
     /// it does, and the thread that waits for the answer goes on then.
     private func takeUp(_ operations: [ClaimedOperation]) {
@@ -195,59 +189,35 @@ final class Claimer: Sendable {
             parts[parts.count - 1].operations.append((operation, call))
         }
         for (batch, part) in parts {
-            let taking = Taking()
-            intake.perform { [self] in
-                for (operation, call) in part {
-                    accept(operation, taking)
-                    core.fileCalls.end(call)
+            perform(onHang: { [self] in refuse(batch, Self.noAnswer($0), until: .answer($0)) }) { [self] call in
+                for (operation, number) in part {
+                    accept(operation, call)
+                    core.fileCalls.end(number)
                 }
-                let before = taking.state.withLock { state in
-                    defer { state = .done }
-                    return state
-                }
-                if case .hangs(let mount) = before { answers(mount) }
-                taking.ended.raise()
-            }
-            while !taking.ended.wait(timeout: core.configuration.claimPatience) {
-                // Without options it is Redis that does not answer.
-                guard let options = taking.options.withLock({ $0 }) else { continue }
-                hangs(batch, options, taking)
-                break
             }
         }
     }
 
-    /// The file system of a batch does not answer: neither this batch nor another one there is claimed until it does.
-    private func hangs(_ batch: BatchID, _ options: BatchOptions, _ taking: Taking) {
-        let mount = MountPoint.of(options.output)
-        hung.withLock { _ = $0.insert(mount) }
-        refuse(batch, Self.noAnswer(mount), until: .answer(mount))
-        let isDone = taking.state.withLock { state in
-            if case .done = state { return true }
-            state = .hangs(mount: mount)
-            return false
+    /// Runs `body`, which looks at folders, see ``FolderCalls/perform(onHang:onAnswer:_:)``.
+    @discardableResult
+    func perform(
+        onHang: (String) -> Void = { _ in }, _ body: @escaping @Sendable (FolderCalls.Call) -> Void
+    ) -> String? {
+        let onAnswer = { @Sendable [self] (mount: String) in
+            core.refusals.withLock { $0.answers(mount) }
+            expectWork(.veryHigh, workers: 1)
         }
-        if isDone { answers(mount) }
+        return folders.perform(onHang: onHang, onAnswer: onAnswer, body)
     }
 
-    private func answers(_ mount: String) {
-        hung.withLock { _ = $0.remove(mount) }
-        core.refusals.withLock { $0.answers(mount) }
-        expectWork(.veryHigh, workers: 1)
-    }
+    /// The mount point of a folder that does not answer; nil where all do as far as is known.
+    func hungMount(of paths: [String]) -> String? { folders.hungMount(of: paths) }
 
     private static func noAnswer(_ mount: String) -> String { "the file system at \(mount) does not answer" }
 
-    /// The mount point of a folder of a batch that does not answer; nil where all do as far as is known.
-    private func hungMount(of options: BatchOptions) -> String? {
-        let hung = hung.withLock { $0 }
-        guard !hung.isEmpty else { return nil }
-        let folders = [options.output, options.originals, options.photosFolder].filter { !$0.isEmpty }
-        return folders.lazy.map(MountPoint.of).first { hung.contains($0) }
-    }
-
-    private func accept(_ operation: ClaimedOperation, _ taking: Taking) {
+    private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
+        call.looks(at: "")
         // Refused a moment ago, for another operation of the same claim.
         if core.refusals.withLock({ $0.contains(batch) }) { return giveBack(operation) }
         var end = Refusals.End.time
@@ -261,15 +231,19 @@ final class Claimer: Sendable {
                 known = (facts.options, facts.outputTaken)
             }
             guard let (options, taken) = known else { return giveBack(operation) }  // the batch is gone
-            if let mount = hungMount(of: options) {
+            let paths = options.folders
+            if let mount = hungMount(of: paths) {
                 refuse(batch, Self.noAnswer(mount), until: .answer(mount))
-                if !hung.withLock({ $0.contains(mount) }) { core.refusals.withLock { $0.answers(mount) } }
+                // It may have answered meanwhile.
+                if hungMount(of: paths) != mount { core.refusals.withLock { $0.answers(mount) } }
                 return giveBack(operation)
             }
-            taking.options.withLock { $0 = options }
             end = .look(options, taken: taken)
-            let context = try cached ?? BatchContext(batch, options, core.configuration, taken: taken)
+            let context =
+                try cached
+                ?? BatchContext(batch, options, core.configuration, taken: taken, looking: call.looks(at:))
             contexts.withLock { $0[batch] = context }
+            call.looks(at: options.output.isEmpty ? options.originals : options.output)
             let folder = try openFolder(of: context)
             end = .time
             try core.accept(operation, context, folder)
@@ -277,7 +251,7 @@ final class Claimer: Sendable {
             contexts.withLock { $0[batch] = nil }  // what was wrong with it may pass
             switch error {
             // The batch may have taken its folder back since its facts were read.
-            case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, taking)
+            case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, call)
             case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
             case let error as StoreError where error.isPassing: break
             default: refuse(batch, "operation \(operation.held.number): \(error)", until: .time)
@@ -324,10 +298,7 @@ final class Claimer: Sendable {
                 continue
             }
             do throws(Refusal) {
-                if case .look(let options, let taken) = end {
-                    if let mount = hungMount(of: options) { throw Refusal(reason: Self.noAnswer(mount)) }
-                    _ = try openFolder(of: BatchContext(batch, options, core.configuration, taken: taken))
-                }
+                if case .look(let options, let taken) = end { try look(batch, options, taken: taken) }
                 core.refusals.withLock { $0.withdraw(batch) }
                 isAnyWithdrawn = true
             } catch {
@@ -340,6 +311,25 @@ final class Claimer: Sendable {
             isAnyWithdrawn = true
         }
         if isAnyWithdrawn { expectWork(.veryHigh, workers: 1) }
+    }
+
+    /// Looks whether a refused batch can be done now.
+    /// - Throws: ``Refusal`` when it cannot.
+    private func look(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
+        if let mount = hungMount(of: options.folders) { throw Refusal(reason: Self.noAnswer(mount)) }
+        let found = Locked<Refusal?>(nil)
+        let hung = perform { [self] call in
+            do throws(Refusal) {
+                let context = try BatchContext(
+                    batch, options, core.configuration, taken: taken, looking: call.looks(at:))
+                call.looks(at: options.output)
+                _ = try openFolder(of: context)
+            } catch {
+                found.withLock { $0 = error }
+            }
+        }
+        if let hung { throw Refusal(reason: Self.noAnswer(hung)) }
+        if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
     /// Which of these batches are over, of those for which a look would make folders.
@@ -370,4 +360,9 @@ final class Claimer: Sendable {
             }
         }
     }
+}
+
+extension BatchOptions {
+    /// The folders that a worker looks at for the batch; "" for one that the batch does not have.
+    fileprivate var folders: [String] { [output, originals, photosFolder] }
 }

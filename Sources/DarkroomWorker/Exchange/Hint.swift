@@ -50,7 +50,7 @@ enum Hint: Equatable {
 
     /// A message as it came; nil when it is none that this version knows.
     init?(_ text: [UInt8]) {
-        guard let message = try? JSONDecoder().decode(Message.self, from: Data(text)),
+        guard let message = try? UntrustedJSON().decode(Message.self, from: text),
             [message.workers, message.version].allSatisfy({ $0.map(StoredBounds.numbers.contains) ?? true })
         else { return nil }
         switch (message.change, message.batch, message.version) {

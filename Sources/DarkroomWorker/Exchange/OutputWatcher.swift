@@ -46,6 +46,16 @@ final class OutputWatcher: Sendable {
     }
 
     private func look(_ wait: WorkerLedger.OutputWait) {
+        let folder = wait.obstacle.place.folder
+        // It is looked at again when it answers.
+        guard claimer.hungMount(of: [folder]) == nil else { return }
+        claimer.perform { [self] call in
+            call.looks(at: folder)
+            lookNow(wait)
+        }
+    }
+
+    private func lookNow(_ wait: WorkerLedger.OutputWait) {
         if wait.obstacle.kind == .taken { retake(wait.obstacle.place) }
         if let obstacle = wait.obstacle.look() {
             return core.act(on: core.withLedger { $0.changed(wait.number, to: obstacle) })
@@ -68,7 +78,7 @@ final class OutputWatcher: Sendable {
             let taken = try? core.store.outputsTaken(by: [batch])[batch], taken > holder.number,
             let root = try? place.open()
         else { return }
-        // Where that fails, the look that follows finds why.
+        // Where that fails, the look that follows fails in the same way.
         _ = try? FolderHolder(owner: holder.owner, number: taken).take(ManifestPath.holder, in: root)
     }
 }

@@ -1,3 +1,4 @@
+import DarkroomModel
 import Foundation
 
 /// One end of the connection between a worker and a helper process: messages, each a header in JSON and bytes.
@@ -55,7 +56,7 @@ struct HelperChannel {
         guard headerCount <= maxHeaderBytes, count <= UInt64(maxBytes) else { throw .malformed }
         let header = try receive(headerCount, isStopped)
         // Whatever is wrong with it, the other side is not what it should be.
-        guard let header = try? JSONDecoder().decode(type, from: Data(header)) else { throw .malformed }
+        guard let header = try? UntrustedJSON().decode(type, from: header) else { throw .malformed }
         return (header, try receive(Int(count), isStopped))
     }
 

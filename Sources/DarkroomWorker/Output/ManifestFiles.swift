@@ -93,10 +93,10 @@ enum ManifestFiles {
     }
 
     private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {
-        let decoder = JSONDecoder()
+        let decoder = UntrustedJSON()
         // A line that cannot be read, or a file, is made again from letters and files.
         let text = (try? folder?.contents(of: name, maxBytes: 1 << 28)) ?? []
-        return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: Data($0)) }
+        return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
     }
 
     /// A line from what the letter and the file say.

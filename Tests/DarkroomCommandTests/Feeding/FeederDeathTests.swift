@@ -126,6 +126,9 @@ import Testing
             #expect(mkfifo(pipe, 0o600) == 0)
             // For reading too, so that neither side waits for the other to open it; a program that is gone is not written to.
             writer = open(pipe, O_RDWR | O_CLOEXEC | O_NONBLOCK)
+            // Room for what a program does not read while its Redis is away.
+            let setPipeSize: Int32 = 1031  // F_SETPIPE_SZ of Linux, a macro that Swift does not see
+            _ = fcntl(writer, setPipeSize, 1 << 20)
             program = try Program(
                 ["submit", "-", "-o", test.scratch.path("out"), "--namespace", test.queue.namespace],
                 environment: test.queue.environment, input: pipe)
@@ -188,5 +191,24 @@ import Testing
         let outcome = try program.outcome()
         #expect(outcome.status == 0, "\(outcome)")
         try check(wait(forOperations: 401), photos: 20_001)
+    }
+
+    @Test func aListThatPausesIsFedOnceRedisIsBack() throws {
+        defer { redis.stop() }
+        var submit: PipedSubmit? = try PipedSubmit(self)
+        let program = try #require(submit).program
+        try submit?.write(names(0..<2000))
+        try wait(forOperations: 40)
+        _ = try queue.store.connection.call(RedisCommand("SAVE"))
+        redis.terminate()
+        // One operation, after which nothing of the list comes.
+        try submit?.write(names(2000..<2050))
+        try program.waitFor("trying again")
+        try redis.restart()
+        try wait(forOperations: 41)
+        submit = nil  // the end of the list
+        let outcome = try program.outcome()
+        #expect(outcome.status == 0, "\(outcome)")
+        try check(wait(forOperations: 41), photos: 2050)
     }
 }

@@ -52,6 +52,18 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         worker.wait()
     }
 
+    @Test func theFolderThatDoesNotAnswerIsTheOneLookedAtLast() throws {
+        var options = BatchOptions()
+        (options.output, options.originals) = (darkroom.folder, darkroom.folder + "/missing")
+        try FileManager.default.createDirectory(
+            atPath: darkroom.folder + "/" + ManifestPath.folder(BatchID("batch")), withIntermediateDirectories: true)
+        var looked: [String] = []
+        #expect(throws: Refusal.self) {
+            try BatchContext(BatchID("batch"), options, WorkerConfiguration()) { looked.append($0) }
+        }
+        #expect(looked == [darkroom.folder, options.originals])
+    }
+
     @Test func mountPointsAreKnownByTheirNames() {
         let mounts = """
             22 1 8:1 / / rw - ext4 /dev/sda1 rw

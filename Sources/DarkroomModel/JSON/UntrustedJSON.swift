@@ -1,0 +1,36 @@
+import Foundation
+
+/// Decodes JSON that other processes wrote: messages, manifests, answers of helper processes.
+///
+/// Every key that Darkroom writes is printable ASCII without escapes, and an object with another key is refused. With Swift 6.0,
+/// Foundation's decoder ends the process on a key that is no text: bytes that are no UTF-8, control characters, wrong escapes.
+public struct UntrustedJSON {
+    private let decoder = JSONDecoder()
+
+    /// A decoder, for any number of values.
+    public init() {}
+
+    /// Decodes a value.
+    /// - Throws: `DecodingError`.
+    public func decode<Value: Decodable>(_ type: Value.Type, from text: some Sequence<UInt8>) throws -> Value {
+        let text = Data(text)
+        guard text.withUnsafeBytes(Self.hasPlainKeys) else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(codingPath: [], debugDescription: "no JSON, or a key that is not plain ASCII"))
+        }
+        return try decoder.decode(type, from: text)
+    }
+
+    private static func hasPlainKeys(_ text: UnsafeRawBufferPointer) -> Bool {
+        var scanner = JSONScanner(text)
+        var arePlain = true
+        do throws(JSONScanner.Failure) {
+            try scanner.skipValue { key in
+                arePlain = arePlain && !key.hasEscapes && key.raw.allSatisfy { (0x20...0x7e).contains($0) }
+            }
+        } catch {
+            return false
+        }
+        return arePlain && scanner.peek() == nil
+    }
+}

@@ -1,0 +1,57 @@
+import DarkroomConcurrency
+import DarkroomTestSupport
+import Foundation
+import Testing
+
+@testable import DarkroomWorker
+
+/// Calls of the file system that may hang. What hangs here waits for a semaphore.
+@Suite(.timeLimit(.minutes(1))) struct FolderCallsTests {
+    private let answers = DispatchSemaphore(value: 0)
+    private let answered = DispatchSemaphore(value: 0)
+
+    private func hang(_ calls: FolderCalls, at folder: String) -> String? {
+        calls.perform(onAnswer: { [answered] _ in answered.signal() }) { [answers] call in
+            call.looks(at: folder)
+            answers.wait()
+        }
+    }
+
+    @Test func aCallThatHangsIsLeftAndItsFileSystemIsKnown() {
+        let calls = FolderCalls(patience: .milliseconds(50), roots: [])
+        #expect(hang(calls, at: "/proc/self") == "/proc")
+        #expect(calls.hungMount(of: ["", NSTemporaryDirectory(), "/proc/1"]) == "/proc")
+        #expect(calls.hungMount(of: ["", NSTemporaryDirectory()]) == nil)
+        // Others run meanwhile.
+        #expect(calls.perform(onAnswer: { _ in }, { $0.looks(at: "/dev") }) == nil)
+        answers.signal()
+        answered.wait()
+        #expect(calls.hungMount(of: ["/proc/1"]) == nil)
+    }
+
+    @Test func aFolderOfTheCommandLineMayBeALink() throws {
+        let folder = NSTemporaryDirectory() + "darkroom-\(UUID())"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let link = folder + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc")
+        let calls = FolderCalls(patience: .milliseconds(50), roots: [folder, link, "/no such folder"])
+        #expect(hang(calls, at: link + "/self") == "/proc")
+        #expect(calls.hungMount(of: [link + "/1"]) == "/proc" && calls.hungMount(of: ["/proc"]) == "/proc")
+        #expect(calls.hungMount(of: [folder + "/other"]) == nil)
+        answers.signal()
+        answered.wait()
+    }
+
+    @Test func aCallThatLooksAtNoFolderIsWaitedFor() {
+        let calls = FolderCalls(patience: .milliseconds(10), roots: [])
+        let isOver = Latch()
+        let mount = calls.perform(onAnswer: { _ in }) { call in
+            call.looks(at: "/proc")
+            call.looks(at: "")
+            usleep(200_000)
+            isOver.set()
+        }
+        #expect(mount == nil && isOver.isSet)
+    }
+}
