@@ -45,13 +45,14 @@ struct ManifestCommand: ParsableCommand {
             [
                 Table.Column("batch", rank: 2), "index", "state", Table.Column("reason", rank: 6), "name",
                 Table.Column("file", rank: 5), Table.Column("width", rank: 3), Table.Column("height", rank: 3),
-                Table.Column("bytes", rank: 4), Table.Column("url", rank: 1),
+                Table.Column("bytes", rank: 4), Table.Column("url", rank: 1), Table.Column("detail", rank: 6, most: 60),
             ], to: output)
         try reader.forEachLine { line in
             try table.add([
                 .text(line.batch.description), .number(line.index), .text(line.state), .text(line.reason ?? ""),
                 .text(line.name),
                 .text(line.file ?? ""), .number(line.width), .number(line.height), .bytes(line.bytes), .text(line.url),
+                .text(line.detail ?? ""),
             ])
         }
         try table.finish()

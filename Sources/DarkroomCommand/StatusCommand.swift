@@ -18,21 +18,21 @@ struct StatusCommand: ParsableCommand {
         let output = StandardOutput()
         let now = try store.time()
         let batches: [BatchFacts]
-        let all: BatchProblems
+        let problems: [BatchProblem]
         if let batch {
             let named = try store.batch(named: batch)
-            let problems = try store.problems(of: [named], now: now)
+            let found = try store.problems(of: [named], now: now).of(named).map { $0.naming(redis.run) }
             if json {
-                try output.document(JSON(named, now: now, problems: problems.of(named)))
+                try output.document(JSON(named, now: now, problems: found))
             } else {
-                try BatchStatus(named, now: now, problems: problems.of(named)).write(to: output)
+                try BatchStatus(named, now: now, problems: found).write(to: output)
             }
-            (batches, all) = ([named], problems)
+            (batches, problems) = ([named], found)
         } else {
             let cluster = try ClusterStatus(store, redis)
             if json { try output.document(cluster.json) } else { try cluster.write(to: output) }
-            (batches, all) = (cluster.batches, cluster.problems)
+            (batches, problems) = (cluster.batches, cluster.problems.of(cluster.batches))
         }
-        for problem in all.of(batches) { printToStandardError("warning: \(problem.sentence(among: batches))") }
+        for problem in problems { printToStandardError("warning: \(problem.sentence(among: batches))") }
     }
 }

@@ -113,10 +113,12 @@ struct SubmitCommand: ParsableCommand {
 
     /// Says what became of a batch that is fed, has finished or was cancelled.
     private func report(_ batch: BatchFacts, _ store: BatchStore, now: Int) throws {
+        // When Redis has gone away since, what hinders the batch is not known.
+        let problems = (try? store.problems(of: [batch], now: now))?.of(batch) ?? []
         if json {
-            // When Redis has gone away since, what hinders the batch is not known.
-            let problems = try? store.problems(of: [batch], now: now)
-            try print(JSON(batch, now: now, problems: problems?.of(batch) ?? []).text)
+            try print(JSON(batch, now: now, problems: problems).text)
+        } else if !wait {
+            for problem in problems { printToStandardError("warning: \(problem.sentence(among: [batch]))") }
         }
         if batch.cancelled { printToStandardError(batch.cancellation) }
         if wait {

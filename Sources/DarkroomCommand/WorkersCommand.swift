@@ -24,6 +24,15 @@ struct WorkersCommand: ParsableCommand {
                 Table.Column("operations", rank: 7, most: 32), Table.Column("refuses", rank: 8),
             ], to: output)
         for worker in workers {
+            guard worker.isLiving(now: now) else {
+                // What it said last is not so any more: others have what it held.
+                try table.add([
+                    .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),
+                    .text(seen(worker, now: now)), .text("-"), .text("-"), .count(worker.number("photos")), .text("-"),
+                    .text("-"), .text(""),
+                ])
+                continue
+            }
             let operations = worker.operations.isEmpty ? "-" : worker.operations.joined(separator: " ")
             try table.add([
                 .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),

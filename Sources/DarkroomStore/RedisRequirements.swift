@@ -73,7 +73,7 @@ public enum RedisRequirements {
             meaning: isHindrance
                 ? "a full Redis would throw away photos that are queued"
                 : "no key of Darkroom expires, so none is evicted, but noeviction is safer",
-            advice: "set \"maxmemory-policy noeviction\" in its configuration, or now: redis-cli CONFIG SET "
+            advice: "set \"maxmemory-policy noeviction\" in its configuration, or now: redis-cli -u URL CONFIG SET "
                 + "maxmemory-policy noeviction",
             isHindrance: isHindrance)
     }

@@ -64,6 +64,8 @@ extension Refusal {
     static func denied(_ address: String) -> Refusal {
         Refusal(
             code: .addressDenied,
-            detail: "\(address) is not an address of the public internet (--allow-networks allows more)")
+            detail:
+                "\(address) is not an address of the public internet (--allow-private, or --allow-networks, allows more)"
+        )
     }
 }

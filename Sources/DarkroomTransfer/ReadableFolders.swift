@@ -14,8 +14,8 @@ struct ReadableFolders: Sendable {
         let denied = Refusal(
             code: .schemeDenied,
             detail: folders.isEmpty
-                ? "file: URLs are not read; allow their folder to read them"
-                : "\(path) lies outside the folders that may be read")
+                ? "file: URLs are not read (--files-under allows a folder)"
+                : "\(path) lies outside the folders that may be read (--files-under)")
         let realFolders = folders.compactMap(Path.real)
         guard let real = Path.real(path) else {
             // What cannot be resolved is judged by its text, so that nothing is told about what exists elsewhere.

@@ -14,9 +14,9 @@ struct ManifestCommandTests {
         #expect(plain.status == 0)
         #expect(
             plain.lines == [
-                "\(id)\t0\tfiltered\t\tphoto 0\tphoto 0.jpg\t\t\t\thttp://h/0",
-                "\(id)\t1\tfailed\tnot-a-url\tphoto 1\t\t\t\t\tNO, \"URL\"\\n",
-                "\(id)\t2\tfiltered\t\tphoto 2\tphoto 2.jpg\t\t\t\thttp://h/2",
+                "\(id)\t0\tfiltered\t\tphoto 0\tphoto 0.jpg\t\t\t\thttp://h/0\t",
+                "\(id)\t1\tfailed\tnot-a-url\tphoto 1\t\t\t\t\tNO, \"URL\"\\n\tfound nothing",
+                "\(id)\t2\tfiltered\t\tphoto 2\tphoto 2.jpg\t\t\t\thttp://h/2\t",
             ])
         let csv = try Program.run("manifest", queue.folder, "--csv").standardOutput
         #expect(

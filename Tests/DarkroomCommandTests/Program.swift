@@ -28,17 +28,18 @@ final class Program: @unchecked Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let command: String
 
-    /// Starts the program, with the mounts that it is to see; `environment` is all that it sees besides PATH. What it prints
+    /// Starts the program, with the mounts that it is to see, in the folder `place`; `environment` is all that it sees besides PATH. What it prints
     /// to `output` is not kept.
     init(
         _ arguments: [String], environment: [String: String] = [:], input: String = "/dev/null", output: String? = nil,
-        in mounts: MountNamespace? = nil
+        in mounts: MountNamespace? = nil, at place: String? = nil
     ) throws {
         command = arguments.joined(separator: " ")
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         process.executableURL = mounts == nil ? Self.executable : URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = mounts?.command([Self.executable.path] + arguments) ?? arguments
+        if let place { process.currentDirectoryURL = URL(fileURLWithPath: place) }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         process.environment = environment.merging(["PATH": path, "TZ": "UTC"]) { own, _ in own }
         process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: input))

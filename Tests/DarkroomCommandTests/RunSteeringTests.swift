@@ -98,13 +98,18 @@ import Testing
         #expect(try Program.run("status", folder).lines.contains("batch\t\(try batch)"))
         #expect(try Program.run("photos", folder).lines.count == 3)
         #expect(try Program.run("suspend", folder, "--filtrations").status == 0)
+        let suspended = try Program.run("status", folder).standardError
+        #expect(suspended.contains("go on with: darkroom resume \(folder) --filtrations\n"), "\(suspended)")
         #expect(try Program.run("resume", folder, "--filtrations").standardOutput.contains("go on"))
         #expect(try Program.run("wait", folder, "--timeout", "1ms").status == 124)
         #expect(try Program.run("cancel", folder).status == 0)
         #expect(try run.outcome().status == 4)
-        let after = try Program.run("status", folder)
-        #expect(after.status == 1)
-        #expect(after.standardError.contains("no run works on it at the moment"), "\(after)")
+        // Also by the folder's name alone, where no Redis has a batch of that name.
+        for name in [folder, "out"] {
+            let after = try Program(["status", name, "--redis", "redis://127.0.0.1:1"], at: scratch.path("")).outcome()
+            #expect(after.status == 1)
+            #expect(after.standardError.contains("no run works on it at the moment"), "\(after)")
+        }
     }
 
     @Test func suspendedRunWaitsAndSaysSo() async throws {

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomFiles
 
 /// Which Redis, and which keys in it.
 struct RedisOptions: ParsableArguments {
@@ -16,7 +17,9 @@ struct RedisOptions: ParsableArguments {
     var namespace: String = "darkroom"
 
     /// The Redis of a run that was named by its folder, in place of the one that the options name.
-    private var run: RedisConfiguration?
+    private var runRedis: RedisConfiguration?
+    /// A run that was named by its folder and has a Redis of its own.
+    private(set) var run: (batch: String, folder: String)?
 
     func validate() throws {
         _ = try configuration()
@@ -28,14 +31,23 @@ struct RedisOptions: ParsableArguments {
     }
 
     /// Where Redis is and how to get in.
-    func configuration() throws -> RedisConfiguration { try run ?? access.configuration(url: redis) }
+    func configuration() throws -> RedisConfiguration { try runRedis ?? access.configuration(url: redis) }
 
     /// Resolves the output folder of a `darkroom run` to the id of its batch and the Redis of the run. Any other name is
     /// returned unchanged, with these options.
     func resolving(_ batch: String) throws -> (redis: RedisOptions, batch: String) {
-        guard let reference = try RunReference(batch) else { return (self, batch) }
+        let reference: RunReference?
+        do {
+            reference = try RunReference(batch)
+        } catch {
+            // It may be the name of a batch, too.
+            guard Path.split(batch).folder == nil, (try? connect().batch(named: batch)) != nil else { throw error }
+            return (self, batch)
+        }
+        guard let reference else { return (self, batch) }
         var options = self
-        options.run = reference.redis
+        options.runRedis = reference.redis
+        if reference.redis != nil { options.run = (reference.batch, batch) }
         return (options, reference.batch)
     }
 

@@ -30,7 +30,7 @@ struct SteeringAnswer {
     /// Says on standard error what hinders a batch now.
     func warn(of batch: BatchFacts) throws {
         for problem in try store.problems(of: [batch], now: try store.time()).of([batch]) {
-            printToStandardError("warning: \(problem.sentence(among: [batch]))")
+            printToStandardError("warning: \(problem.naming(redis.run).sentence(among: [batch]))")
         }
     }
 

@@ -10,8 +10,8 @@ struct RunReference {
     /// The private Redis of the run; nil where the run uses a shared one.
     let redis: RedisConfiguration?
 
-    /// The run of a folder; nil when none was begun there, or when it has ended and `name` may be the name of a batch.
-    /// - Parameter name: what a user gave. Text with a slash is a path.
+    /// The run of a folder; nil when none was begun there.
+    /// - Parameter name: what a user gave.
     /// - Throws: ``CommandError`` when the folder is a run's, and the run does not work at the moment.
     init?(_ name: String) throws {
         // Another user's state could name a Redis of that user. An unreadable state counts as no run: `name` may then be a batch.
@@ -24,7 +24,6 @@ struct RunReference {
             return
         }
         guard let url = PrivateRedis.url(in: folder) else {
-            guard Path.split(name).folder != nil else { return nil }
             throw CommandError(
                 "folder \(name): no run works on it at the moment; what became of its photos: darkroom manifest \(ShellWord.quoted(name))"
             )

@@ -100,7 +100,7 @@ public final class BatchControl: Sendable {
     /// Makes a batch more or less urgent, from the next claim on, everywhere. What is claimed already runs as it would.
     /// - Returns: false when it had the priority before.
     public func prioritize(_ id: BatchID, _ priority: Priority) throws -> Bool {
-        try changed(steer(store.prioritize(id, priority)), of: id, "there is nothing left to order")
+        try changed(steer(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
     }
 
     /// How many calls are sent at once.

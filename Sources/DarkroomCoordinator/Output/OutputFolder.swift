@@ -91,7 +91,8 @@ public struct OutputFolder: Sendable {
         throw CoordinatorError(
             .outputTaken,
             "output folder \(path): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
-                + "folder, or say --overwrite to write over them")
+                + "folder, say --overwrite to write over them, or go on with a list that has grown by: darkroom submit LIST "
+                + "--resume \(other)")
     }
 
     /// Makes the folder and the batch's manifest folder, and writes a file to see that it can be written.

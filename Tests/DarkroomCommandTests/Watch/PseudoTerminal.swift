@@ -78,6 +78,11 @@ final class PseudoTerminal: @unchecked Sendable {
     /// Waits for the end of the program, 30 s at most, and for all that it has written.
     func status() throws -> Int32 {
         try #require(ended.wait(timeout: .now() + 30) == .success, "the program has not ended; it wrote: \(text)")
+        // The terminal hands on in order, so all that was written before this has been read when this has.
+        let end = "the end of what the program wrote"
+        _ = end.withCString { write(pair.terminal, $0, strlen($0)) }
+        try waitFor(end)
+        written.withLock { $0.removeLast(end.utf8.count) }
         return process.terminationReason == .exit ? process.terminationStatus : 128 + process.terminationStatus
     }
 

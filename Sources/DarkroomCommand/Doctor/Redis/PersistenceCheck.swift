@@ -32,7 +32,7 @@ struct PersistenceCheck: Check {
     }
 
     private var snapshots: Finding {
-        let advice = "set \"appendonly yes\" in its configuration, or now: redis-cli CONFIG SET appendonly yes"
+        let advice = "set \"appendonly yes\" in its configuration, or now: redis-cli -u URL CONFIG SET appendonly yes"
         guard settings["save"] != "" else {
             return .problem(
                 Self.check, "neither append-only file nor snapshots", "a restart of Redis loses every batch: \(advice)")
