@@ -55,12 +55,12 @@ public struct FolderHolder: Sendable, Hashable {
         guard isWritable else { throw SystemFailure("hold", EACCES, "this user may not write to \(path)") }
         try Self.lock(file, LOCK_EX, patience)
         // Another may have taken it at the same time: the last of them to have the lock decides.
-        guard let latest = try Self.content(of: file)?.holder, latest.precludes(self) else {
+        guard let latest = try Self.content(of: file), latest.holder.precludes(self) else {
             try write(to: file, isTaking: false)
             return nil
         }
-        guard latest.owner == owner else { return latest }
-        try latest.write(to: file, isTaking: false)
+        guard latest.holder.owner == owner else { return latest.holder }
+        if latest.isTaking { try latest.holder.write(to: file, isTaking: false) }
         return nil
     }
 

@@ -164,10 +164,13 @@ final class WorkerCore: Sendable {
     /// Drops operations of which Redis says that they are not this worker's any more.
     func lost(_ lost: [HeldOperation]) {
         let known = withLedger { ledger in
-            lost.compactMap { held in ledger.operations[held].map { (held, isOver: $0.isDone || $0.isLeaving) } }
+            lost.compactMap { held -> (HeldOperation, isOver: Bool)? in
+                if ledger.arriving.contains(held) { return (held, isOver: true) }
+                return ledger.operations[held].map { (held, isOver: $0.isDone || $0.isLeaving) }
+            }
         }
         for (held, isOver) in known {
-            // What ends or is handed back in these moments is lost in the regular course of things.
+            // What has not begun, or ends or is handed back in these moments, is lost in the regular course of things.
             guard !isOver else {
                 logger.debug("operation no longer held", LogMetadata(held))
                 continue

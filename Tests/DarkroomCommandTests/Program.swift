@@ -47,13 +47,7 @@ final class Program: @unchecked Sendable {
         process.standardOutput = try output.map { try Self.file(URL(fileURLWithPath: $0)) } ?? kept
         process.standardError = try Self.file(folder.appendingPathComponent("err"))
         process.terminationHandler = { [ended] _ in ended.signal() }
-        // A child inherits the mask; where tests run, it may block the signals that end the child.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigemptyset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try process.run()
+        try process.runReceivingSignals()
     }
 
     deinit {

@@ -45,7 +45,7 @@ import Testing
         let outcome = try Program.run("worker", "--redis", evicting.configuration.displayName)
         #expect(outcome.status == 1)
         #expect(outcome.standardError.contains("found maxmemory-policy allkeys-lfu"))
-        #expect(outcome.standardError.contains("redis-cli CONFIG SET maxmemory-policy noeviction"))
+        #expect(outcome.standardError.contains("redis-cli -u URL CONFIG SET maxmemory-policy noeviction"))
         // Looking at it is allowed.
         #expect(try Program.run("status", "--redis", evicting.configuration.displayName).status == 0)
     }

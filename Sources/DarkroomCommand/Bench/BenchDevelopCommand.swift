@@ -13,7 +13,7 @@ struct BenchDevelopCommand: ParsableCommand {
             downloaded, filtered, written. Both in turn, several times; the medians are printed. Processor time of the \
             HTTP server and of Redis is not counted.
             """,
-        group: "Monitor", examples: ["darkroom bench develop ~/Pictures"])
+        group: "This machine", examples: ["darkroom bench develop ~/Pictures"])
 
     @Argument(help: "The folder with the photos.") var folder: String
     @Option(help: "Photos a round; those of the folder again and again.", valueName: "count") var photos: Int = 2000

@@ -11,7 +11,7 @@ struct BenchDispatchCommand: ParsableCommand {
             append-only file (everysec) and no worker; photos a second from claim to end by one worker that reports \
             everything as filtered; bytes of Redis memory a photo, queued and ended.
             """,
-        group: "Monitor", examples: ["darkroom bench dispatch --photos 5000000"])
+        group: "This machine", examples: ["darkroom bench dispatch --photos 5000000"])
 
     @Option(help: "Lines of the list; small operations take fewer.", valueName: "count") var photos: Int = 1_000_000
     @Option(help: "Photos an operation; all four sizes unless told.", valueName: "count") var size: [Int]

@@ -107,7 +107,8 @@ final class Feeder {
     private func differs(_ how: String) -> CoordinatorError {
         CoordinatorError(
             .listDiffers,
-            "batch \(present.id): this photo list is not the one it was begun with: \(how). Photos may be added behind the last "
-                + "one, nothing else; give the list as it was, or submit this one as a new batch")
+            "batch \(present.id): this photo list is not the one it was begun with: \(how). Photos may be added behind the "
+                + "last one, nothing else: give the list as it was, corrected lines added at its end, or this one as a new "
+                + "batch")
     }
 }

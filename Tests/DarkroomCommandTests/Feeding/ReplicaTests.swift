@@ -71,6 +71,9 @@ import Testing
             let key = queue.store.keys.control
             return try RedisConnection(server.configuration).call(RedisCommand("HGET", key, "suspended")).string == "1"
         }
+        // For the master a replica that stands still must stay connected until all is done.
+        let master = RedisConnection(redis.servers[0].configuration)
+        _ = try master.call(RedisCommand("CONFIG", "SET", "repl-timeout", "60"))
         let standing = redis.servers.dropFirst().map(\.processIdentifier)
         for replica in standing { kill(replica, SIGSTOP) }
         defer { for replica in standing { kill(replica, SIGCONT) } }

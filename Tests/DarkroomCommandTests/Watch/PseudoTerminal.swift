@@ -30,12 +30,7 @@ final class PseudoTerminal: @unchecked Sendable {
         process.standardError = file
         process.terminationHandler = { [ended] _ in ended.signal() }
         resize(80, 24)
-        var all = sigset_t()
-        var before = sigset_t()
-        sigemptyset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        try process.run()
+        try process.runReceivingSignals()
         let reading = Thread { [self] in read() }
         reading.start()
     }

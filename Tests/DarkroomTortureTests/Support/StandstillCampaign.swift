@@ -55,7 +55,7 @@ final class StandstillCampaign {
 
         // The fault is that long.
         Signal().wait(timeout: stopped + lease + .seconds(4) - .now)
-        try wait("to lose what it held", for: .seconds(60)) {
+        try wait(victim, "to lose what it held", for: .seconds(60)) {
             zip(held, try cluster.holders(of: held.map(\.held))).allSatisfy { operation, holder in
                 holder != nil && holder != operation.held.fence
             }
@@ -67,14 +67,16 @@ final class StandstillCampaign {
         }
         let said = victim.logged.utf8.count
         victim.resume()
-        try wait("to say that its operations are not its own", for: .seconds(20)) {
+        try wait(victim, "to say that its operations are not its own", for: .seconds(20)) {
             // Of one that it was through with and that has ended meanwhile it says that, of all others that they were taken.
             refusals(of: victim, after: said) > 0
                 || lines(of: victim, after: said).contains {
                     $0.contains("operation ended") || $0.contains("operation no longer held")
                 }
         }
-        try wait("to remove its temporary files", for: .seconds(20)) { try hiddenFiles(of: victim, in: batch).isEmpty }
+        try wait(victim, "to remove its temporary files", for: .seconds(20)) {
+            try hiddenFiles(of: victim, in: batch).isEmpty
+        }
         if !isOverThen { try cluster.waitUntilFinished(batch, within: .seconds(120)) }
         try worksOn(victim)
         outcome.refusals += refusals(of: victim, after: said)
@@ -190,11 +192,14 @@ final class StandstillCampaign {
         String(decoding: worker.logged.utf8.dropFirst(offset), as: UTF8.self).split(separator: "\n")
     }
 
-    private func wait(_ awaited: String, for timeout: Duration, until condition: () throws -> Bool) throws {
+    private func wait(
+        _ worker: TortureWorker, _ awaited: String, for timeout: Duration, until condition: () throws -> Bool
+    ) throws {
         let deadline = ContinuousClock.now + timeout
         while try !condition() {
             guard ContinuousClock.now < deadline else {
-                throw TortureFailure("the worker that stood still is awaited \(awaited), for \(timeout)")
+                throw TortureFailure(
+                    "the worker that stood still is awaited \(awaited), for \(timeout): \(worker.logged.suffix(3000))")
             }
             // Files and logs have no signal to wait for.
             usleep(5000)

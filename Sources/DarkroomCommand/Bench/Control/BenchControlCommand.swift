@@ -10,7 +10,7 @@ struct BenchControlCommand: ParsableCommand {
             Workers in this process tell when each download and each filtration begins and ends; a Redis of its own and \
             HTTP servers on the loopback interface. Rounds, then medians and 99th percentiles.
             """,
-        group: "Monitor", examples: ["darkroom bench control ~/Pictures"])
+        group: "This machine", examples: ["darkroom bench control ~/Pictures"])
 
     /// What can be measured.
     enum Measurement: String, CaseIterable, ExpressibleByArgument {
