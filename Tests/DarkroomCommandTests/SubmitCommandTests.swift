@@ -29,6 +29,15 @@ import Testing
         #expect(!outcome.standardError.unicodeScalars.contains { $0 == "\u{1b}" || $0 == "\u{202e}" })
     }
 
+    @Test func columnsThatWereGuessedAreTold() throws {
+        let rows = (0..<5).map { "photo \($0),http://photos.example/\($0)\n" }.joined()
+        let list = try scratch.write("album.csv", "motif,where\n" + rows)
+        let outcome = try queue.run("submit", list, "-o", scratch.path("out"))
+        #expect(outcome.status == 0, "\(outcome)")
+        #expect(try facts().first?.photos == 5)
+        #expect(outcome.standardError.contains("column 2 (\"where\") has the URLs, column 1 the names"), "\(outcome)")
+    }
+
     @Test func printsTheIdAloneAndMakesTheFolders() throws {
         let out = scratch.path("new/deep/out")
         let outcome = try queue.run("submit", list(120), "-o", out, "--name", "holidays", "--filter", "sepia=0.5")
