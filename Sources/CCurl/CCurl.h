@@ -29,6 +29,9 @@ static inline CURLcode darkroom_curl_easy_setopt_list(CURL *handle, CURLoption o
     return curl_easy_setopt(handle, option, value);
 }
 
+/// CURLE_TOO_LARGE, which libcurl's headers have from 8.6 on.
+static inline CURLcode darkroom_curle_too_large(void) { return (CURLcode)100; }
+
 /// CURLOPT_WRITEFUNCTION, CURLOPT_HEADERFUNCTION.
 static inline CURLcode darkroom_curl_easy_setopt_write_callback(
     CURL *handle, CURLoption option, curl_write_callback value) {

@@ -322,9 +322,10 @@ final class EasyHandle {
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
-        // libcurl has buffers of fixed size for the lines of a header, and calls a line that is longer a lack of memory.
+        // libcurl has buffers of fixed size for the lines of a header. Before 8.6 it calls a longer line a lack of memory.
         let isInHeader = isConnected && received == 0
-        if isInHeader && code == CURLE_OUT_OF_MEMORY || found.contains("Too large response headers") {
+        let isTooLarge = [CURLE_OUT_OF_MEMORY, darkroom_curle_too_large()].contains(code)
+        if isInHeader && isTooLarge || found.contains("Too large response headers") {
             return Refusal(code: .tooLarge, detail: "the header of the answer is larger than libcurl reads: \(found)")
         }
         return Refusal(code: Self.meaning(of: code, found, status: status), detail: found)
