@@ -82,7 +82,7 @@ public struct FolderHolder: Sendable, Hashable {
             guard let found = try Self.content(of: file) else { break }
             guard found.holder.owner == owner else { throw SystemFailure(takenBy: found.holder.owner) }
             guard found.isTaking else { break }
-            // Renames of the holder before may still follow.
+            // The batch has not finished taking the folder: the previous holder may still be renaming a file. `take` waits for it.
             flock(file, LOCK_UN)
             if let other = try take(path, in: folder) { throw SystemFailure(takenBy: other.owner) }
         }

@@ -322,7 +322,8 @@ final class EasyHandle {
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
-        // libcurl has buffers of fixed size for the lines of a header. Before 8.6 it calls a longer line a lack of memory.
+        // libcurl reads header lines into buffers of a fixed size. For a longer line, versions before 8.6 report
+        // CURLE_OUT_OF_MEMORY.
         let isInHeader = isConnected && received == 0
         let isTooLarge = [CURLE_OUT_OF_MEMORY, darkroom_curle_too_large()].contains(code)
         if isInHeader && isTooLarge || found.contains("Too large response headers") {

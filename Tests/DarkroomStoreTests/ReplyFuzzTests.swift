@@ -124,6 +124,7 @@ import Testing
                 var mutator = ByteMutator(generator)
                 bytes = mutator.mutate(bytes)
             }
+            // A damaged line may be refused.
             guard let line = try? decoder.decode(ManifestLine.self, from: bytes) else { continue }
             // Sums and differences that readers make of the numbers must not overflow.
             let numbers = [

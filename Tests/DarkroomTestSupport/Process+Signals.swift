@@ -1,8 +1,10 @@
 import Foundation
 
 extension Process {
-    /// Starts the program such that signals end it that a thread of the tests may block, or that the tests may have been started to ignore:
-    /// a child inherits both. A shell has what it runs in the background ignore SIGINT.
+    /// Starts the program with no signal blocked and with the default handling of SIGINT.
+    ///
+    /// A child inherits both from the tests. Their threads may block signals, and a shell starts background commands with SIGINT
+    /// ignored.
     public func runReceivingSignals() throws {
         signal(SIGINT, SIG_DFL)
         var none = sigset_t()

@@ -40,7 +40,7 @@ struct RedisOptions: ParsableArguments {
         do {
             reference = try RunReference(batch)
         } catch {
-            // It may be the name of a batch, too.
+            // It may be the name of a batch, too. Where Redis cannot be asked, what is wrong with the run is the error to show.
             guard Path.split(batch).folder == nil, (try? connect().batch(named: batch)) != nil else { throw error }
             return (self, batch)
         }

@@ -54,7 +54,7 @@ extension BatchControl {
         return sum
     }
 
-    /// The number with which the output folder was taken last, see ``OutputFolder``; 0 where the folder is not seen here.
+    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read here.
     /// - Throws: unless `overwrite`, when another batch has taken the folder, which Redis need not know any more.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
         guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }

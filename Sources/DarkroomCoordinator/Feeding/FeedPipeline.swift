@@ -89,6 +89,7 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
                 mayResume = false
             case .ask where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
+                // The feeding thread asks again with its next operation, and throws what ends the feed.
                 guard (try? stands(facts)) != nil else { return }
                 mayResume = false
             default: return

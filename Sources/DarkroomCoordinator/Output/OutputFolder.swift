@@ -61,6 +61,8 @@ public struct OutputFolder: Sendable {
     /// The number with which the folder was taken last, also by a batch whose manifest is gone; 0 if none is found. Workers
     /// leave the folder to the largest number.
     var lastTaken: Int {
+        // A number that cannot be read here is lower than what Redis gives in nearly all cases, since Redis goes by its clock.
+        // Where it is not, workers refuse the batch and say which batch has the folder.
         guard let folder = try? Folder(trusted: path) else { return 0 }
         return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
     }

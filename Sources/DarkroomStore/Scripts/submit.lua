@@ -1,8 +1,9 @@
 #!lua
 -- Submits a batch: its facts and counters, no photos yet.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] output folder, '' for none  [3] the number found in the folder, 0 for none  [4] 1 to take a folder that
---     another batch has  [5] its name, '' for none  [6] number of batches that it waits for (100)
+-- ARGV[1] batch id  [2] output folder, '' for none  [3] the number in the holder file of that folder, 0 if
+--     there is none  [4] 1 to take the folder even if another batch has it  [5] name of the batch, '' for none
+--     [6] number of batches that it waits for, at most 100
 --     [7...] their ids, then field, value, ...
 -- {'OK', time of submission}  {'EXISTS'} submitted before  {'FORGOTTEN'} submitted and forgotten before
 -- {'OUTPUT', batch id} that batch writes to the folder

@@ -198,7 +198,7 @@ final class Claimer: Sendable {
         }
     }
 
-    /// Runs `body`, which looks at folders, see ``FolderCalls/perform(onHang:onAnswer:_:)``.
+    /// Runs `body`, which may access folders that do not answer, see ``FolderCalls/perform(onHang:onAnswer:_:)``.
     @discardableResult
     func perform(
         onHang: (String) -> Void = { _ in }, _ body: @escaping @Sendable (FolderCalls.Call) -> Void

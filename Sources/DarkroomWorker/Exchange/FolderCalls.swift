@@ -13,7 +13,7 @@ final class FolderCalls: Sendable {
         fileprivate let folder = Locked<String?>(nil)
         fileprivate let ended = Signal()
 
-        /// Notes the folder that the call looks at from now on; "" for none.
+        /// Sets the folder that the call accesses from now on; "" for none.
         func looks(at folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
     }
 
@@ -41,11 +41,12 @@ final class FolderCalls: Sendable {
         return folders.lazy.filter { !$0.isEmpty }.map(mount(of:)).first { hung.contains($0) }
     }
 
-    /// Runs `body` on a thread of its own and waits for its end, unless the folder that it looks at does not answer.
+    /// Runs `body` on a thread of its own and waits until it has ended, or until the file system that it accesses has not answered
+    /// for a while.
     /// - Parameters:
     ///   - onHang: called with the mount point before this returns, if a file system does not answer.
     ///   - onAnswer: called with it on the thread of `body` when it has ended after all.
-    ///   - body: notes in its argument which folder it looks at. As long as it has noted none, it is waited for.
+    ///   - body: sets in its argument which folder it accesses. As long as it has set none, it is waited for.
     /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended.
     @discardableResult
     func perform(

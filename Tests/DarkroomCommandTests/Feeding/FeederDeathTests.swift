@@ -150,14 +150,20 @@ import Testing
         }
     }
 
+    /// A submit that has begun to feed its list; Redis has saved at least so many operations of it.
+    private func savedSubmit(photos: Int, operations: Int) throws -> PipedSubmit {
+        let submit = try PipedSubmit(self)
+        try submit.write(names(0..<photos))
+        try wait(forOperations: operations)
+        _ = try queue.store.connection.call(RedisCommand("SAVE"))
+        return submit
+    }
+
     @Test func aRedisThatHasGoneBackIsFedAgain() throws {
         defer { redis.stop() }
-        var submit: PipedSubmit? = try PipedSubmit(self)
-        let program = try #require(submit).program
         // Those of the last pipeline wait for the list to go on.
-        try submit?.write(names(0..<10_000))
-        try wait(forOperations: 160)
-        _ = try queue.store.connection.call(RedisCommand("SAVE"))
+        var submit: PipedSubmit? = try savedSubmit(photos: 10_000, operations: 160)
+        let program = try #require(submit).program
         try submit?.write(names(10_000..<20_000))
         try wait(forOperations: 360)
         // It comes back as it was at its snapshot, as a replica does that was promoted before it had the rest.
@@ -175,11 +181,8 @@ import Testing
 
     @Test(arguments: [1, 100]) func aRedisThatIsAwayIsWaitedFor(operations: Int) throws {
         defer { redis.stop() }
-        var submit: PipedSubmit? = try PipedSubmit(self)
+        var submit: PipedSubmit? = try savedSubmit(photos: 10_000, operations: operations)
         let program = try #require(submit).program
-        try submit?.write(names(0..<10_000))
-        try wait(forOperations: operations)
-        _ = try queue.store.connection.call(RedisCommand("SAVE"))
         redis.terminate()
         try submit?.write(names(10_000..<12_000))
         try program.waitFor("trying again")
@@ -195,11 +198,8 @@ import Testing
 
     @Test func aListThatPausesIsFedOnceRedisIsBack() throws {
         defer { redis.stop() }
-        var submit: PipedSubmit? = try PipedSubmit(self)
+        var submit: PipedSubmit? = try savedSubmit(photos: 2000, operations: 40)
         let program = try #require(submit).program
-        try submit?.write(names(0..<2000))
-        try wait(forOperations: 40)
-        _ = try queue.store.connection.call(RedisCommand("SAVE"))
         redis.terminate()
         // One operation, after which nothing of the list comes.
         try submit?.write(names(2000..<2050))

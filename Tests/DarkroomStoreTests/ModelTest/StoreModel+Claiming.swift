@@ -123,7 +123,8 @@ extension StoreModel {
             }, hasMore: hasMore, turn: state.turn, leftover: leftover)
     }
 
-    /// What a dead worker left and this one is to remove; nine times one is asked, a minute apart.
+    /// The operation of a dead worker whose temporary files the calling worker is to remove. One worker a minute is asked, nine times
+    /// in all.
     private mutating func takeLeftover() -> HeldOperation? {
         let due = state.leftovers.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
         guard let due else { return nil }
