@@ -25,21 +25,4 @@ import Testing
         worker.wait()
         #expect(facts.failures == [.httpClientError: 1, .notAURL: 1])
     }
-
-    @Test func lettersTellOfSuspectsWithoutProgressOnly() throws {
-        var bench = LedgerBench()
-        let batch = BatchID("batch")
-        let suspect = try bench.claim(batch, 1, photos: 3, deaths: 2)
-        let other = try bench.claim(batch, 2, photos: 3, deaths: 1)
-        let begun = bench.begin()
-        func letters(_ held: HeldOperation, begins: Bool) -> String? {
-            begun.first { $0.operation == held }.flatMap { bench.ledger.letters(of: $0, begins: begins) }
-                .map { String(decoding: $0, as: UTF8.self) }
-        }
-        #expect(letters(suspect, begins: true) == "..." && letters(suspect, begins: false) == "N..")
-        #expect(letters(other, begins: true) == nil)
-        for photo in begun where photo.operation == suspect { bench.download(photo) }
-        bench.filterAll()
-        #expect(letters(suspect, begins: true) == nil, "it makes progress")
-    }
 }

@@ -5,11 +5,11 @@ import Testing
 @testable import DarkroomWorker
 
 /// An operation on which two workers have died: its photos run one by one, and each is reported as soon as it is final.
-@Suite struct LedgerSuspectTests {
+@Suite struct QuarantineTests {
     private let batch = BatchID("batch")
 
     @Test func runsItsPhotosOneByOneBesideOthers() throws {
-        var bench = LedgerBench(downloads: 8)
+        var bench = StateBench(downloads: 8)
         let suspect = try bench.claim(batch, 1, photos: 4, deaths: 2)
         let other = try bench.claim(batch, 2, photos: 4, deaths: 1)
         let first = bench.begin()
@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func reportsEachPhotoAtOnce() throws {
-        var bench = LedgerBench()
+        var bench = StateBench()
         let suspect = try bench.claim(batch, 1, photos: 3, deaths: 3)
         let other = try bench.claim(batch, 2, photos: 3)
         for photo in bench.begin().filter({ $0.record.index % 10 == 0 }) {
@@ -33,25 +33,41 @@ import Testing
         }
         bench.filterAll()
         #expect(bench.letters(suspect) == "F.." && bench.letters(other) == "F..")
-        let reports = bench.ledger.reports(now: .now, olderThan: .seconds(60))
+        let reports = bench.reportsDue(now: .now, olderThan: .seconds(60))
         #expect(reports.map(\.held) == [suspect])
     }
 
     @Test func doesNotKeepItsWorkerFromClaiming() throws {
-        var bench = LedgerBench(downloads: 4, filtrations: 2)
-        let room = bench.ledger.photosWanted
+        var bench = StateBench(downloads: 4, filtrations: 2)
+        let room = bench.photosWanted
         for number in 1...3 { try bench.claim(batch, number, deaths: 2) }
         _ = bench.begin()
-        #expect(bench.ledger.photosWanted == room - 3, "27 that may not begin now take no room")
+        #expect(bench.photosWanted == room - 3, "27 that may not begin now take no room")
     }
 
     @Test func isRenewedFromItsClaimOnAndForgottenWhenItIsLostMeanwhile() throws {
-        var bench = LedgerBench()
+        var bench = StateBench()
         let held = HeldOperation(batch: batch, number: 1, fence: 7)
-        bench.ledger.arriving.insert(held)
-        #expect(bench.ledger.held == [held])
-        _ = bench.ledger.drop(held)
-        bench.ledger.giveBack(held)
-        #expect(bench.ledger.held.isEmpty, "an operation that was lost is not handed back")
+        bench.claimed(held)
+        #expect(bench.held == [held])
+        _ = bench.lost(held)
+        bench.declined(held)
+        #expect(bench.held.isEmpty, "an operation that was lost is not handed back")
+    }
+
+    @Test func lettersTellOfSuspectsWithoutProgressOnly() throws {
+        var bench = StateBench()
+        let suspect = try bench.claim(batch, 1, photos: 3, deaths: 2)
+        let other = try bench.claim(batch, 2, photos: 3, deaths: 1)
+        let begun = bench.begin()
+        func letters(_ held: HeldOperation, begins: Bool) -> String? {
+            begun.first { $0.operation == held }.flatMap { bench.crashProbe(of: $0, begins: begins) }
+                .map { String(decoding: $0, as: UTF8.self) }
+        }
+        #expect(letters(suspect, begins: true) == "..." && letters(suspect, begins: false) == "N..")
+        #expect(letters(other, begins: true) == nil)
+        for photo in begun where photo.operation == suspect { bench.download(photo) }
+        bench.filterAll()
+        #expect(letters(suspect, begins: true) == nil, "it makes progress")
     }
 }
