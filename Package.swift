@@ -55,9 +55,12 @@ let package = Package(
                 "DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
             ]),
         .target(
+            name: "DarkroomWorkerState", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
+        .target(
             name: "DarkroomWorker",
             dependencies: [
-                "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
+                "DarkroomWorkerState", "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding",
+                "DarkroomConcurrency",
                 "DarkroomFiles", "DarkroomLogging", "CSystem",
             ]),
         .target(
@@ -68,7 +71,7 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText",
+                "DarkroomText", "DarkroomWorkerState",
                 "ArgumentParsing", "CSystem",
             ]),
 
@@ -117,10 +120,12 @@ let package = Package(
         .testTarget(
             name: "DarkroomCoordinatorTests",
             dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations"]),
+        .testTarget(name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordinator", "DarkroomLogging",
+                "DarkroomPhotoServer",
                 "DarkroomTestSupport", "ErrorExpectations",
             ]),
         .testTarget(

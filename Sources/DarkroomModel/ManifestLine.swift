@@ -83,6 +83,16 @@ public struct ManifestLine: Sendable, Equatable, Codable {
         name = PhotoURL.redacting(name, keepsQuery: !query)
     }
 
+    /// Returns this line as a manifest has it: JSON and a line feed, without secrets, see ``redact(query:)``.
+    package func text(redactingQuery query: Bool) -> [UInt8] {
+        var line = self
+        line.redact(query: query)
+        var text: [UInt8] = []
+        text.reserveCapacity(512)
+        line.append(to: &text)
+        return text
+    }
+
     /// Appends this line as JSON and a line feed.
     public func append(to text: inout [UInt8]) {
         text.append(UInt8(ascii: "{"))

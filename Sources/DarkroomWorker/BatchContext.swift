@@ -139,16 +139,6 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// A line as the batch's manifest has it: the one place where lines become text.
-    func text(of line: ManifestLine) -> [UInt8] {
-        var line = line
-        line.redact(query: options.redactURLs)
-        var text: [UInt8] = []
-        text.reserveCapacity(512)
-        line.append(to: &text)
-        return text
-    }
-
     /// The path of a photo's file below the output folder.
     func path(of record: PhotoRecord, ending: String) -> String {
         var name = record.name

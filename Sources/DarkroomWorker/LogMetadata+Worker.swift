@@ -1,6 +1,7 @@
 import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
+import DarkroomWorkerState
 
 /// What the worker's events say of operations and photos.
 extension LogMetadata {
@@ -17,7 +18,7 @@ extension LogMetadata {
     }
 
     /// Which photo failed, and what was found.
-    init(_ photo: PhotoInProgress, _ reason: FailureReason, _ line: ManifestLine) {
+    init(_ photo: PhotoTask, _ reason: FailureReason, _ line: ManifestLine) {
         self.init(photo.operation)
         self[.photo] = .number(photo.record.index)
         self[.url] = .url(photo.record.url)

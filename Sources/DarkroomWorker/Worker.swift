@@ -4,6 +4,7 @@ import DarkroomLogging
 import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
+import DarkroomWorkerState
 import Foundation
 
 /// One worker: claims operations, runs their photos through its two local queues, reports them, and hands back what it
@@ -80,9 +81,9 @@ public final class Worker: Sendable {
             guard core.configuration.hearsHints else { return }
             switch event {
             case .message(_, let text):
-                guard let hint = Hint(text) else { return }
-                core.heard(hint)
-                claimer.heard(hint)
+                guard let notice = ChangeNotice(text) else { return }
+                core.handle(.noticed(notice))
+                claimer.noticed(notice)
             case .subscribed:  // what was published before was not heard
                 core.heartSignal.raise()
                 claimer.beginAgain()
@@ -135,19 +136,19 @@ public final class Worker: Sendable {
     }
 
     /// How many photos this worker has made final.
-    public var photosDone: Int { core.withLedger { $0.photosDone } }
+    public var photosDone: Int { core.read { $0.photosDone } }
 
     /// Waits to be stopped, and takes the worker down.
     private func end() {
         while !stopRequested.isSet { stopSignal.wait() }
         core.logger.info("worker stopping", ["grace": .seconds(core.configuration.grace)])
-        core.stop()
+        core.handle(.stopping)
         webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
         // The reporter hands back as photos end; whoever asks to leave raises the signal, too.
         while !isEmpty, !core.leaving.isSet, .now < deadline { stopSignal.wait(timeout: .milliseconds(20)) }
         if !isEmpty, !core.leaving.isSet {
-            core.abort()
+            core.handle(.aborting)
             // Aborted transfers end in a millisecond, filters at their next check; encoders that cannot stop are not waited for.
             let last = ContinuousClock.now + .seconds(1)
             while !isEmpty, !core.leaving.isSet, .now < last { stopSignal.wait(timeout: .milliseconds(20)) }
@@ -173,11 +174,11 @@ public final class Worker: Sendable {
         subscription.withLock { $0 }?.close()
         core.shutDown()
         core.store.connection.close()
-        let (photos, left) = core.withLedger { ($0.photosDone, $0.held.count) }
+        let (photos, left) = core.read { ($0.photosDone, $0.held.count) }
         core.logger.info("worker stopped", ["photos": .number(photos), "held": .number(left)])
         core.logger.flush()
         finished.signal()
     }
 
-    private var isEmpty: Bool { claimsEnded.isSet && core.withLedger { $0.held.isEmpty } }
+    private var isEmpty: Bool { claimsEnded.isSet && core.read { $0.held.isEmpty } }
 }

@@ -1,5 +1,6 @@
 import CSystem
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
 /// What one worker may do and how much of it at once.
@@ -61,8 +62,8 @@ public struct WorkerConfiguration: Sendable {
     package var work = Work.photos
     /// False makes the worker deaf to what is published, as if every message were lost: for measuring what that costs.
     package var hearsHints = true
-    /// Told of every photo's beginnings and ends, on the thread where they happen; must be quick.
-    package var observer: (@Sendable (PhotoMoment) -> Void)?
+    /// Called with each step of each photo, on the thread of the step. Must not block.
+    package var observer: (@Sendable (TraceEvent) -> Void)?
     /// How long operations of a suspended batch are held for their downloaded bytes.
     package var holdsSuspended: Duration = .seconds(600)
     /// How long operations whose output cannot be written are held.

@@ -1,49 +1,52 @@
 import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
+import DarkroomWorkerState
 import Foundation
 
 /// What is done when files cannot be written, or may be lost.
 extension WorkerCore {
     /// A file of a batch could not be written.
-    /// - Returns: true when that is a state of its disk, which is waited for: nothing has failed then, and nothing more of
-    ///   what is written there begins.
+    /// - Returns: true if the worker waits until the file can be written: the photo has not failed then, and no photo begins
+    ///   whose file would meet the same fault.
     func isWaitedFor(_ failure: OutputWriter.Failure, of context: BatchContext) -> Bool {
-        guard failure.reason != .diskFull || configuration.whenDiskFull == .wait,
-            let obstacle = OutputObstacle(failure)
+        guard failure.reason != .diskFull || configuration.whenDiskFull == .wait, let fault = OutputFault(failure)
         else { return false }
-        bar(obstacle, context.id, left: failure.left)
+        report(fault, context.id, staleFile: failure.left)
         return true
     }
 
-    /// Lets a batch wait for an obstacle, and with it what else meets it.
-    private func bar(_ obstacle: OutputObstacle, _ id: BatchID, left: String? = nil) {
-        let device = obstacle.isOfDevice ? Self.device(of: obstacle.place.folder) : nil
+    /// Holds a batch that met a storage fault, and all others that meet it, too.
+    private func report(_ fault: OutputFault, _ id: BatchID, staleFile: String? = nil) {
+        let device = fault.isOfDevice ? Self.device(of: fault.place.folder) : nil
         var others: Set<BatchID> = []
         if let device {
-            for context in withLedger({ $0.contexts })
-            where context.folders.contains(where: { Self.device(of: $0) == device }) {
+            let contexts = Dictionary(
+                read { $0.localOperations }.map { ($0.held.batch, $0.resources.files.context) },
+                uniquingKeysWith: { $1 })
+            for context in contexts.values where context.folders.contains(where: { Self.device(of: $0) == device }) {
                 others.insert(context.id)
             }
         }
-        let (orders, isNews) = withLedger { $0.bar(id, and: others, by: obstacle, device: device, left: left) }
-        act(on: orders)
+        let effects = handle(
+            .storageFault(StorageReport(id, fault, device: device, others: others, staleFile: staleFile)))
         outputSignal.raise()
-        guard isNews else { return }
-        logger.error(
-            "output cannot be written, its batches wait", key: "\(id)",
-            [.batch: .text(id), "batches": .number(others.union([id]).count), "detail": .text(obstacle.detail)])
+        for case .outageBegan(let batches) in effects {
+            logger.error(
+                "output cannot be written, its batches wait", key: "\(id)",
+                [.batch: .text(id), "batches": .number(batches), "detail": .text(fault.detail)])
+        }
     }
 
-    /// What was written for these operations may be lost: they are handed back without a report, so that their photos run again
-    /// and the files are written again.
-    /// - Parameter obstacle: what is to be gone before this worker begins anything there.
-    func giveUp(_ operations: [HeldOperation], _ why: String, _ obstacle: OutputObstacle? = nil) {
+    /// Files of these operations may be lost: they are released without a report, so that their photos run again and write the
+    /// files again.
+    /// - Parameter fault: what keeps files from being written there now, if anything.
+    func giveUp(_ operations: [HeldOperation], _ why: String, _ fault: OutputFault? = nil) {
         guard let first = operations.first else { return }
-        if let obstacle { bar(obstacle, first.batch) }
-        let unreported = withLedger { ledger in operations.compactMap { ledger.operations[$0] }.filter(\.isUnreported) }
-        drop(operations, handsBack: true)
-        for operation in unreported { ManifestFiles.removeOwn(operation.held, operation.context) }
+        if let fault { report(fault, first.batch) }
+        for case .removeManifest(let held, let resources) in handle(.filesLost(operations)) {
+            ManifestFiles.removeOwn(held, resources.files.context)
+        }
         logger.error(
             "files may be lost, their operations run again", key: first.batch.description,
             LogMetadata(first).adding(["operations": .number(operations.count), "detail": .text(why)]))

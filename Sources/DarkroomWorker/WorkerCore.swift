@@ -4,9 +4,12 @@ import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
-/// What the threads of a worker share: the ledger behind its lock, the local queues, and the signals between them.
+/// What the threads of a worker share: the state behind its lock, the local queues, and the signals between them.
+///
+/// Each thread reports events with ``handle(_:)``, which performs the effects on the same thread, without the lock.
 final class WorkerCore: Sendable {
     let id: String
     let store: BatchStore
@@ -37,7 +40,7 @@ final class WorkerCore: Sendable {
     let events: PhotoEvents
     /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
     let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
-    private let ledger: Locked<WorkerLedger>
+    private let state: Locked<WorkerState>
     private let pending: PendingOperations
     private let engine: TransferEngine
     private let filtrationThreads: FiltrationThreads
@@ -70,16 +73,61 @@ final class WorkerCore: Sendable {
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
         }
         pending = PendingOperations(configuration, source: source)
-        ledger = Locked(
-            WorkerLedger(
-                downloads: configuration.downloads, filtrations: configuration.filtrations,
-                maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended,
-                holdsBarred: configuration.holdsBarred))
+        state = Locked(
+            WorkerState(
+                .init(
+                    downloads: configuration.downloads, filtrations: configuration.filtrations,
+                    maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended,
+                    holdsBlocked: configuration.holdsBarred)))
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
-    /// Reads or changes the ledger. The answer is acted on outside of the lock.
-    func withLedger<Result>(_ body: (inout WorkerLedger) -> Result) -> Result { ledger.withLock(body) }
+    // MARK: State
+
+    /// Reads the state.
+    func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer { state.withLock { question($0) } }
+
+    /// Changes the state, and performs the effects that do not need the caller.
+    /// - Returns: all effects.
+    @discardableResult
+    func handle(_ event: WorkerState.Event) -> [WorkerState.Effect] {
+        let effects = state.withLock { $0.handle(event) }
+        if let observer = configuration.observer, let trace = TraceEvent(event, effects) { observer(trace) }
+        for effect in effects { perform(effect) }
+        return effects
+    }
+
+    /// Asks whether a step may begin.
+    private func mayProceed(_ event: WorkerState.Event) -> Bool {
+        handle(event).contains { if case .proceed = $0 { true } else { false } }
+    }
+
+    private func perform(_ effect: WorkerState.Effect) {
+        switch effect {
+        case .schedule(let urgently): handle(.schedule(urgently: urgently))
+        case .download(let task, let urgency): begin(task, urgency)
+        case .filter(let job): pending.filter(job, work: filter)
+        case .cancel(let task): task.cancellation.cancel()
+        case .withdraw(let task): task.cancellation.withdraw()
+        case .reorder(let task): pending.reorder(task, read { $0.urgency(of: task) })
+        case .applyLimits: applyLimits()
+        case .wakeClaims: claimSignal.raise()
+        case .wakeReports: reportSignal.raise()
+        case .wakeHeartbeat: heartSignal.raise()
+        case .proceed, .leaseLost, .left, .removeManifest, .report, .release, .outputBlocked, .outageBegan,
+            .checkStorage:
+            break  // for the caller
+        }
+    }
+
+    private func applyLimits() {
+        // One thread after the other, so that the last one sets the present limits.
+        limits.withLock { _ in
+            let (downloads, filtrations) = read { $0.limits }
+            engine.setMaxRunning(downloads)
+            pending.setFiltrations(filtrations)
+        }
+    }
 
     /// Redis did not do what it was asked: the heart is to find out whether it is there, before anything else is tried.
     func redisFailed(_ error: StoreError) {
@@ -91,36 +139,33 @@ final class WorkerCore: Sendable {
 
     /// Blocks after a standstill until Redis was asked what is still this worker's, see ``Lookout``.
     func waitForLook() {
-        guard let lease = withLedger({ $0.shortestLease }) else { return }
+        guard let lease = read({ $0.shortestLease }) else { return }
         lookout.wait(lease: lease) { heartSignal.raise() }
     }
 
     /// The operations that wait for file system calls that do not return.
-    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: withLedger { $0.filtrations }) }
+    var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: read { $0.limits.filtrations }) }
 
     /// The operations whose leases this worker renews: those that it holds without those that hang. `left` is the number of
     /// the latter.
     var renewed: (operations: [HeldOperation], left: Int) {
-        let held = withLedger { $0.held }
+        let held = read { $0.held }
         let hanging = hanging
         let operations = hanging.isAll ? [] : held.filter { !hanging.operations.contains($0) }
         return (operations, held.count - operations.count)
     }
 
-    // MARK: Photos
+    // MARK: Operations
 
-    /// Takes an operation that was claimed and begins what there is room for.
+    /// Takes up an operation that was claimed, and begins what there is room for.
     func accept(
         _ claimed: ClaimedOperation, _ context: BatchContext, _ folder: OpenFolder?
     ) throws(StoreError) {
         guard configuration.work == .photos else {
-            let operation = OperationInHand(claimed, context, records: [], past: .init(lines: []))
-            withLedger { ledger in
-                guard ledger.arriving.remove(claimed.held) != nil else { return }
-                _ = ledger.accept(operation)
-                ledger.skip(claimed.held)
-            }
-            reportSignal.raise()
+            let lines = [[UInt8]?](repeating: nil, count: claimed.letters.count)
+            var operation = LocalOperation(claimed, context.options, records: [], lines: lines, OperationFiles(context))
+            operation.skipAll()
+            handle(.prepared(operation))
             return
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
@@ -128,29 +173,23 @@ final class WorkerCore: Sendable {
         guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
         let past = ManifestFiles.takeOver(claimed, records, context)
         if claimed.deaths > 0 { Leftovers.remove(of: claimed.held, records, context) }
-        let operation = OperationInHand(claimed, context, records: records, past: past, folder: folder)
-        // Five workers died of it without bringing a photo of it to its end.
-        let isDeadly = claimed.deaths >= 5
-        let dropped = withLedger { ledger -> [PhotoInProgress] in
-            // Lost, or handed back, before it was taken up.
-            guard ledger.arriving.remove(claimed.held) != nil else { return [] }
-            defer { if isDeadly { ledger.settleAll(claimed.held, .failed(.crashed)) } }
-            return ledger.accept(operation)
-        }
-        if operation.isSuspect, !isDeadly {
+        let files = OperationFiles(context, folder: folder, forgottenFences: past.forgotten)
+        var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines, files)
+        if claimed.deaths >= Self.maxLeaseExpiries {
+            operation.finishAll(.failed(.crashed))
+            logger.error(
+                "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
+        } else if operation.isQuarantined {
             logger.warning(
                 "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
                 LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
         }
-        if isDeadly {
-            logger.error(
-                "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
-                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
-        }
-        pending.cancel(dropped)
-        advance()
-        reportSignal.raise()
+        handle(.prepared(operation))
     }
+
+    /// After this many expired leases without a photo that became final, an operation fails.
+    private static let maxLeaseExpiries = 5
 
     /// Removes what a worker that died may have left of a cancelled batch, in turn; never blocks.
     func clean(_ left: HeldOperation) {
@@ -161,175 +200,115 @@ final class WorkerCore: Sendable {
         }
     }
 
-    /// Drops operations of which Redis says that they are not this worker's any more.
+    /// Redis said that these operations are not this worker's any more.
     func lost(_ lost: [HeldOperation]) {
-        let known = withLedger { ledger in
-            lost.compactMap { held -> (HeldOperation, isOver: Bool)? in
-                if ledger.arriving.contains(held) { return (held, isOver: true) }
-                return ledger.operations[held].map { (held, isOver: $0.isDone || $0.isLeaving) }
-            }
-        }
-        for (held, isOver) in known {
-            // What has not begun, or ends or is handed back in these moments, is lost in the regular course of things.
-            guard !isOver else {
+        guard !lost.isEmpty else { return }
+        var ending: Set<BatchID> = []
+        for case .leaseLost(let held, let isExpected) in handle(.lost(lost)) {
+            guard !isExpected else {
                 logger.debug("operation no longer held", LogMetadata(held))
+                ending.insert(held.batch)
                 continue
             }
             logger.warning(
                 "lease lost, the operation is not this worker's any more", key: held.batch.description,
                 LogMetadata(held).adding(["fence": .number(held.fence)]))
         }
-        drop(lost)
-        noteEnd(of: Set(known.filter(\.isOver).map(\.0.batch)))
+        noteEnd(of: ending)
     }
 
-    /// Drops operations that are another's now, or were handed back; or are to be handed back without a report.
-    func drop(_ lost: [HeldOperation], handsBack: Bool = false) {
-        guard !lost.isEmpty else { return }
-        let photos = withLedger { ledger in lost.flatMap { handsBack ? ledger.giveUp($0) : ledger.drop($0) } }
-        pending.cancel(photos)
-        advance()
-        claimSignal.raise()
-        reportSignal.raise()
-    }
-
-    /// An operation has ended: nothing of it is left to do.
+    /// An operation has ended.
     func ended(_ held: HeldOperation) {
-        // Of photos that others cancelled or made final, some may still be stopping.
-        let (wasHeld, photos) = withLedger { ledger in (ledger.operations[held] != nil, ledger.drop(held)) }
-        pending.cancel(photos)
-        claimSignal.raise()
+        let wasLocal = handle(.ended(held)).containsLeft
         logger.debug("operation ended", LogMetadata(held))
-        if wasHeld { noteEnd(of: [held.batch]) }
+        if wasLocal { noteEnd(of: [held.batch]) }
     }
 
     /// Logs each of these batches that has finished and of which this worker holds no operation any more. Reads the batches
     /// from Redis, and logs nothing if that fails.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
-        let left = withLedger { ledger in batches.filter { ledger.batches[$0]?.operations.isEmpty != false } }
+        let left = read { state in batches.filter { !state.hasOperation(of: $0) } }
         guard !left.isEmpty, let facts = try? store.facts(of: left.sorted()) else { return }
         for batch in facts where batch.state == .finished {
             logger.info("batch finished", LogMetadata(batch))
         }
     }
 
-    /// What follows from a change in the ledger.
-    private struct Step {
-        let isDue: Bool
-        let filtrations: [WorkerLedger.QueuedFiltration]
-        let downloads: [(photo: PhotoInProgress, urgency: Urgency)]
-        let wantsMore: Bool
+    // MARK: Photos
+
+    private func begin(_ task: PhotoTask, _ urgency: Urgency) {
+        guard !task.isStored, let call = crashProbe(task, begins: true) else { return download(task, urgency) }
+        store.send([call]) { [self] _ in download(task, urgency) }
     }
 
-    /// Changes the ledger and begins what there is room for.
-    /// - Parameter change: answers true when the reporter should look.
-    private func advance(urgently: Bool = false, _ change: (inout WorkerLedger) -> Bool = { _ in false }) {
-        let step = withLedger { ledger in
-            let isDue = change(&ledger)
-            let neededRoom = ledger.wantsRoom
-            let begun = ledger.begin(urgently: urgently)
-            let mayWantMore = !begun.isEmpty || ledger.hasStalled
-            ledger.hasStalled = false
-            return Step(
-                isDue: isDue || ledger.wantsRoom && !neededRoom, filtrations: ledger.filtrationsToQueue(),
-                downloads: begun.map { ($0, ledger.urgency(of: $0)) }, wantsMore: mayWantMore && ledger.wantsMore)
-        }
-        for filtration in step.filtrations { pending.filter(filtration, work: filter) }
-        for (photo, urgency) in step.downloads {
-            guard !photo.isStored, let call = trial(photo, begins: true) else {
-                download(photo, urgency)
-                continue
-            }
-            store.send([call]) { [self] _ in download(photo, urgency) }
-        }
-        if step.isDue { reportSignal.raise() }
-        if step.wantsMore { claimSignal.raise() }
-    }
-
-    /// What tells Redis that now, or now not any more, a photo of a suspect is where it could end this process: in a transfer, or in
-    /// a filter that no helper runs. Who dies meanwhile counts as its victim. Nil where that does not matter.
+    /// The call that tells Redis that a photo of a quarantined operation begins a step that could end this process, or has passed it:
+    /// a transfer, or a filter that runs in no helper. Nil if Redis need not know.
     ///
-    /// It goes on whatever the answer is: while Redis is away no lease expires, and the heart hears of the rest.
-    private func trial(_ photo: PhotoInProgress, begins: Bool) -> ScriptCall<ReportReply>? {
-        withLedger { $0.letters(of: photo, begins: begins) }.map { letters in
-            store.report(photo.operation, worker: id, letters: letters, bytesIn: 0, bytesOut: 0)
+    /// The step begins whatever the reply is: while Redis is away no lease expires, and the heartbeat hears of anything else.
+    private func crashProbe(_ task: PhotoTask, begins: Bool) -> ScriptCall<ReportReply>? {
+        read { $0.crashProbe(of: task, begins: begins) }.map { codes in
+            store.report(task.operation, worker: id, letters: codes, bytesIn: 0, bytesOut: 0)
         }
     }
 
-    private func download(_ photo: PhotoInProgress, _ urgency: Urgency) {
+    private func download(_ task: PhotoTask, _ urgency: Urgency) {
         pending.download(
-            photo, urgency, mayBegin: mayDownload,
-            // Another may begin in its place.
-            waits: { [self] photo in advance { $0.waits(photo) } },
-            ended: downloaded)
+            task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins($0)) },
+            waits: { [self] in handle(.downloadWaits($0)) }, ended: downloaded)
     }
 
-    private func mayDownload(_ photo: PhotoInProgress) -> Bool {
-        let permission = withLedger { $0.mayDownload(photo) }
-        if permission == .yes { observe(.downloadBegan, photo) }
-        return permission != .no
-    }
-
-    private func downloaded(_ photo: PhotoInProgress, _ result: Result<Download, TransferError>) {
+    private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {
         switch result {
         case .success(let image):
-            observe(.downloadEnded, photo)
-            events.note(photo, .downloaded)  // before anything can make it filtered
-            if !photo.isStored, let call = trial(photo, begins: false) { store.send([call]) { _ in } }
-            var isWanted = true
-            advance { ledger in
-                isWanted = ledger.downloaded(photo, bytes: image.body.count)
-                return isWanted ? false : ledger.downloadEnded(photo, nil)
-            }
-            if !isWanted { _ = pending.takeImage(of: photo) }
+            events.note(task, .downloaded)  // before anything can make it filtered
+            if !task.isStored, let call = crashProbe(task, begins: false) { store.send([call]) { _ in } }
+            handle(.downloaded(task, bytes: image.body.count))
         case .failure(let error):
-            observe(.downloadEnded, photo)
             let outcome = FailureReason(error).map { reason in
-                var outcome = PhotoDevelopment.failure(photo, reason, error.detail)
+                var outcome = PhotoDevelopment.failure(task, reason, error.detail)
                 outcome.line.attempts = error.attempts
                 return outcome
             }
-            if let outcome { note(outcome, of: photo) }
-            advance { $0.downloadEnded(photo, outcome) }
+            if let outcome { note(outcome, of: task) }
+            handle(.downloadEnded(task, outcome))
         }
     }
 
-    private func filter(_ queued: WorkerLedger.QueuedFiltration) {
-        let (photo, ticket) = (queued.photo, queued.ticket)
-        guard withLedger({ $0.mayFilter(photo, ticket) }) else { return advance() }
-        // Stopped since then, its bytes were thrown away.
-        guard let image = pending.takeImage(of: photo) else {
-            return advance { $0.filtrationEnded(photo, ticket, nil) }
+    private func filter(_ job: FilterJob) {
+        let task = job.task
+        guard mayProceed(.filterBegins(job)) else { return }
+        // The bytes are gone if the photo was cancelled since then.
+        guard let image = pending.takeImage(of: task) else {
+            handle(.filterEnded(job, nil))
+            return
         }
-        observe(.filtrationBegan, photo)
-        let helpers = isForHelper(photo, image) ? helpers : nil
-        if helpers == nil, let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
+        let helpers = isForHelper(task, image) ? helpers : nil
+        if helpers == nil, let call = crashProbe(task, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = Leftovers.temporaryName(
-            for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
+            for: String(task.record.index), fence: task.operation.fence, worker: "\(id).\(job.attempt)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
-                photo, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
+                task, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
                 isWanted: {
                     waitForLook()
-                    return withLedger { $0.mayPlace(photo, ticket) }
+                    return mayProceed(.placing(job))
                 },
-                isWaitedFor: { isWaitedFor($0, of: photo.context) })
+                isWaitedFor: { isWaitedFor($0, of: task.context) })
         }
-        observe(.filtrationEnded, photo)
-        if let outcome { note(outcome, of: photo) }
-        advance { $0.filtrationEnded(photo, ticket, outcome) }
+        if let outcome { note(outcome, of: task) }
+        handle(.filterEnded(job, outcome))
     }
 
     /// Whether a photo is developed in a helper process, if this worker has helpers. This includes photos whose library
     /// cannot be stopped. Operations of one's own run in this process by default: their author is trusted.
-    private func isForHelper(_ photo: PhotoInProgress, _ image: Download) -> Bool {
-        photo.isSuspect || configuration.isolatesEveryPhoto
+    private func isForHelper(_ photo: PhotoTask, _ image: Download) -> Bool {
+        photo.isQuarantined || configuration.isolatesEveryPhoto
             || photo.context.ownOperation == nil && !Imaging.canAlwaysStop(image.body, photo.context.develop)
     }
 
     /// Tells how a photo ended.
-    private func note(_ outcome: PhotoOutcome, of photo: PhotoInProgress) {
+    private func note(_ outcome: PhotoOutcome, of photo: PhotoTask) {
         events.note(photo, outcome.state)
         guard case .failed(let reason) = outcome.state else { return }
         // However many fail for one reason, and whatever their URLs are, it is one line a second.
@@ -338,59 +317,7 @@ final class WorkerCore: Sendable {
             LogMetadata(photo, reason, outcome.line))
     }
 
-    private func observe(_ kind: PhotoMoment.Kind, _ photo: PhotoInProgress) {
-        guard let observer = configuration.observer else { return }
-        observer(PhotoMoment(kind, photo))
-    }
-
-    // MARK: Steering
-
-    /// Takes a hint as it comes; called on the subscription's thread, so that nothing delays what it stops.
-    func heard(_ hint: Hint) { act(on: withLedger { $0.heard(hint) }) }
-
-    /// Takes what an answer of Redis told.
-    func steer<Ignored>(_ tell: (inout WorkerSteering) -> Ignored) { act(on: withLedger { $0.steer(tell) }) }
-
-    /// An answer said that a batch is cancelled.
-    func cancelled(_ batch: BatchID) { act(on: withLedger { $0.cancelled(batch) }) }
-
-    /// Takes letters of an operation as Redis has them.
-    func adopt(_ letters: [UInt8], of held: HeldOperation) { act(on: withLedger { $0.adopt(letters, of: held) }) }
-
-    /// Does what follows from a change in the ledger.
-    func act(on orders: WorkerLedger.Orders) {
-        pending.cancel(orders.stopped)
-        for photo in orders.withdrawn { pending.withdraw(photo) }
-        for photo in orders.reordered { pending.reorder(photo, withLedger { $0.urgency(of: photo) }) }
-        if orders.limitsChanged {
-            // One after the other, so that the last one sets what holds.
-            limits.withLock { _ in
-                let (downloads, filtrations) = withLedger { ($0.downloads, $0.filtrations) }
-                engine.setMaxRunning(downloads)
-                pending.setFiltrations(filtrations)
-            }
-        }
-        if orders.needsBeat { heartSignal.raise() }
-        guard orders.isNews else { return }
-        advance(urgently: true)
-        reportSignal.raise()
-        claimSignal.raise()
-    }
-
     // MARK: Stopping
-
-    /// Nothing begins any more; what runs goes on.
-    func stop() {
-        for photo in withLedger({ $0.stop() }) { pending.withdraw(photo) }
-        claimSignal.raise()
-        reportSignal.raise()
-    }
-
-    /// Stops what still runs: transfers are aborted, filters stop at their next check.
-    func abort() {
-        pending.cancel(withLedger { $0.abort() })
-        reportSignal.raise()
-    }
 
     /// Ends the thread of the transfers, and the helper processes.
     func shutDown() {
@@ -407,4 +334,9 @@ extension StoreError {
             "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(count) photos, "
                 + "\(claimed.letters.count) were fed")
     }
+}
+
+extension [WorkerState.Effect] {
+    /// Whether an operation has left that was local.
+    var containsLeft: Bool { contains { if case .left = $0 { true } else { false } } }
 }

@@ -1,11 +1,13 @@
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomRedis
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing
 
 @testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// What was heard on the events channel.
 private final class Heard: Sendable {
@@ -99,7 +101,7 @@ private final class Heard: Sendable {
         while heard.count < 6 {
             try #require(.now - began < .seconds(20), "\(heard.count) messages came")
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            events.note(photo(record, context), .filtered)
             count += 1
             usleep(1000)
         }
@@ -123,7 +125,7 @@ private final class Heard: Sendable {
         var count = 0
         func note() {
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            events.note(photo(record, context), .filtered)
             count += 1
         }
         func sent() throws -> Int {
@@ -163,7 +165,7 @@ private final class Heard: Sendable {
         let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
         func note(_ index: Int) {
             let record = PhotoRecord(index: index, name: "", url: "")
-            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            events.note(photo(record, context), .filtered)
         }
         note(0)
         _ = heard.wait("the first") { !$0.isEmpty }
@@ -215,4 +217,10 @@ private final class Heard: Sendable {
         #expect(photos <= 20_000 && photos + dropped.values.reduce(0, +) == 30_001)
         #expect(dropped[other] == 1 && newest == 29_999)
     }
+}
+
+private func photo(_ record: PhotoRecord, _ context: BatchContext) -> PhotoTask {
+    PhotoTask(
+        record, of: HeldOperation(batch: context.id, number: 1, fence: 1), OperationFiles(context), isStored: false,
+        isQuarantined: false)
 }

@@ -8,6 +8,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// The folder of the sample photos that come with the tests.
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -47,12 +48,12 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     /// Waits until a worker knows what a test counts on: that Redis does is not enough.
     private func wait(
-        _ worker: Worker, _ awaited: String, until isMet: (WorkerLedger) -> Bool
+        _ worker: Worker, _ awaited: String, until isMet: (WorkerState) -> Bool
     ) throws {
         let deadline = ContinuousClock.now + .seconds(20)
-        while !worker.core.withLedger({ isMet($0) }) {
+        while !worker.core.read({ isMet($0) }) {
             try #require(ContinuousClock.now < deadline, "the worker does not know of \(awaited)")
-            usleep(1000)  // the ledger tells nobody of its changes
+            usleep(1000)  // the state notifies nobody of its changes
         }
     }
 
@@ -147,7 +148,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try worker { $0.downloads = 3 }
         #expect(await held.wait { $0.running == 3 })
         _ = try darkroom.store.perform(darkroom.store.suspend(id, .everything, true))
-        try wait(worker, "the suspension") { $0.batches[id]?.mayFilter == false }
+        try wait(worker, "the suspension") { $0.batches[id]?.hold.allowsFilters == false }
         held.release()
         _ = moments.wait(.downloadEnded, count: 3)
         let facts = try darkroom.wait(id, "resting") { $0.counts.downloaded == 3 }
@@ -356,20 +357,20 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
 /// What the photos of a test went through.
 final class Moments: Sendable {
-    private let moments = Locked<[PhotoMoment]>([])
+    private let moments = Locked<[TraceEvent]>([])
     private let changed = NSCondition()
 
-    @Sendable func observe(_ moment: PhotoMoment) {
+    @Sendable func observe(_ moment: TraceEvent) {
         changed.lock()
         moments.withLock { $0.append(moment) }
         changed.broadcast()
         changed.unlock()
     }
 
-    var all: [PhotoMoment] { moments.withLock { $0 } }
+    var all: [TraceEvent] { moments.withLock { $0 } }
 
     /// Waits until `count` photos have come so far.
-    func wait(_ kind: PhotoMoment.Kind, count: Int) -> [PhotoMoment] {
+    func wait(_ kind: TraceEvent.Kind, count: Int) -> [TraceEvent] {
         let deadline = Date(timeIntervalSinceNow: 20)
         changed.lock()
         defer { changed.unlock() }

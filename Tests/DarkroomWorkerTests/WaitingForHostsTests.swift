@@ -59,7 +59,7 @@ import Testing
             darkroom.options { $0.output = darkroom.folder + "/free" })
         try darkroom.wait(free)
         #expect(slow.log.running == 6)
-        #expect(worker.core.withLedger { $0.inProgress.count } < 200, "what waits is bounded")
+        #expect(worker.core.read { $0.activity.photos } < 200, "what waits is bounded")
         _ = try darkroom.store.perform(darkroom.store.cancel(blocked))
         try darkroom.wait(blocked)
         worker.stop()

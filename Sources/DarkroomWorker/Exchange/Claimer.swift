@@ -2,6 +2,7 @@ import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomModel
 import DarkroomStore
+import DarkroomWorkerState
 import Foundation
 
 /// Claims operations while the worker has room, on a thread of its own.
@@ -24,13 +25,13 @@ final class Claimer: Sendable {
 
     /// The batches that this worker does not take now, and why.
     var refused: [BatchID: String] {
-        let barred = core.withLedger { $0.barred }
-        return core.refusals.withLock { $0.reasons }.merging(barred) { _, why in why }
+        let blocked = core.read { $0.blockedBatches }
+        return core.refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
     }
 
     /// Something was published after which there may be something to claim.
-    func heard(_ hint: Hint) {
-        switch hint {
+    func noticed(_ notice: ChangeNotice) {
+        switch notice {
         case .work(let work):
             workers.withLock { $0 = work.workers }
             guard work.isFor(draw: Double.random(in: 0..<1)) else { return }
@@ -39,10 +40,7 @@ final class Claimer: Sendable {
             if !cluster.isSuspended, !cluster.areDownloadsSuspended {
                 expectWork(.veryHigh, workers: workers.withLock { $0 })
             }
-        case .batch(let id, let steering, _):
-            core.withLedger { $0.noteFocus(of: id, steering) }
-            if steering.focus != nil { core.claimSignal.raise() }
-        case .photos:
+        case .batch, .photos:
             return
         }
     }
@@ -65,8 +63,8 @@ final class Claimer: Sendable {
     func run() {
         var number = 0
         defer { folders.close() }
-        while !core.withLedger({ $0.isStopping }) {
-            let wants = core.heartBeats.withLock { $0 } && !core.hanging.isAll ? wants() : .nothing
+        while !core.read({ $0.isStopping }) {
+            let wants = core.heartBeats.withLock { $0 } && !core.hanging.isAll ? wants() : ClaimDemand()
             let (claim, wake) = plan.withLock { plan in
                 let now = ContinuousClock.now
                 if let turn = core.ringsTurn.withLock({ $0.take() }) { plan.heard(turn: turn, now) }
@@ -78,13 +76,13 @@ final class Claimer: Sendable {
                 continue
             }
             number += 1
-            let asked = core.withLedger { $0.hungryToServe }
+            let scope = scope(claim)
             let unwanted = unwanted(claim)
             guard let claimed = perform(claim, number, without: unwanted) else {
                 plan.withLock { $0.failed() }
                 continue
             }
-            core.withLedger { $0.arriving.formUnion(claimed.operations.map(\.held)) }
+            core.handle(.claimed(claimed.operations.map(\.held)))
             core.lost(claimed.lost)
             for name in claimed.invalid {
                 core.logger.error(
@@ -107,12 +105,8 @@ final class Claimer: Sendable {
                     claim, priorities, next: claimed.next, turn: claimed.turn,
                     sawAll: unwanted.isEmpty && !isSuspended)
             }
-            // Nothing (more) of what is in focus is to be had until it moves.
-            if let focus = claim.focus, claimed.operations.isEmpty {
-                core.withLedger { if $0.focusToClaim == focus { $0.focusToClaim = nil } }
-            }
             let ids = Set(claimed.operations.map(\.held.batch))
-            if claim.isForHungry { core.withLedger { $0.served(ids, asked: asked) } }
+            core.handle(.claimAnswered(scope, ids))
             contexts.withLock { contexts in
                 if contexts.count > 64 { contexts = contexts.filter { ids.contains($0.key) } }
             }
@@ -121,19 +115,22 @@ final class Claimer: Sendable {
     }
 
     /// What this worker has room for.
-    private func wants() -> ClaimPlan.Wants {
+    private func wants() -> ClaimDemand {
         guard core.configuration.work == .photos else {
-            return ClaimPlan.Wants(lowest: core.withLedger { $0.held.count < 64 } ? .veryLow : nil)
+            return ClaimDemand(lowest: core.read { $0.held.count < 64 } ? .veryLow : nil)
         }
-        return core.withLedger { $0.wants }
+        return core.read { $0.demand }
+    }
+
+    private func scope(_ claim: ClaimPlan.Claim) -> ClaimScope {
+        if let focus = claim.focus { return .focus(focus) }
+        return claim.isForDrained ? .drained(core.read { $0.claimableDrained }) : .all
     }
 
     /// The batches that a claim leaves out, beside those that Redis knows that the worker refuses.
     private func unwanted(_ claim: ClaimPlan.Claim) -> [BatchID] {
-        let unwanted = core.withLedger { ledger in
-            ledger.unwanted + ledger.barred.keys + (claim.isForHungry ? ledger.fed : [])
-        }
-        return Array(unwanted.prefix(RefusalChanges.limit))
+        let excluded = core.read { $0.excludedFromClaims(isForDrained: claim.isForDrained) }
+        return Array(excluded.prefix(RefusalChanges.limit))
     }
 
     /// Claims under `number`, again and again while Redis is away: the same number gets the same answer.
@@ -141,8 +138,8 @@ final class Claimer: Sendable {
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
             let held = core.renewed.operations
-            let highest = core.withLedger { $0.steering.highest }
-            let photos = core.withLedger { $0.photosToClaim(from: claim.lowest) }
+            let highest = core.read { $0.controlsVersion }
+            let photos = core.read { $0.photosToClaim(from: claim.lowest) }
             let refusals = core.refusals.withLock { $0.changes }
             let call = core.store.claim(
                 worker: core.id, number: number, operations: claim.focus == nil ? 16 : 1,
@@ -154,10 +151,11 @@ final class Claimer: Sendable {
                 case .old: return nil
                 case .claimed(let claimed):
                     core.refusals.withLock { $0.told(refusals, count: claimed.refusals) }
-                    core.steer {
-                        $0.answered(
-                            claimed.version, sent: highest, cluster: claimed.cluster, batches: claimed.steering)
-                    }
+                    core.handle(
+                        .answered(
+                            ControlsAnswer(
+                                version: claimed.version, sent: highest, cluster: claimed.cluster,
+                                batches: claimed.steering)))
                     return claimed
                 }
             } catch {
@@ -261,16 +259,16 @@ final class Claimer: Sendable {
     }
 
     private func giveBack(_ operation: ClaimedOperation) {
-        core.withLedger { $0.giveBack(operation.held) }
-        core.reportSignal.raise()
+        core.handle(.declined(operation.held))
     }
 
     /// The folder of the batch's manifest, open; nil when the batch writes nothing.
     /// - Throws: ``Refusal`` when nothing can be written there.
     private func openFolder(of context: BatchContext) throws(Refusal) -> OpenFolder? {
         let folder = try context.openFolder()
-        if let folder, let why = core.withLedger({ $0.bar(context.id, onDevice: UInt(folder.device)) }) {
-            throw Refusal(reason: why)
+        guard let folder else { return nil }
+        for case .outputBlocked(let reason) in core.handle(.outputOpened(context.id, device: UInt(folder.device))) {
+            throw Refusal(reason: reason)
         }
         return folder
     }

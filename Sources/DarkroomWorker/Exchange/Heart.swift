@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomStore
+import DarkroomWorkerState
 import Foundation
 
 /// Sends the heartbeats of a worker, on a thread of its own: no image work delays them.
@@ -50,7 +51,7 @@ final class Heart: Sendable {
             core.lookout.look(began: began)
             core.logger.writeDue()
             if hasMore { continue }
-            let lease = core.withLedger { $0.shortestLease }
+            let lease = core.read { $0.shortestLease }
             core.heartSignal.wait(timeout: isAway ? Self.retryInterval : Self.interval(shortestLease: lease))
             // Hints of many changes, each of which asks for a heartbeat, are answered by one.
             while !stopped.isSet, .now < began + Self.shortestInterval {
@@ -81,7 +82,7 @@ final class Heart: Sendable {
     /// Sends a heartbeat and takes what it tells.
     /// - Returns: true when another at once is welcome.
     private func beat() throws(StoreError) -> Bool {
-        let highest = core.withLedger { $0.steering.highest }
+        let highest = core.read { $0.controlsVersion }
         let (held, left) = core.renewed
         if left > 0, left != toldLeft.withLock({ $0 }) {
             core.logger.error(
@@ -95,18 +96,20 @@ final class Heart: Sendable {
         }
         let replies = try core.store.perform(calls)
         core.lost(replies.flatMap(\.lost))
-        core.steer { steering in
-            for reply in replies {
-                steering.answered(reply.version, sent: highest, cluster: reply.cluster, batches: reply.steering)
-            }
-            // What changed between two parts of the answer may have been missed in the first.
-            if let first = replies.first { steering.heardAll(upTo: first.version) }
+        for (place, reply) in replies.enumerated() {
+            // A change between two parts of the answer may be missing in the first part.
+            let isLast = place == replies.count - 1
+            core.handle(
+                .answered(
+                    ControlsAnswer(
+                        version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.steering,
+                        completeVersion: isLast ? replies[0].version : nil)))
         }
         if let turn = replies.last?.turn { core.ringsTurn.withLock { $0 = turn } }
         let lost = Set(replies.flatMap(\.lost))
         for letters in replies.flatMap(\.letters) {
             let meant = held.first { $0.batch == letters.batch && $0.number == letters.number }
-            if let meant, !lost.contains(meant) { core.adopt(letters.letters, of: meant) }
+            if let meant, !lost.contains(meant) { core.handle(.stateCodes(letters.letters, of: meant)) }
         }
         for left in replies.compactMap(\.leftover) { core.clean(left) }
         // Parts of an answer list the same webhooks.

@@ -2,6 +2,7 @@ import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomLogging
 import DarkroomModel
+import DarkroomWorkerState
 import Foundation
 
 /// Looks every few seconds whether outputs that could not be written can be written again, and whether refused batches can be
@@ -30,12 +31,12 @@ final class OutputWatcher: Sendable {
         var lastLook = ContinuousClock.now
         var lastPrune = ContinuousClock.now
         while !stopped.isSet {
-            let isAnyAwaited = core.withLedger { !$0.outputWaits.isEmpty } || !core.refusals.withLock { $0.isEmpty }
+            let isAnyAwaited = core.read { $0.hasOutages } || !core.refusals.withLock { $0.isEmpty }
             core.outputSignal.wait(timeout: isAnyAwaited ? max(.milliseconds(1), lastLook + Self.interval - .now) : nil)
             // What was met a moment ago is not looked at before the interval has passed.
             if !isAnyAwaited { lastLook = .now }
             guard isAnyAwaited, !stopped.isSet, .now >= lastLook + Self.interval else { continue }
-            for wait in core.withLedger({ $0.outputsToLook(now: .now) }) { look(wait) }
+            for case .checkStorage(let outage) in core.handle(.storageChecksDue(now: .now)) { check(outage) }
             if .now >= lastPrune + Self.pruneInterval {
                 claimer.pruneRefusals()
                 lastPrune = .now
@@ -45,28 +46,29 @@ final class OutputWatcher: Sendable {
         }
     }
 
-    private func look(_ wait: WorkerLedger.OutputWait) {
-        let folder = wait.obstacle.place.folder
-        // It is looked at again when it answers.
-        guard claimer.hungMount(of: [folder]) == nil else { return }
+    private func check(_ outage: StorageOutage) {
+        guard let fault = outage.fault as? OutputFault else { return }  // this worker reports no others
+        // A folder that does not answer is checked again when it does.
+        guard claimer.hungMount(of: [fault.place.folder]) == nil else { return }
         claimer.perform { [self] call in
-            call.looks(at: folder)
-            lookNow(wait)
+            call.looks(at: fault.place.folder)
+            checkNow(outage, fault)
         }
     }
 
-    private func lookNow(_ wait: WorkerLedger.OutputWait) {
-        if wait.obstacle.kind == .taken { retake(wait.obstacle.place) }
-        if let obstacle = wait.obstacle.look() {
-            return core.act(on: core.withLedger { $0.changed(wait.number, to: obstacle) })
+    private func checkNow(_ outage: StorageOutage, _ fault: OutputFault) {
+        if fault.kind == .taken { retake(fault.place) }
+        if let found = fault.check() {
+            core.handle(.storageChanged(outage.number, found))
+            return
         }
-        // Nobody else removes them, and while they could not be removed nobody could have written them again.
-        for path in wait.left { unlink(path) }
+        // Nobody else removes these files, and while nobody could remove them nobody could write them again.
+        for path in outage.staleFiles { unlink(path) }
         core.logger.notice(
             "output can be written again, going on",
-            ["folder": .text(wait.obstacle.place.folder), "batches": .number(wait.batches.count)])
-        core.act(on: core.withLedger { $0.freed(wait.number) })
-        // What was refused for its sake is claimed again at once.
+            ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
+        core.handle(.storageRecovered(outage.number))
+        // Batches that were refused because of this fault are claimed again at once.
         core.refusals.withLock { $0.lookAgain(.now) }
         claimer.expectWork(.veryHigh, workers: 1)
     }

@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomRedis
+import DarkroomWorkerState
 import Foundation
 
 /// Tells on the events channel what becomes of photos: what key-value observing of an operation was on one device.
@@ -127,8 +128,8 @@ final class PhotoEvents: Sendable {
     }
 
     /// Notes what became of a photo, unless its result is not wanted any more. Any thread, takes well below a microsecond.
-    func note(_ photo: PhotoInProgress, _ state: PhotoRecordState) {
-        guard !photo.cancelled.isSet else { return }
+    func note(_ photo: PhotoTask, _ state: PhotoRecordState) {
+        guard !photo.cancellation.isCancelled else { return }
         let isFirst = backlog.withLock { backlog in
             defer { backlog.add(photo.operation.batch, photo.record.index, state.letter) }
             return backlog.isEmpty

@@ -12,21 +12,15 @@ struct WorkerDescription {
 
     /// The fields of `{namespace}:worker:<id>`.
     var fields: [(field: String, value: String)] {
-        let (operations, bytesHeld, done) = core.withLedger { ($0.held, $0.bytesHeld, $0.photosDone) }
-        let (limits, running) = core.withLedger {
-            (
-                (downloads: $0.downloads, filtrations: $0.filtrations),
-                // Of the photos in the local queue as many run as may at once.
-                (downloads: $0.transfers, filtrations: min($0.filtering.reduce(0, +), $0.filtrations))
-            )
-        }
+        let (operations, limits, activity) = core.read { ($0.held, $0.limits, $0.activity) }
         let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
         return [
             ("host", ProcessInfo.processInfo.hostName), ("pid", String(getpid())), ("version", darkroomVersion),
             ("started", String(started)), ("downloads", String(limits.downloads)),
-            ("filtrations", String(limits.filtrations)), ("downloading", String(running.downloads)),
-            ("filtering", String(running.filtrations)), ("bytes.held", String(bytesHeld)), ("photos", String(done)),
-            ("rate", String(core.rate.photosPerSecond(done: done))),
+            ("filtrations", String(limits.filtrations)), ("downloading", String(activity.downloading)),
+            ("filtering", String(activity.filtering)), ("bytes.held", String(activity.bytesHeld)),
+            ("photos", String(activity.photosDone)),
+            ("rate", String(core.rate.photosPerSecond(done: activity.photosDone))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
             ("refused", String(String.UnicodeScalarView(refusals.unicodeScalars.prefix(WorkerFacts.mostRefusedText)))),
         ]

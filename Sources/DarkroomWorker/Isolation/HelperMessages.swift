@@ -1,5 +1,6 @@
 import DarkroomImaging
 import DarkroomModel
+import DarkroomWorkerState
 
 /// What a helper is to make of the bytes that follow.
 struct HelperJob: Codable {
@@ -19,7 +20,7 @@ struct HelperJob: Codable {
     /// How many bytes an operation of one's own may answer with.
     var maxBytes: Int
 
-    init(_ photo: PhotoInProgress, seconds: Int, maxBytes: Int) {
+    init(_ photo: PhotoTask, seconds: Int, maxBytes: Int) {
         self.maxBytes = maxBytes
         let develop = photo.context.develop
         operation = photo.context.ownOperation?.name

@@ -3,6 +3,7 @@ import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomModel
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
 /// The helper processes of a worker: what decodes and filters the photos that the worker had better not touch itself.
@@ -38,13 +39,13 @@ final class PhotoHelpers: Sendable {
     }
 
     /// Makes the product of a photo in a helper. Blocks.
-    func develop(_ photo: PhotoInProgress, _ image: Download) throws(PhotoProduct.Failure) -> PhotoProduct {
+    func develop(_ photo: PhotoTask, _ image: Download) throws(PhotoProduct.Failure) -> PhotoProduct {
         let job = HelperJob(photo, seconds: seconds, maxBytes: limits.ownFileBytes)
         let allowance = allowance(for: photo, image.body)
         while true {
             let helper = try take(for: photo)
             let hasServed = helper.photos > 0
-            let outcome = helper.develop(job, image.body, allowance) { photo.cancelled.isSet }
+            let outcome = helper.develop(job, image.body, allowance) { photo.cancellation.isCancelled }
             switch outcome {
             case .answered(let answer, let bytes):
                 // What a photo that failed has left in it is not for the next.
@@ -72,7 +73,7 @@ final class PhotoHelpers: Sendable {
         }
     }
 
-    private func allowance(for photo: PhotoInProgress, _ bytes: [UInt8]) -> HelperProcess.Allowance {
+    private func allowance(for photo: PhotoTask, _ bytes: [UInt8]) -> HelperProcess.Allowance {
         let isOwn = photo.context.ownOperation != nil
         var options = photo.context.develop
         options.processorTime = .seconds(seconds)
@@ -103,28 +104,30 @@ final class PhotoHelpers: Sendable {
         }
     }
 
-    private func take(for photo: PhotoInProgress) throws(PhotoProduct.Failure) -> HelperProcess {
+    private func take(for photo: PhotoTask) throws(PhotoProduct.Failure) -> HelperProcess {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program, maxMemory: maxMemory, maxTime: maxTime) { photo.cancelled.isSet }
+                return try HelperProcess(program, maxMemory: maxMemory, maxTime: maxTime) {
+                    photo.cancellation.isCancelled
+                }
             } catch {
-                if photo.cancelled.isSet { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+                if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
                 // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
                 guard error.mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
                 // A latch has no signal: it is looked at, on a thread that has nothing else to do.
                 let next = ContinuousClock.now + .seconds(1)
-                while .now < next, !photo.cancelled.isSet { Thread.sleep(forTimeInterval: 0.02) }
-                if photo.cancelled.isSet { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+                while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
+                if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
             }
         }
         preconditionFailure("attempts end by returning or throwing")
     }
 
     private func product(
-        of photo: PhotoInProgress, _ answer: HelperAnswer, _ bytes: [UInt8]
+        of photo: PhotoTask, _ answer: HelperAnswer, _ bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         if let reason = answer.reason {
             throw PhotoProduct.Failure(

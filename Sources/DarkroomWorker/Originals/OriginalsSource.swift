@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
 /// Where the bytes of photos come from whose batch has a folder of originals: that folder, else another source, whose bytes are
@@ -34,7 +35,7 @@ final class OriginalsSource: PhotoSource {
     }
 
     func fetch(
-        _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
@@ -47,7 +48,7 @@ final class OriginalsSource: PhotoSource {
             completion(.failure(mayBegin() ? problem : .cancelled))
             return nil
         }
-        let fetch = StagedFetch(order)
+        let fetch = StagedFetch(photo.cancellation, order)
         threads.perform { [self] in
             guard !fetch.isOver else { return completion(.failure(.cancelled)) }
             let began = ContinuousClock.now
@@ -72,12 +73,12 @@ final class OriginalsSource: PhotoSource {
 
     /// Keeps what was downloaded, and then passes it on.
     private func keep(
-        _ photo: PhotoInProgress, _ result: Result<Download, TransferError>, in folder: OriginalsFolder,
+        _ photo: PhotoTask, _ result: Result<Download, TransferError>, in folder: OriginalsFolder,
         _ completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         guard case .success(let download) = result else { return completion(result) }
         threads.perform { [self] in
-            guard !photo.cancelled.isSet else { return completion(.failure(.cancelled)) }
+            guard !photo.cancellation.isCancelled else { return completion(.failure(.cancelled)) }
             let number = writes.withLock { number in
                 number += 1
                 return number
@@ -102,34 +103,22 @@ final class OriginalsSource: PhotoSource {
 private final class StagedFetch: PhotoFetch {
     private struct State {
         var order: TransferOrder
-        var isCancelled = false
-        var isWithdrawn = false
         /// Where it comes from when it is not in the folder.
         var other: (any PhotoFetch)?
     }
 
+    private let cancellation: CancellationToken
     private let state: Locked<State>
 
-    init(_ order: TransferOrder) { state = Locked(State(order: order)) }
+    init(_ cancellation: CancellationToken, _ order: TransferOrder) {
+        self.cancellation = cancellation
+        state = Locked(State(order: order))
+    }
 
     /// Whether it was cancelled or withdrawn.
-    var isOver: Bool { state.withLock { $0.isCancelled || $0.isWithdrawn } }
+    var isOver: Bool { cancellation.level > .none }
 
-    func cancel() {
-        let other = state.withLock { state in
-            state.isCancelled = true
-            return state.other
-        }
-        other?.cancel()
-    }
-
-    func withdraw() {
-        let other = state.withLock { state in
-            state.isWithdrawn = true
-            return state.other
-        }
-        other?.withdraw()
-    }
+    func stop(_ level: CancellationToken.Level) { state.withLock { $0.other }?.stop(level) }
 
     func reorder(_ order: TransferOrder) {
         let other = state.withLock { state in
@@ -139,19 +128,18 @@ private final class StagedFetch: PhotoFetch {
         other?.reorder(order)
     }
 
-    /// Goes on elsewhere; false when nobody wants it any more.
+    /// Goes on elsewhere; false when it is over.
     func begin(_ start: (TransferOrder) -> (any PhotoFetch)?) -> Bool {
-        let (order, isOver) = state.withLock { ($0.order, $0.isCancelled || $0.isWithdrawn) }
         guard !isOver else { return false }
+        let order = state.withLock { $0.order }
         guard let other = start(order) else { return true }
         let latest = state.withLock { state in
             state.other = other
-            return state
+            return state.order
         }
-        // Any of these may have come between the lines before.
-        if latest.order != order { other.reorder(latest.order) }
-        if latest.isWithdrawn { other.withdraw() }
-        if latest.isCancelled { other.cancel() }
+        // Both may have changed before `other` was set.
+        if latest != order { other.reorder(latest) }
+        other.stop(cancellation.level)
         return true
     }
 }

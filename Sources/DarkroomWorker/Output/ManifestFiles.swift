@@ -3,13 +3,14 @@ import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
 import DarkroomStore
+import DarkroomWorkerState
 import Foundation
 
 /// The manifest files of the operations that this worker holds.
 enum ManifestFiles {
     /// Writes the lines of an operation's final photos as the file of its fence, whole.
-    static func write(_ report: WorkerLedger.Report, worker: String) throws(OutputWriter.Failure) {
-        guard let place = report.context.manifestPlace else { return }
+    static func write(_ report: WorkerState.Report, worker: String) throws(OutputWriter.Failure) {
+        guard let place = report.resources.files.context.manifestPlace else { return }
         let text = Array(report.lines.compactMap { $0 }.joined())
         guard !text.isEmpty else { return }
         let number = report.held.number
@@ -45,11 +46,12 @@ enum ManifestFiles {
                 guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
                     line.state == states[position].word
                 else { continue }
-                past.lines[position] = context.text(of: line)
+                past.lines[position] = line.text(redactingQuery: context.options.redactURLs)
             }
         }
         for (position, state) in states.enumerated() where state.isFinal && past.lines[position] == nil {
-            past.lines[position] = context.text(of: remade(records[position], state, context, output))
+            past.lines[position] = remade(records[position], state, context, output).text(
+                redactingQuery: context.options.redactURLs)
         }
         return past
     }
@@ -59,11 +61,11 @@ enum ManifestFiles {
     ///
     /// A higher fence that was there when the operation was claimed is nobody's: had somebody claimed it since, this worker
     /// could not have ended it. One that came later may be that of whoever runs the operation again, after a retry.
-    static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ context: BatchContext) {
-        guard let folder = root(context).flatMap({ folder(held, $0) }) else { return }
+    static func removeOthers(_ held: HeldOperation, _ files: OperationFiles) {
+        guard let folder = root(files.context).flatMap({ folder(held, $0) }) else { return }
         let fences = fences(held.number, in: folder)
         guard fences.contains(held.fence) else { return }
-        for fence in fences where fence < held.fence || forgotten.contains(fence) {
+        for fence in fences where fence < held.fence || files.forgottenFences.contains(fence) {
             remove(held, fence: fence, in: folder)
         }
     }

@@ -1,6 +1,7 @@
 import DarkroomCoding
 import DarkroomModel
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
 /// What is done with a photo's bytes: through the filters, into the output folder.
@@ -14,11 +15,11 @@ enum PhotoDevelopment {
     ///   - isWaitedFor: told when the file could not be written; true lets the photo begin again later.
     /// - Returns: nil when the photo was cancelled or not wanted any more, or is to begin again: nothing is left behind then.
     static func develop(
-        _ photo: PhotoInProgress, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls,
+        _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls,
         temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
     ) -> PhotoOutcome? {
-        guard !photo.cancelled.isSet else { return nil }
+        guard !photo.cancellation.isCancelled else { return nil }
         let clock = ContinuousClock()
         let began = clock.now
         let developed: PhotoProduct
@@ -29,7 +30,7 @@ enum PhotoDevelopment {
             return failure(photo, reason, error.detail, image)
         }
         let filtered = clock.now
-        guard !photo.cancelled.isSet else { return nil }
+        guard !photo.cancellation.isCancelled else { return nil }
 
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .filtered)
         line.width = developed.width
@@ -64,7 +65,7 @@ enum PhotoDevelopment {
 
     /// The outcome of a photo whose bytes are here but of no use.
     private static func failure(
-        _ photo: PhotoInProgress, _ reason: FailureReason, _ detail: String, _ image: Download
+        _ photo: PhotoTask, _ reason: FailureReason, _ detail: String, _ image: Download
     ) -> PhotoOutcome {
         var outcome = failure(photo, reason, detail)
         outcome.bytesIn = image.transferredBytes
@@ -74,7 +75,7 @@ enum PhotoDevelopment {
     }
 
     /// The outcome of a photo that failed.
-    static func failure(_ photo: PhotoInProgress, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {
+    static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .failed(reason))
         line.detail = detail
         return PhotoOutcome(state: .failed(reason), line: line)

@@ -1,6 +1,7 @@
 import DarkroomImaging
 import DarkroomModel
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
 /// The file that was made of a photo's bytes, in memory.
@@ -21,11 +22,11 @@ enum PhotoProduct {
 
     /// Makes the product of a photo: in a helper process where there is one for it, else by its batch's own operation, or by
     /// filters. Blocks.
-    static func make(_ photo: PhotoInProgress, _ image: Download, _ helpers: PhotoHelpers?) throws(Failure)
+    static func make(_ photo: PhotoTask, _ image: Download, _ helpers: PhotoHelpers?) throws(Failure)
         -> PhotoProduct
     {
         if let helpers { return try helpers.develop(photo, image) }
-        let isCancelled = { @Sendable in photo.cancelled.isSet }
+        let isCancelled = { @Sendable in photo.cancellation.isCancelled }
         if let own = photo.context.ownOperation {
             let time = photo.context.develop.processorTime
             return try run(own.make(), photo.record, image.body, within: time, isCancelled: isCancelled)

@@ -1,15 +1,16 @@
 import DarkroomConcurrency
 import DarkroomModel
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
-/// How a filtration takes the image from the operation that got it.
+/// How a filtration takes the image from the operation that downloaded it.
 protocol ImageDataProvider: AnyObject, Sendable {
     /// Takes the downloaded bytes out; nil when there are none (any more).
     func takeImage() -> Download?
 }
 
-/// Gets the bytes of one photo; holds no thread meanwhile.
+/// Downloads the bytes of one photo. It holds no thread meanwhile.
 final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecked Sendable {
     // everything that changes is behind a lock
     private struct Progress {
@@ -18,68 +19,62 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
         var image: Download?
     }
 
-    private let photo: PhotoInProgress
+    private let task: PhotoTask
     private let source: any PhotoSource
     private let progress: Locked<Progress>
-    private let mayBegin: @Sendable (PhotoInProgress) -> Bool
-    private let waits: @Sendable (PhotoInProgress) -> Void
-    private let onEnd: @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
+    private let mayBegin: @Sendable (PhotoTask) -> Bool
+    private let waits: @Sendable (PhotoTask) -> Void
+    private let onEnd: @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
 
     /// - Parameters:
-    ///   - photo: whose bytes.
-    ///   - source: where they come from.
-    ///   - urgency: when it is its turn.
-    ///   - mayBegin: asked right before the download begins; after no it ends as cancelled.
-    ///   - waits: told when it begins to wait for its turn, or for another attempt.
-    ///   - onEnd: what came of it, called before the operation is finished, never twice.
+    ///   - task: the photo.
+    ///   - source: where its bytes come from.
+    ///   - urgency: its place among the photos that wait.
+    ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
+    ///   - waits: called when the download begins to wait for its host, or for another attempt.
+    ///   - onEnd: called with the result, once, before the operation is finished.
     init(
-        _ photo: PhotoInProgress, source: any PhotoSource, urgency: Urgency,
-        mayBegin: @escaping @Sendable (PhotoInProgress) -> Bool, waits: @escaping @Sendable (PhotoInProgress) -> Void,
-        onEnd: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
+        _ task: PhotoTask, source: any PhotoSource, urgency: Urgency,
+        mayBegin: @escaping @Sendable (PhotoTask) -> Bool, waits: @escaping @Sendable (PhotoTask) -> Void,
+        onEnd: @escaping @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
     ) {
-        self.photo = photo
+        self.task = task
         self.source = source
         self.mayBegin = mayBegin
         self.waits = waits
         self.onEnd = onEnd
-        progress = Locked(Progress(order: Self.order(photo, urgency)))
+        progress = Locked(Progress(order: Self.order(task, urgency)))
         super.init()
         qualityOfService = .userInitiated
         queuePriority = urgency.priority.ofQueue
     }
 
     override func begin() {
-        guard !photo.cancelled.isSet, !isCancelled else {
+        guard !task.cancellation.isCancelled else {
             end(.failure(TransferError(code: .cancelled, detail: "cancelled before it began", attempts: 0)))
             return
         }
         let order = progress.withLock { $0.order }
         let fetch = source.fetch(
-            photo, order: order, mayBegin: { [mayBegin, photo] in mayBegin(photo) },
-            waits: { [waits, photo] in waits(photo) }, completion: { [self] in end($0) })
+            task, order: order, mayBegin: { [mayBegin, task] in mayBegin(task) },
+            waits: { [waits, task] in waits(task) }, completion: { [self] in end($0) })
         guard let fetch else { return }
         let latest = progress.withLock { progress in
             progress.fetch = fetch
             return progress.order
         }
-        // Any of these may have come between the lines before.
+        // Both may have changed before the fetch was set.
         if latest != order { fetch.reorder(latest) }
-        if photo.withdrawn.isSet { fetch.withdraw() }
-        if photo.cancelled.isSet || isCancelled { fetch.cancel() }
+        fetch.stop(task.cancellation.level)
     }
 
-    override func cancel() {
-        super.cancel()
-        progress.withLock { $0.fetch }?.cancel()
-    }
+    /// The task was cancelled or withdrawn.
+    func stop(_ level: CancellationToken.Level) { progress.withLock { $0.fetch }?.stop(level) }
 
-    /// Ends it unless the download has begun; the photo says that it is withdrawn by now.
-    func withdraw() { progress.withLock { $0.fetch }?.withdraw() }
-
-    /// Changes when it is its turn, unless the download has begun.
+    /// Changes the urgency, unless the download has begun.
     func reorder(_ urgency: Urgency) {
         queuePriority = urgency.priority.ofQueue
-        let order = Self.order(photo, urgency)
+        let order = Self.order(task, urgency)
         progress.withLock { progress in
             progress.order = order
             return progress.fetch
@@ -93,14 +88,14 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
         }
     }
 
-    private static func order(_ photo: PhotoInProgress, _ urgency: Urgency) -> TransferOrder {
+    private static func order(_ task: PhotoTask, _ urgency: Urgency) -> TransferOrder {
         TransferOrder(
-            priority: urgency.priority.rank, isFirst: urgency.isInFocus, group: photo.operation.batch.description)
+            priority: urgency.priority.rank, isFirst: urgency.isInFocus, group: task.operation.batch.description)
     }
 
     private func end(_ result: Result<Download, TransferError>) {
         if case .success(let download) = result { progress.withLock { $0.image = download } }
-        onEnd(photo, result)
+        onEnd(task, result)
         finish()
     }
 }

@@ -1,17 +1,18 @@
 import DarkroomConcurrency
 import DarkroomTransfer
+import DarkroomWorkerState
 import Foundation
 
-/// The two local queues of a worker, and what of each photo stands in them.
+/// The two local queues of a worker, and the operations of each photo in them.
 ///
-/// What begins next is the ledger's to decide: the download queue is given what can run at once, and starts all of it; what finds
-/// its host busy waits in the transfer engine, and others begin in its place. The filtration queue is given twice as much as runs
-/// at once. So waiting photos can be taken back, and urgent photos overtake them.
+/// The worker state decides what begins next: the download queue is given only downloads that can run at once, and starts all of
+/// them; a transfer whose host is busy waits in the transfer engine, and others begin in its place. The filtration queue is
+/// given twice as many operations as run at once. So waiting photos can be taken back, and urgent photos overtake them.
 final class PendingOperations: Sendable {
-    /// By run and not by photo: the same photo may begin anew, for an operation under a newer fence, while its old run ends.
+    /// By task and not by photo: the same photo may begin again, under a newer fence, while its old task ends.
     private struct InProgress {
         var downloads: [ObjectIdentifier: ImageDownloader] = [:]
-        /// Whoever has the bytes of photos that are downloaded and not yet filtered.
+        /// The downloads that hold the bytes of photos until they are filtered.
         var providers: [ObjectIdentifier: any ImageDataProvider] = [:]
         var filtrations: [ObjectIdentifier: ImageFiltration] = [:]
     }
@@ -29,84 +30,71 @@ final class PendingOperations: Sendable {
         downloadQueue.underlyingQueue = downloadStarts
         filtrationQueue.name = "Image Filtration queue"
         filtrationQueue.qualityOfService = .utility
-        // How many transfers run at once is the engine's to limit.
+        // The transfer engine limits how many transfers run at once.
         downloadQueue.maxConcurrentOperationCount = Int(Int32.max)
         setFiltrations(configuration.filtrations)
     }
 
-    /// How many filtrations run at once; what runs goes on.
+    /// Sets how many filtrations run at once. Running ones go on.
     func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
-    /// Begins to get a photo's bytes.
+    /// Begins a download. When the task is cancelled, the transfer aborts and the bytes are dropped; when it is withdrawn, the
+    /// download ends unless it has begun.
     /// - Parameters:
-    ///   - mayBegin: asked right before the download begins; after no it ends as cancelled.
-    ///   - waits: told when it begins to wait for its host, or for another attempt.
-    ///   - ended: what came of it, on any thread; the bytes stay here until ``takeImage(of:)``.
+    ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
+    ///   - waits: called when the download begins to wait for its host, or for another attempt.
+    ///   - ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     func download(
-        _ photo: PhotoInProgress, _ urgency: Urgency, mayBegin: @escaping @Sendable (PhotoInProgress) -> Bool,
-        waits: @escaping @Sendable (PhotoInProgress) -> Void,
-        ended: @escaping @Sendable (PhotoInProgress, Result<Download, TransferError>) -> Void
+        _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable (PhotoTask) -> Bool,
+        waits: @escaping @Sendable (PhotoTask) -> Void,
+        ended: @escaping @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
     ) {
-        let downloader = ImageDownloader(photo, source: source, urgency: urgency, mayBegin: mayBegin, waits: waits) {
-            [self] photo, result in
+        let downloader = ImageDownloader(task, source: source, urgency: urgency, mayBegin: mayBegin, waits: waits) {
+            [self] task, result in
             inProgress.withLock { inProgress in
-                let downloader = inProgress.downloads.removeValue(forKey: ObjectIdentifier(photo))
-                if case .success = result { inProgress.providers[ObjectIdentifier(photo)] = downloader }
+                let downloader = inProgress.downloads.removeValue(forKey: ObjectIdentifier(task))
+                if case .success = result { inProgress.providers[ObjectIdentifier(task)] = downloader }
             }
-            ended(photo, result)
+            ended(task, result)
         }
-        inProgress.withLock { $0.downloads[ObjectIdentifier(photo)] = downloader }
+        inProgress.withLock { $0.downloads[ObjectIdentifier(task)] = downloader }
+        let key = ObjectIdentifier(task)
+        task.cancellation.onChange { [weak self] level in self?.cancel(key, level) }
         downloadQueue.addOperation(downloader)
     }
 
-    /// Queues the filtration of a photo whose bytes are here; `work` is done on a thread of the filtration queue.
-    func filter(
-        _ queued: WorkerLedger.QueuedFiltration, work: @escaping @Sendable (WorkerLedger.QueuedFiltration) -> Void
-    ) {
-        let filtration = ImageFiltration(queued) { [self] queued in
-            // One that was taken back may have been queued again meanwhile.
-            let key = ObjectIdentifier(queued.photo)
-            inProgress.withLock { if $0.filtrations[key]?.ticket == queued.ticket { $0.filtrations[key] = nil } }
-            work(queued)
+    /// Queues a filter of a photo whose bytes are here; `work` runs on a thread of the filtration queue.
+    func filter(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
+        let filtration = ImageFiltration(job) { [self] job in
+            // The photo may have been taken back and queued again meanwhile.
+            let key = ObjectIdentifier(job.task)
+            inProgress.withLock { if $0.filtrations[key]?.attempt == job.attempt { $0.filtrations[key] = nil } }
+            work(job)
         }
-        inProgress.withLock { $0.filtrations[ObjectIdentifier(queued.photo)] = filtration }
+        inProgress.withLock { $0.filtrations[ObjectIdentifier(job.task)] = filtration }
         filtrationQueue.addOperation(filtration)
     }
 
-    /// Takes a photo's bytes out; nil when they were thrown away.
-    func takeImage(of photo: PhotoInProgress) -> Download? {
-        inProgress.withLock { $0.providers.removeValue(forKey: ObjectIdentifier(photo)) }?.takeImage()
+    /// Takes a photo's bytes out; nil when they were dropped.
+    func takeImage(of task: PhotoTask) -> Download? {
+        inProgress.withLock { $0.providers.removeValue(forKey: ObjectIdentifier(task)) }?.takeImage()
     }
 
-    /// Stops photos: aborts their transfers and throws their bytes away; their filters stop at the next check.
-    func cancel(_ photos: [PhotoInProgress]) {
-        guard !photos.isEmpty else { return }
-        for photo in photos { photo.cancelled.set() }
-        let (downloads, unwanted) = inProgress.withLock { inProgress in
-            let keys = photos.map { ObjectIdentifier($0) }
-            return (
-                keys.compactMap { inProgress.downloads[$0] },
-                keys.compactMap { inProgress.providers.removeValue(forKey: $0) }
-            )
-        }
-        for downloader in downloads { downloader.cancel() }
-        // Giving much memory back takes a while: when everything that was told to stop has had its turn.
-        if !unwanted.isEmpty { DispatchQueue.global(qos: .background).async { withExtendedLifetime(unwanted) {} } }
-    }
-
-    /// Takes a photo back whose download has not begun.
-    func withdraw(_ photo: PhotoInProgress) {
-        // It may be on its way here: whoever begins it looks.
-        photo.withdrawn.set()
-        inProgress.withLock { $0.downloads[ObjectIdentifier(photo)] }?.withdraw()
-    }
-
-    /// Changes when it is a photo's turn, as far as it still waits.
-    func reorder(_ photo: PhotoInProgress, _ urgency: Urgency) {
+    /// Changes the urgency of a photo that still waits.
+    func reorder(_ task: PhotoTask, _ urgency: Urgency) {
         let (downloader, filtration) = inProgress.withLock {
-            ($0.downloads[ObjectIdentifier(photo)], $0.filtrations[ObjectIdentifier(photo)])
+            ($0.downloads[ObjectIdentifier(task)], $0.filtrations[ObjectIdentifier(task)])
         }
         downloader?.reorder(urgency)
         filtration?.queuePriority = urgency.priority.ofQueue
+    }
+
+    private func cancel(_ key: ObjectIdentifier, _ level: CancellationToken.Level) {
+        let (downloader, unwanted) = inProgress.withLock { inProgress in
+            (inProgress.downloads[key], level == .cancelled ? inProgress.providers.removeValue(forKey: key) : nil)
+        }
+        downloader?.stop(level)
+        // Freeing much memory takes a while: the other photos that are cancelled come first.
+        if let unwanted { DispatchQueue.global(qos: .background).async { withExtendedLifetime(unwanted) {} } }
     }
 }

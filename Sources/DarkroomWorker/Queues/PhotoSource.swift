@@ -1,18 +1,20 @@
+import DarkroomConcurrency
 import DarkroomModel
 import DarkroomTransfer
+import DarkroomWorkerState
 
 /// Where the bytes of photos come from.
 protocol PhotoSource: Sendable {
     /// Begins to get a photo's bytes.
     /// - Parameters:
-    ///   - photo: which; ``PhotoInProgress/isStored`` says that they lie in its batch's folder of originals.
+    ///   - photo: which; ``PhotoTask/isStored`` says that they lie in its batch's folder of originals.
     ///   - order: when it is its turn where it has to wait.
     ///   - mayBegin: asked right before it begins; after no it ends as cancelled.
     ///   - waits: told when it begins to wait for its turn, or for another attempt; `mayBegin` ends that.
     ///   - completion: called exactly once, on any thread, also before this returns.
     /// - Returns: what can be stopped; nil when it is over already.
     func fetch(
-        _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)?
@@ -20,22 +22,28 @@ protocol PhotoSource: Sendable {
 
 /// A photo whose bytes are on their way.
 protocol PhotoFetch: Sendable {
-    /// Ends it, wherever it is.
-    func cancel()
-    /// Ends it unless it has begun.
-    func withdraw()
-    /// Changes its turn unless it has begun.
+    /// Ends it if it is cancelled, or if it is withdrawn and has not begun.
+    func stop(_ level: CancellationToken.Level)
+    /// Changes its place among those that wait, unless it has begun.
     func reorder(_ order: TransferOrder)
 }
 
-extension Transfer: PhotoFetch {}
+extension Transfer: PhotoFetch {
+    func stop(_ level: CancellationToken.Level) {
+        switch level {
+        case .none: break
+        case .withdrawn: withdraw()
+        case .cancelled: cancel()
+        }
+    }
+}
 
 /// The network, and `file:` URLs.
 struct TransferSource: PhotoSource {
     let engine: TransferEngine
 
     func fetch(
-        _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {

@@ -105,11 +105,11 @@ import Testing
         for fence in [3, 5, 8, 9] { try write(id, fence: fence, [(0, .filtered)], name: "photo") }
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
         let held = HeldOperation(batch: id, number: 1, fence: 5)
-        ManifestFiles.removeOthers(held, forgotten: [8], context)
+        ManifestFiles.removeOthers(held, OperationFiles(context, forgottenFences: [8]))
         let left = try FileManager.default.contentsOfDirectory(atPath: folder(id)).sorted()
         #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fence: $0) })
         // Without a file of its own nothing goes: the lines of others are all there are.
-        ManifestFiles.removeOthers(HeldOperation(batch: id, number: 1, fence: 20), forgotten: [], context)
+        ManifestFiles.removeOthers(HeldOperation(batch: id, number: 1, fence: 20), OperationFiles(context))
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)
     }
 

@@ -30,12 +30,12 @@ import Testing
         let failure = try #require(self.failure(writing: path))
         #expect(failure.reason == .outputDenied && failure.detail.contains("is its share mounted?"))
         #expect(try contents("").isEmpty)
-        let obstacle = try #require(OutputObstacle(failure))
-        #expect(obstacle.kind == .away && !obstacle.isOfDevice && obstacle.look() != nil)
+        let fault = try #require(OutputFault(failure))
+        #expect(fault.kind == .away && !fault.isOfDevice && fault.check() != nil)
         try FileManager.default.createDirectory(atPath: folder + "/manifest/1", withIntermediateDirectories: true)
-        #expect(obstacle.look() == nil)
+        #expect(fault.check() == nil)
         // It was there again before anybody looked: no photo fails for that.
-        #expect(OutputObstacle(failure)?.kind == .away)
+        #expect(OutputFault(failure)?.kind == .away)
     }
 
     @Test func fullDiskIsAnObstacleUntilThereIsRoom() throws {
@@ -44,9 +44,9 @@ import Testing
             reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place,
             folder: "",
             bytes: 3)
-        let obstacle = try #require(OutputObstacle(failure))
-        #expect(obstacle.kind == .full && obstacle.isOfDevice)
-        #expect(obstacle.look() == nil, "there is room here")
+        let fault = try #require(OutputFault(failure))
+        #expect(fault.kind == .full && fault.isOfDevice)
+        #expect(fault.check() == nil, "there is room here")
     }
 
     @Test(arguments: [".a", "a.jpg"]) func linkInTheWayIsReplacedAndNotFollowed(name: String) throws {
@@ -76,7 +76,7 @@ import Testing
         #expect(failure.reason == .outputDenied && failure.detail.contains("symbolic link"), "\(failure)")
         #expect(try FileManager.default.subpathsOfDirectory(atPath: victim) == ["1"])
         // A folder that is no folder bars the place; one bad sub-folder is that of its photos.
-        #expect((OutputObstacle(failure) != nil) == (name != "00001"))
+        #expect((OutputFault(failure) != nil) == (name != "00001"))
     }
 
     /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
@@ -119,11 +119,11 @@ import Testing
         defer { remove() }
         try FileManager.default.createDirectory(atPath: folder + "/a.jpg", withIntermediateDirectories: true)
         let failure = try #require(self.failure(writing: "a.jpg"))
-        #expect(failure.reason == .outputDenied && OutputObstacle(failure) == nil)
+        #expect(failure.reason == .outputDenied && OutputFault(failure) == nil)
         #expect(try contents("") == ["a.jpg", "manifest"])
         #expect(FileManager.default.createFile(atPath: folder + "/00001", contents: nil))
         let other = try #require(self.failure(writing: "00001/a.jpg"))
-        #expect(other.reason == .outputDenied && OutputObstacle(other) == nil)
+        #expect(other.reason == .outputDenied && OutputFault(other) == nil)
     }
 
     @Test func whatIsNotWantedAnyMoreLeavesNothing() throws {

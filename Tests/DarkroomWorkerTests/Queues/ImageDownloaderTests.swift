@@ -6,19 +6,22 @@ import Foundation
 import Testing
 
 @testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// A source whose bytes never come: what is on its way ends when it is stopped, and not before.
 private struct SilentSource: PhotoSource {
     struct Fetch: PhotoFetch {
         let completion: @Sendable (Result<Download, TransferError>) -> Void
 
-        func cancel() { withdraw() }
-        func withdraw() { completion(.failure(TransferError(code: .cancelled, detail: "withdrawn", attempts: 0))) }
+        func stop(_ level: CancellationToken.Level) {
+            guard level > .none else { return }
+            completion(.failure(TransferError(code: .cancelled, detail: "withdrawn", attempts: 0)))
+        }
         func reorder(_ order: TransferOrder) {}
     }
 
     func fetch(
-        _ photo: PhotoInProgress, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
+        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
@@ -27,13 +30,14 @@ private struct SilentSource: PhotoSource {
 }
 
 @Suite struct ImageDownloaderTests {
-    /// A suspension may come when a photo has begun in the ledger and is on its way to the queue.
+    /// A batch may be suspended after the state has begun a photo and before the downloader is in its queue.
     @Test func photoThatIsTakenBackBeforeItsDownloaderIsThereWaitsForNoBytes() throws {
         let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
-        let photo = PhotoInProgress(
+        let photo = PhotoTask(
             PhotoRecord(index: 0, name: "0", url: "http://photos.example/0"),
-            of: HeldOperation(batch: BatchID("batch"), number: 1, fence: 1), context)
-        photo.withdrawn.set()
+            of: HeldOperation(batch: BatchID("batch"), number: 1, fence: 1), OperationFiles(context), isStored: false,
+            isQuarantined: false)
+        photo.cancellation.withdraw()
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(
             photo, source: SilentSource(), urgency: Urgency(priority: .normal, isInFocus: false),

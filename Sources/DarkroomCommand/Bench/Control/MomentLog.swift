@@ -1,13 +1,14 @@
 import Darkroom
+import DarkroomWorkerState
 import Foundation
 
 /// What the workers of a benchmark did and when, as they tell it.
 final class MomentLog: @unchecked Sendable {  // `moments` is only touched while `condition` is locked
     private let condition = NSCondition()
-    private var moments: [PhotoMoment] = []
+    private var moments: [TraceEvent] = []
 
     /// For `WorkerConfiguration.observer`.
-    func note(_ moment: PhotoMoment) {
+    func note(_ moment: TraceEvent) {
         condition.lock()
         moments.append(moment)
         condition.broadcast()
@@ -15,7 +16,7 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
     }
 
     /// Everything of a batch so far, in the order in which it came.
-    func of(_ batch: BatchID) -> [PhotoMoment] {
+    func of(_ batch: BatchID) -> [TraceEvent] {
         condition.lock()
         defer { condition.unlock() }
         return moments.filter { $0.batch == batch }
@@ -31,8 +32,8 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
     /// Blocks until the moments of `batch` satisfy `isMet`.
     /// - Throws: when that takes more than `limit`, with what was waited for.
     func wait(
-        for what: String, of batch: BatchID, limit: TimeInterval = 60, until isMet: ([PhotoMoment]) -> Bool
-    ) throws -> [PhotoMoment] {
+        for what: String, of batch: BatchID, limit: TimeInterval = 60, until isMet: ([TraceEvent]) -> Bool
+    ) throws -> [TraceEvent] {
         let deadline = Date(timeIntervalSinceNow: limit)
         condition.lock()
         defer { condition.unlock() }
@@ -40,7 +41,7 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
             let own = moments.filter { $0.batch == batch }
             if isMet(own) { return own }
             guard condition.wait(until: deadline) else {
-                let kinds = [PhotoMoment.Kind.downloadBegan, .downloadEnded, .filtrationBegan, .filtrationEnded]
+                let kinds = [TraceEvent.Kind.downloadBegan, .downloadEnded, .filtrationBegan, .filtrationEnded]
                 let found = kinds.map { kind in "\(own.count { $0.kind == kind })" }.joined(separator: ", ")
                 throw CommandError(
                     "waited \(Int(limit)) s for \(what) of batch \(batch), found downloads begun, ended, filtrations begun, "
@@ -50,9 +51,9 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
     }
 }
 
-extension [PhotoMoment] {
+extension [TraceEvent] {
     /// How many photos have something of this kind running. What is called off before it begins ends, too.
-    func running(_ began: PhotoMoment.Kind, _ ended: PhotoMoment.Kind) -> Int {
+    func running(_ began: TraceEvent.Kind, _ ended: TraceEvent.Kind) -> Int {
         var running: [Int: Int] = [:]
         for moment in self {
             if moment.kind == began { running[moment.index, default: 0] += 1 }

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomWorkerState
 
 /// A batch of the highest priority submitted behind 100,000 queued photos of low priority while the workers are full: from
 /// its submission to its first photo that begins, beside how long a photo takes.
@@ -43,7 +44,7 @@ struct UrgentLatency {
     }
 
     /// How long photos took from the begin of their download to the end of their filter.
-    private static func durations(_ moments: [PhotoMoment]) -> [Double] {
+    private static func durations(_ moments: [TraceEvent]) -> [Double] {
         var began: [Int: ContinuousClock.Instant] = [:]
         var durations: [Double] = []
         for moment in moments {

@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomWorkerState
 
 /// When a worker claims, and what: a plain value without a clock.
 struct ClaimPlan {
@@ -9,28 +10,13 @@ struct ClaimPlan {
         /// The batch of which only operations in focus are taken.
         var focus: BatchID?
         /// Only batches of which nothing is left to begin, or of which nothing is held.
-        var isForHungry = false
+        var isForDrained = false
 
         /// Where the rings are to be read on, "" from their beginning.
         var next = ""
 
         /// Whether it looks for everything that there is.
-        var isOrdinary: Bool { focus == nil && !isForHungry }
-    }
-
-    /// What a worker has room for.
-    struct Wants {
-        /// The lowest priority of which it wants more; nil when it is full.
-        var lowest: Priority?
-        /// The batch of which it wants an operation in focus, although it may be full.
-        var focused: (batch: BatchID, priority: Priority)?
-        /// The lowest priority of batches that have nothing left to begin here, although it is full of others.
-        var hungry: Priority?
-        /// Whether it takes a little of batches that it holds nothing of, although it is full of others.
-        var takesOthers = false
-
-        /// Nothing.
-        static let nothing = Wants()
+        var isOrdinary: Bool { focus == nil && !isForDrained }
     }
 
     /// A pass over the rings that takes several claims.
@@ -82,7 +68,7 @@ struct ClaimPlan {
     }
 
     /// The claim to make now, nil when it is not time.
-    mutating func next(_ now: ContinuousClock.Instant, _ wants: Wants) -> Claim? {
+    mutating func next(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> Claim? {
         let hinted = hints.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
             hints.removeAll { $0.due <= now }
@@ -101,9 +87,9 @@ struct ClaimPlan {
                 return Claim(lowest: lowest, next: pass?.next ?? "")
             }
         }
-        if let hungry = wants.hungry { return Claim(lowest: hungry, isForHungry: true) }
+        if let drained = wants.drained { return Claim(lowest: drained, isForDrained: true) }
         // Of as urgent a batch that is new a full worker takes some at once, and its turns begin.
-        if let hinted, wants.takesOthers { return Claim(lowest: hinted, isForHungry: true) }
+        if let hinted, wants.takesOthers { return Claim(lowest: hinted, isForDrained: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval
         return Claim(lowest: focused.priority, focus: focused.batch)
@@ -142,7 +128,7 @@ struct ClaimPlan {
     }
 
     /// When to look again.
-    func wake(_ now: ContinuousClock.Instant, _ wants: Wants) -> ContinuousClock.Instant {
+    func wake(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> ContinuousClock.Instant {
         var times = [wants.lowest == nil ? now + Self.idleInterval : nextAttempt]
         if wants.lowest != nil || wants.takesOthers { times += hints.map(\.due) }
         if wants.focused != nil { times.append(nextFocused) }

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomStore
 import Testing
 
-@testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// Decisions of the worker state while outputs cannot be written: no server, no threads, no disk.
 @Suite struct StorageOutageTests {
@@ -11,12 +11,12 @@ import Testing
 
     @Test func batchWhoseDiskIsFullBeginsNothingAndOthersGoOn() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        try bench.claim(one)
+        bench.claim(one)
         let photos = bench.begin()
         bench.download(photos[0])
         let queued = bench.queueFilters()
         #expect(queued.count == 1)
-        try bench.claim(two)
+        bench.claim(two)
         bench.block(one)
         bench.check()
         #expect(bench.blockedBatches == [one: "no room for one"])
@@ -36,8 +36,8 @@ import Testing
 
     @Test func whatIsNotDownloadedIsHandedBackAtOnceAndTheRestAfterAWhile() throws {
         var bench = StateBench(downloads: 10, filtrations: 1)
-        let first = try bench.claim(one, 1)
-        let second = try bench.claim(one, 2)
+        let first = bench.claim(one, 1)
+        let second = bench.claim(one, 2)
         for photo in bench.begin().prefix(10) { bench.download(photo) }
         bench.block(one)
         let now = ContinuousClock.now
@@ -48,7 +48,7 @@ import Testing
 
     @Test func whatCannotBeReportedIsHandedBackAfterAWhile() throws {
         var bench = StateBench(downloads: 10, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         _ = bench.runAll()
         bench.block(one)
         let now = ContinuousClock.now
@@ -63,7 +63,7 @@ import Testing
     /// Otherwise a lost manifest file would be left, of which the next claim knows nothing.
     @Test func reportThatTellsOfDownloadsOnlyLeavesTheManifestUnreported() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         for photo in bench.begin().prefix(2) { bench.download(photo) }
         let early = try #require(bench.reportsDue(now: .now, olderThan: .zero).first)
         bench.reported(early, now: .now)
@@ -77,7 +77,7 @@ import Testing
 
     @Test func whatIsGivenUpIsRenewedUntilItIsHandedBackAndReportsNothing() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         for photo in bench.begin().prefix(2) { bench.download(photo) }
         _ = bench.filterAll()
         let stopped = bench.filesLost(held)
@@ -93,23 +93,21 @@ import Testing
 
     @Test func allThatIsWrittenToAFullDiskWaitsAndIsSaidOnce() throws {
         var bench = StateBench()
-        try bench.claim(one)
-        try bench.claim(two)
-        let (first, second) = (bench.block(one, device: 7, and: [one, two]).isNews, bench.block(two, device: 7).isNews)
-        #expect(first && !second)
+        bench.claim(one)
+        bench.claim(two)
+        let (first, second) = (bench.block(one, device: 7, and: [one, two]), bench.block(two, device: 7))
+        #expect(first.beginsOutage && !second.beginsOutage)
         #expect(Set(bench.blockedBatches.keys) == [one, two])
         // One that was claimed just now writes there, too.
         let three = BatchID("three")
         let (why, whyNot) = (bench.storageBlocked(three, onDevice: 7), bench.storageBlocked(three, onDevice: 8))
         #expect(why == "no room for one" && whyNot == nil)
-        try bench.claim(three)
+        bench.claim(three)
         let begun = bench.begin()
         #expect(begun.isEmpty)
         // The folder of the first is gone now: that is nothing to the others.
         let wait = try #require(bench.outages.first)
-        let place = OutputPlace(folder: "/nowhere", sign: "manifest/one")
-        let effects = bench.storageChanged(
-            wait.number, to: OutputObstacle(.away, place, folder: "", bytes: 0, detail: "gone"))
+        let effects = bench.storageChanged(wait.number, to: .init(detail: "gone", isOfDevice: false))
         #expect(effects.isNews && bench.blockedBatches == [one: "gone"])
         let others = bench.begin()
         #expect(!others.isEmpty && others.allSatisfy { $0.operation.batch != one })
@@ -118,8 +116,8 @@ import Testing
 
     @Test func obstacleOfWhichNothingIsHeldIsForgottenAfterAWhile() throws {
         var bench = StateBench()
-        let held = try bench.claim(one)
-        bench.block(one, kind: .away)
+        let held = bench.claim(one)
+        bench.block(one, isAway: true)
         let now = ContinuousClock.now
         let whileHeld = [0, 1000].map { bench.storageChecksDue(now: now + .seconds($0)).count }
         #expect(whileHeld == [1, 1])

@@ -1,17 +1,18 @@
 import DarkroomFiles
+import DarkroomWorkerState
 import Foundation
 
-/// What keeps files from being written to a place for a while: a state of the machine, and nothing that is wrong with a photo.
-struct OutputObstacle: Sendable, Equatable {
-    /// What kind of obstacle it is.
+/// What keeps files from being written to a place for a while: a state of the machine, not a fault of a photo.
+struct OutputFault: StorageFault, Equatable {
+    /// The kinds of faults.
     enum Kind: Sendable {
-        /// The disk, or what of it its user may have, is full.
+        /// The disk, or the quota of the user, is full.
         case full
-        /// The disk lost what was written.
+        /// The disk lost data.
         case failing
-        /// It can be read only.
+        /// The file system is mounted read-only.
         case readOnly
-        /// The folder is not seen, or not to be used.
+        /// The folder is missing or cannot be used.
         case away
         /// Another batch has taken the folder.
         case taken
@@ -19,17 +20,17 @@ struct OutputObstacle: Sendable, Equatable {
 
     let kind: Kind
     let place: OutputPlace
-    /// In which folder below `place` a file could not be written; "" for itself.
+    /// The folder below `place` in which a file could not be written; "" for `place` itself.
     let folder: String
-    /// What must have room before the obstacle is gone.
+    /// How much room must be free before the fault counts as gone.
     var bytes: Int
     /// What was found, and what to do.
     let detail: String
 
-    /// Whether all that is written to the same file system meets it.
+    /// Whether all files that are written to the same file system meet it.
     var isOfDevice: Bool { kind != .away && kind != .taken }
 
-    /// Less room than this is none: the next few photos would fill it.
+    /// With less free room than this the disk counts as full: the next few photos would fill it.
     static let leastRoom = 1 << 20
 
     init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
@@ -40,36 +41,35 @@ struct OutputObstacle: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The obstacle that a failure was due to; nil when it is that of the one file. Blocks.
+    /// The fault that a failure was due to; nil if only the one file was at fault. Blocks.
     init?(_ failure: OutputWriter.Failure) {
         if failure.reason == .diskFull {
             self.init(
                 .full, failure.place, folder: failure.folder, bytes: max(Self.leastRoom, 4 * failure.bytes),
                 detail: failure.detail)
         } else {
-            // Who else fails there meets it, too: what is seen there at last decides when it is gone.
             let bytes = failure.error == EIO ? failure.bytes : 0
-            if let found = Self.look(at: failure.place, folder: failure.folder, bytes: bytes) {
+            if let found = Self.check(failure.place, folder: failure.folder, bytes: bytes) {
                 self = found
             } else {
-                // What has passed meanwhile is found to be gone at the next look, and no photo has failed for it.
+                // If the fault has passed meanwhile, the next check finds that, and no photo has failed for it.
                 guard failure.isOfPlace else { return nil }
                 self.init(.away, failure.place, folder: failure.folder, bytes: 0, detail: failure.detail)
             }
         }
     }
 
-    /// What hinders whoever writes to a place; nil when nothing does. Blocks.
+    /// The fault that a write to a place meets now; nil if there is none. Blocks.
     init?(at place: OutputPlace) {
-        guard let found = Self.look(at: place, folder: "", bytes: 0) else { return nil }
+        guard let found = Self.check(place, folder: "", bytes: 0) else { return nil }
         self = found
     }
 
-    /// What hinders now, perhaps something else; nil when it is gone. Blocks.
-    func look() -> OutputObstacle? { Self.look(at: place, folder: folder, bytes: bytes) }
+    /// Checks again. Returns the fault now, perhaps another one; nil if it is gone. Blocks.
+    func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
 
-    /// Tries to write `bytes` bytes, which nobody ever sees, to a folder.
-    private static func look(at place: OutputPlace, folder: String, bytes: Int) -> OutputObstacle? {
+    /// Tries to write `bytes` bytes to a file without a name in a folder.
+    private static func check(_ place: OutputPlace, folder: String, bytes: Int) -> OutputFault? {
         do throws(SystemFailure) {
             try tryWriting(bytes, to: place, folder)
             return nil
@@ -88,7 +88,7 @@ struct OutputObstacle: Sendable, Equatable {
                 (kind, detail) = (.away, "\(path): \(error.text); is its share mounted?")
             default: return nil
             }
-            return OutputObstacle(kind, place, folder: folder, bytes: bytes, detail: detail)
+            return OutputFault(kind, place, folder: folder, bytes: bytes, detail: detail)
         }
     }
 
@@ -104,12 +104,12 @@ struct OutputObstacle: Sendable, Equatable {
             descriptor = try root.create(path, mode: 0o600)
         } catch {
             guard error.error == ENOENT, !folder.isEmpty else { throw error }
-            // A folder that is to be made is not there yet: where it will be is as good.
+            // The folder is not there yet: the folder above it is on the same file system.
             path = name
             descriptor = try root.create(path, mode: 0o600)
         }
         defer { close(descriptor) }
-        // Nobody sees it from here on, and nothing is left behind, whatever happens.
+        // From here on the file has no name, and nothing is left behind, whatever happens.
         try root.remove(path)
         guard bytes > 0 else { return }
         var left = bytes
@@ -124,7 +124,7 @@ struct OutputObstacle: Sendable, Equatable {
                 }
             }
         }.get()
-        // A disk may tell only now that it has no room, or that it fails.
+        // Some file systems report only now that they are full, or that they fail.
         guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw SystemFailure("sync", errno) }
     }
 }

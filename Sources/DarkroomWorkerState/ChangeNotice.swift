@@ -1,8 +1,8 @@
 import DarkroomModel
 import Foundation
 
-/// A message of the control channel: "this changed".
-enum Hint: Equatable {
+/// A message of the control channel: what has changed.
+package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
     /// Flags, priority or focus of a batch.
@@ -12,15 +12,15 @@ enum Hint: Equatable {
     /// Flags or limits of the cluster.
     case cluster(ClusterSteering, version: Int)
 
-    /// How much there is to claim, and how many workers hear of it.
-    struct Work: Equatable {
-        let workers: Int
-        let priority: Priority
-        let operations: Int
+    /// The number of operations that can be claimed, and the number of workers that hear of them.
+    package struct Work: Equatable, Sendable {
+        package let workers: Int
+        package let priority: Priority
+        package let operations: Int
 
-        /// So many workers claim although there is one operation only: some of them are busy, and some refuse its batch.
+        /// This many workers claim even if there is only one operation: some of them are busy, and some refuse its batch.
         private static let leastClaimants = 16
-        /// What is read from outside is bounded.
+        /// The most that is accepted from a message.
         private static let most = 1_000_000
 
         init(workers: Int, priority: Priority, operations: Int) {
@@ -29,12 +29,12 @@ enum Hint: Equatable {
             self.operations = max(0, min(operations, Self.most))
         }
 
-        /// How many workers claim, on average. So the cost of a hint depends on the number of operations, not of workers. The
-        /// other workers learn from their next heartbeat that the rings have changed.
-        var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
+        /// How many workers claim, on average. So the cost of a notice depends on the number of operations and not on the number
+        /// of workers. The other workers learn from their next heartbeat that the ready queues have changed.
+        package var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
 
         /// Whether a worker claims that drew a number from 0 to below 1.
-        func isFor(draw: Double) -> Bool { draw * Double(workers) < Double(claimants) }
+        package func isFor(draw: Double) -> Bool { draw * Double(workers) < Double(claimants) }
     }
 
     private struct Message: Decodable {
@@ -48,8 +48,8 @@ enum Hint: Equatable {
         let version: Int?
     }
 
-    /// A message as it came; nil when it is none that this version knows.
-    init?(_ text: [UInt8]) {
+    /// Decodes a message; nil if this version does not know it.
+    package init?(_ text: [UInt8]) {
         guard let message = try? UntrustedJSON().decode(Message.self, from: text),
             [message.workers, message.version].allSatisfy({ $0.map(StoredBounds.numbers.contains) ?? true })
         else { return nil }

@@ -2,7 +2,7 @@ import DarkroomModel
 import Foundation
 import Testing
 
-@testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// What Redis keeps of a failed photo.
 @Suite struct FailureTextTests {

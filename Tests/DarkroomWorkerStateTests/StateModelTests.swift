@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomStore
-@testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// Random events from users, local queues, disks and Redis. After each one the state must be consistent, and at the end every
 /// operation must finish.
@@ -23,9 +23,9 @@ import Testing
         var bench: StateBench
         var random: Generator
         var transfers: [StateBench.Photo] = []
-        var queued: [StateBench.FilterJob] = []
-        var filtering: [StateBench.FilterJob] = []
-        var placing: [StateBench.FilterJob] = []
+        var queued: [FilterJob] = []
+        var filtering: [FilterJob] = []
+        var placing: [FilterJob] = []
         var numbers: [BatchID: Int] = [:]
         let batches = (0..<4).map { BatchID("batch\($0)")! }
 
@@ -69,7 +69,7 @@ import Testing
             numbers[batch, default: 0] += 1
             let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let deaths = chance(20) ? 2 : 0
-            try bench.claim(batch, numbers[batch]!, letters: letters + "N", deaths: deaths)  // set right above
+            bench.claim(batch, numbers[batch]!, letters: letters + "N", deaths: deaths)  // set right above
         }
 
         mutating func endDownload() {
@@ -100,7 +100,7 @@ import Testing
                     _ = bench.filterEnded(filtration, nil)
                 }
             } else if let filtration = take(\.placing) {
-                let outcome = StateBench.outcome(filtration.photo)
+                let outcome = StateBench.outcome(filtration.task)
                 _ = bench.filterEnded(filtration, outcome)
             }
         }

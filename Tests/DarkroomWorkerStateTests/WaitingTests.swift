@@ -1,7 +1,7 @@
 import DarkroomModel
 import Testing
 
-@testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// Photos that wait for their hosts: no server, no threads.
 @Suite struct WaitingTests {
@@ -23,8 +23,8 @@ import Testing
 
     @Test func whatWaitsForItsHostLeavesItsPlaceToOthers() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        try bench.claim(slow)
-        try bench.claim(other)
+        bench.claim(slow)
+        bench.claim(other)
         let begun = begin(&bench, waiting: slow)
         #expect(begun.count { $0.operation.batch == other } == 2)
         #expect(bench.transfers == 2)
@@ -33,7 +33,7 @@ import Testing
 
     @Test func whatWaitsIsBounded() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        for number in 1...4 { try bench.claim(slow, number) }
+        for number in 1...4 { bench.claim(slow, number) }
         let begun = begin(&bench, waiting: slow)
         #expect(begun.count == bench.window)
         #expect(bench.excluded == [slow], "nothing more of it is claimed")
@@ -43,15 +43,15 @@ import Testing
     @Test func batchesThatWaitForTheirHostsKeepNoOtherFromBeingClaimed() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let slower = BatchID("slower")
-        for number in 1...4 { try bench.claim(slow, number) }
+        for number in 1...4 { bench.claim(slow, number) }
         _ = begin(&bench, waiting: slow)
-        for number in 1...4 { try bench.claim(slower, number) }
+        for number in 1...4 { bench.claim(slower, number) }
         _ = begin(&bench, waiting: slower)
         #expect(Set(bench.excluded) == [slow, slower])
         #expect(bench.photosWanted == bench.window)
         let wants = bench.demand
         #expect(wants.lowest == .veryLow && wants.takesOthers)
-        try bench.claim(other)
+        bench.claim(other)
         let begun = bench.beginDownloads(urgently: true)
         #expect(!begun.isEmpty && begun.allSatisfy { $0.operation.batch == other })
         bench.check()
@@ -61,16 +61,16 @@ import Testing
         var bench = StateBench(downloads: 2, filtrations: 1)
         let crowd = (0..<300).compactMap { BatchID("slow\($0)") }
         for batch in crowd {
-            try bench.claim(batch)
+            bench.claim(batch)
             _ = begin(&bench, waiting: batch)
         }
         #expect(bench.waiting < StateBench.maxWaiting + 300 * 2, "what waits is bounded")
-        try bench.claim(other)
+        bench.claim(other)
         #expect(bench.begin().count { $0.operation.batch == other } == 2)
         bench.check()
         #expect(bench.photosWanted > 0)
         for batch in (0..<300).compactMap({ BatchID("slower\($0)") }) where bench.photosWanted > 0 {
-            try bench.claim(batch)
+            bench.claim(batch)
             _ = begin(&bench, waiting: batch)
         }
         #expect(bench.batchCount < StateBench.maxStalled + 10, "what is held of stalled batches is bounded")
@@ -79,7 +79,7 @@ import Testing
 
     @Test func aBatchWhoseHostAnswersGoesOn() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        for number in 1...4 { try bench.claim(slow, number) }
+        for number in 1...4 { bench.claim(slow, number) }
         let waiting = begin(&bench, waiting: slow)
         #expect(bench.beginDownloads(urgently: true).isEmpty)
         let permission = bench.downloadBegins(waiting[0])
@@ -92,12 +92,12 @@ import Testing
 
     @Test func whatWaitsCountsWhereBatchesTakeTurns() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        try bench.claim(slow)
+        bench.claim(slow)
         for _ in 1...2 {
             for photo in bench.beginDownloads(urgently: true) { _ = bench.downloadWaits(photo) }
         }
         #expect(bench.waiting(of: slow) == 4)
-        try bench.claim(other)
+        bench.claim(other)
         #expect(bench.beginDownloads(urgently: true).map(\.operation.batch) == [other, other])
         bench.check()
     }
@@ -105,12 +105,12 @@ import Testing
     @Test func whatIsMoreUrgentWaitsForNoPlaceOfOthers() throws {
         for downloads in [1, 8] {
             var bench = StateBench(downloads: downloads, filtrations: 1)
-            try bench.claim(BatchID("lowest"), priority: .veryLow)
-            for number in 2...4 { try bench.claim(BatchID("lowest"), number) }
+            bench.claim(BatchID("lowest"), priority: .veryLow)
+            for number in 2...4 { bench.claim(BatchID("lowest"), number) }
             _ = bench.begin()
             for priority in Priority.allCases.dropFirst() {
                 let batch = try #require(BatchID("batch-\(priority)"))
-                for number in 1...4 { try bench.claim(batch, number, priority: priority) }
+                for number in 1...4 { bench.claim(batch, number, priority: priority) }
                 let begun = bench.begin()
                 #expect(!begun.isEmpty && begun.allSatisfy { $0.operation.batch == batch }, "\(priority)")
                 #expect(bench.downloading(from: priority) <= downloads)
@@ -121,7 +121,7 @@ import Testing
 
     @Test func whatWaitsTakesAPlaceAgainWhenItBegins() throws {
         var bench = StateBench(downloads: 1, filtrations: 1)
-        try bench.claim(slow)
+        bench.claim(slow)
         let first = try #require(bench.beginDownloads(urgently: true).first)
         _ = bench.downloadWaits(first)
         #expect(bench.transfers == 0)
@@ -138,7 +138,7 @@ import Testing
 
     @Test func whatWaitsIsTakenBackWhenItsBatchIsSuspended() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        try bench.claim(slow)
+        bench.claim(slow)
         let waiting = try #require(bench.beginDownloads(urgently: true).first)
         _ = bench.downloadWaits(waiting)
         let effects = bench.steer(slow) { $0.isSuspended = true }
@@ -149,7 +149,7 @@ import Testing
 
     @Test func whatWaitsIsTakenBackWhenTheWorkerStops() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        try bench.claim(slow)
+        bench.claim(slow)
         let begun = bench.begin()
         _ = bench.downloadWaits(begun[0])
         #expect(bench.stop().map(\.record.index) == [begun[0].record.index])
@@ -158,7 +158,7 @@ import Testing
 
     @Test func whatWaitsAndWhatRunsMovesWithItsBatch() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        try bench.claim(slow)
+        bench.claim(slow)
         let begun = bench.begin()
         _ = bench.downloadWaits(begun[0])
         let effects = bench.steer(slow) { $0.priority = .high }

@@ -2,7 +2,7 @@ import DarkroomModel
 import Testing
 
 @testable import DarkroomStore
-@testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// An operation on which two workers have died: its photos run one by one, and each is reported as soon as it is final.
 @Suite struct QuarantineTests {
@@ -10,37 +10,38 @@ import Testing
 
     @Test func runsItsPhotosOneByOneBesideOthers() throws {
         var bench = StateBench(downloads: 8)
-        let suspect = try bench.claim(batch, 1, photos: 4, deaths: 2)
-        let other = try bench.claim(batch, 2, photos: 4, deaths: 1)
+        let quarantined = bench.claim(batch, 1, photos: 4, deaths: 2)
+        let other = bench.claim(batch, 2, photos: 4, deaths: 1)
         let first = bench.begin()
         #expect(
-            first.filter { $0.operation == suspect }.count == 1 && first.filter { $0.operation == other }.count == 4)
-        #expect(first.allSatisfy { $0.isSuspect == ($0.operation == suspect) })
+            first.filter { $0.operation == quarantined }.count == 1 && first.filter { $0.operation == other }.count == 4
+        )
+        #expect(first.allSatisfy { $0.isQuarantined == ($0.operation == quarantined) })
         for photo in first { bench.download(photo) }
-        #expect(bench.begin().isEmpty, "the suspect's photo has not ended")
+        #expect(bench.begin().isEmpty, "the quarantined's photo has not ended")
         bench.check()
         bench.filterAll()
-        #expect(bench.begin().map(\.operation) == [suspect])
+        #expect(bench.begin().map(\.operation) == [quarantined])
         bench.check()
     }
 
     @Test func reportsEachPhotoAtOnce() throws {
         var bench = StateBench()
-        let suspect = try bench.claim(batch, 1, photos: 3, deaths: 3)
-        let other = try bench.claim(batch, 2, photos: 3)
+        let quarantined = bench.claim(batch, 1, photos: 3, deaths: 3)
+        let other = bench.claim(batch, 2, photos: 3)
         for photo in bench.begin().filter({ $0.record.index % 10 == 0 }) {
             bench.download(photo)
         }
         bench.filterAll()
-        #expect(bench.letters(suspect) == "F.." && bench.letters(other) == "F..")
+        #expect(bench.letters(quarantined) == "F.." && bench.letters(other) == "F..")
         let reports = bench.reportsDue(now: .now, olderThan: .seconds(60))
-        #expect(reports.map(\.held) == [suspect])
+        #expect(reports.map(\.held) == [quarantined])
     }
 
     @Test func doesNotKeepItsWorkerFromClaiming() throws {
         var bench = StateBench(downloads: 4, filtrations: 2)
         let room = bench.photosWanted
-        for number in 1...3 { try bench.claim(batch, number, deaths: 2) }
+        for number in 1...3 { bench.claim(batch, number, deaths: 2) }
         _ = bench.begin()
         #expect(bench.photosWanted == room - 3, "27 that may not begin now take no room")
     }
@@ -55,19 +56,19 @@ import Testing
         #expect(bench.held.isEmpty, "an operation that was lost is not handed back")
     }
 
-    @Test func lettersTellOfSuspectsWithoutProgressOnly() throws {
+    @Test func onlyQuarantinedOperationsWithoutProgressAreProbed() throws {
         var bench = StateBench()
-        let suspect = try bench.claim(batch, 1, photos: 3, deaths: 2)
-        let other = try bench.claim(batch, 2, photos: 3, deaths: 1)
+        let quarantined = bench.claim(batch, 1, photos: 3, deaths: 2)
+        let other = bench.claim(batch, 2, photos: 3, deaths: 1)
         let begun = bench.begin()
-        func letters(_ held: HeldOperation, begins: Bool) -> String? {
+        func probe(_ held: HeldOperation, begins: Bool) -> String? {
             begun.first { $0.operation == held }.flatMap { bench.crashProbe(of: $0, begins: begins) }
                 .map { String(decoding: $0, as: UTF8.self) }
         }
-        #expect(letters(suspect, begins: true) == "..." && letters(suspect, begins: false) == "N..")
-        #expect(letters(other, begins: true) == nil)
-        for photo in begun where photo.operation == suspect { bench.download(photo) }
+        #expect(probe(quarantined, begins: true) == "..." && probe(quarantined, begins: false) == "N..")
+        #expect(probe(other, begins: true) == nil)
+        for photo in begun where photo.operation == quarantined { bench.download(photo) }
         bench.filterAll()
-        #expect(letters(suspect, begins: true) == nil, "it makes progress")
+        #expect(probe(quarantined, begins: true) == nil, "it makes progress")
     }
 }

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomStore
 import Testing
 
-@testable import DarkroomWorker
+@testable import DarkroomWorkerState
 
 /// The rules of operation queues, as the worker state keeps them: no server, no threads.
 @Suite struct StateControlTests {
@@ -13,22 +13,22 @@ import Testing
 
     @Test func readinessComesBeforePriority() throws {
         var bench = StateBench()
-        try bench.claim(one, priority: .low)
+        bench.claim(one, priority: .low)
         let photos = bench.begin()
-        try bench.claim(two, priority: .veryHigh)
+        bench.claim(two, priority: .veryHigh)
         let urgent = bench.begin()
         // The urgent photos are not downloaded: nothing keeps the filters from those that are.
         #expect(urgent.allSatisfy { $0.operation.batch == two })
         bench.download(photos[0])
         let queued = bench.queueFilters()
-        #expect(queued.map { $0.photo === photos[0] } == [true])
+        #expect(queued.map { $0.task === photos[0] } == [true])
         bench.check()
     }
 
     @Test func priorityOrdersWhatIsReady() throws {
         var bench = StateBench(downloads: 20, filtrations: 1)
-        try bench.claim(one, priority: .low)
-        try bench.claim(two, priority: .high)
+        bench.claim(one, priority: .low)
+        bench.claim(two, priority: .high)
         let photos = bench.begin()
         #expect(photos.prefix(10).allSatisfy { $0.operation.batch == two }, "the more urgent did not begin first")
         for photo in photos.reversed() { bench.download(photo) }
@@ -39,7 +39,7 @@ import Testing
 
     @Test func whatIsLessUrgentDoesNotStandInTheWay() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        for number in 1...2 { try bench.claim(one, number, priority: .low) }
+        for number in 1...2 { bench.claim(one, number, priority: .low) }
         while true {
             let photos = bench.begin()
             guard !photos.isEmpty else { break }
@@ -49,7 +49,7 @@ import Testing
         #expect(bench.taskCount == bench.window, "the worker is not full")
         #expect(bench.photosWanted == 0)
         #expect(bench.demand.lowest == .normal, "a full worker keeps no room for what is more urgent")
-        try bench.claim(two, priority: .high)
+        bench.claim(two, priority: .high)
         let urgent = bench.begin()
         #expect(urgent.count == 4 && urgent.allSatisfy { $0.operation.batch == two })
         for photo in urgent { bench.download(photo) }
@@ -62,7 +62,7 @@ import Testing
 
     @Test func anotherPriorityReachesWhatWaitsAndWhatRuns() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        try bench.claim(one)
+        bench.claim(one)
         let photos = bench.beginDownloads()
         #expect(bench.downloadBegins(photos[0]) == .yes)
         let effects = bench.steer(one) { $0.priority = .veryHigh }
@@ -74,12 +74,12 @@ import Testing
 
     @Test func batchesOfOnePriorityTakeTurns() throws {
         var bench = StateBench(downloads: 20, filtrations: 1)
-        for number in 1...2 { try bench.claim(one, number) }
+        for number in 1...2 { bench.claim(one, number) }
         var photos: [StateBench.Photo] = []
         photos += bench.begin()
         for photo in photos { bench.download(photo) }
         let early = bench.queueFilters()
-        try bench.claim(two)
+        bench.claim(two)
         let late = bench.begin()
         for photo in late { bench.download(photo) }
         for filtration in early { bench.filter(filtration) }
@@ -93,7 +93,7 @@ import Testing
 
     @Test func suspendDoesNotStopWhatRuns() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         let photos = bench.begin()
         bench.download(photos[0])
         let queued = bench.queueFilters()
@@ -115,7 +115,7 @@ import Testing
 
     @Test func nothingBeginsAfterASuspend() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         let waiting = bench.beginDownloads()
         let effects = bench.steer(one) { $0.isSuspended = true }
         #expect(effects.withdrawn.count == 4, "downloads that wait are not taken back")
@@ -129,7 +129,7 @@ import Testing
 
     @Test func whatIsDownloadedNeedsOnlyItsFilterAfterAResume() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        let held = try bench.claim(one, photos: 4)
+        let held = bench.claim(one, photos: 4)
         let photos = bench.begin()
         for photo in photos { bench.download(photo) }
         let queued = bench.queueFilters()
@@ -151,7 +151,7 @@ import Testing
 
     @Test func downloadedBytesAreHeldTenMinutes() throws {
         var bench = StateBench()
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         for photo in bench.begin() { bench.download(photo) }
         bench.steer(one) { $0.isSuspended = true }
         let now = ContinuousClock.now
@@ -173,12 +173,12 @@ import Testing
 
     @Test func restingBytesGiveWayToOtherWork() throws {
         var bench = StateBench(downloads: 10, filtrations: 1, maxBytesHeld: 13_000)
-        let held = try [bench.claim(one, 1), bench.claim(one, 2)]
+        let held = [bench.claim(one, 1), bench.claim(one, 2)]
         bench.expectDownloads(of: 100)
         for _ in 1...2 { for photo in bench.begin() { bench.download(photo, bytes: 990) } }
         bench.steer(one) { $0.isSuspended = true }
         #expect(bench.releasesDue(now: .now).isEmpty)
-        try bench.claim(two)
+        bench.claim(two)
         #expect(bench.begin().isEmpty)
         #expect(bench.needsRoom)
         #expect(bench.releasesDue(now: .now) == [held[0]], "what rests takes all the room")
@@ -189,7 +189,7 @@ import Testing
 
     @Test func suspendedDownloadsLetFiltersGoOn() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         for photo in bench.begin() { bench.download(photo) }
         bench.steer(one) { $0.areDownloadsSuspended = true }
         #expect(bench.begin().isEmpty)
@@ -206,7 +206,7 @@ import Testing
     @Test func suspendedFiltrationsLetDownloadsGoOnUntilTheBytesAreFull() throws {
         var bench = StateBench(downloads: 4, filtrations: 1, maxBytesHeld: 12_000)
         bench.expectDownloads(of: 1000)
-        for number in 1...3 { try bench.claim(one, number) }
+        for number in 1...3 { bench.claim(one, number) }
         bench.steer(one) { $0.areFiltrationsSuspended = true }
         var downloaded = 0
         while case let photos = bench.begin(), !photos.isEmpty {
@@ -226,14 +226,14 @@ import Testing
 
     @Test func cancelStopsWhatRunsAndNothingQueuedEverStarts() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         let photos = bench.begin()
         for photo in photos.prefix(3) { bench.download(photo) }
         let queued = bench.queueFilters()  // two, of which one begins; the third photo waits
         let mayFilter = bench.filterBegins(queued[0])
         #expect(mayFilter)
         let effects = bench.steer(one) { $0.isCancelled = true }
-        #expect(effects.cancelled.count == 4 && photos.allSatisfy { $0.cancelled.isSet })
+        #expect(effects.cancelled.count == 4 && photos.allSatisfy { $0.cancellation.isCancelled })
         bench.check()
         #expect(bench.begin().isEmpty)
         // The filter counts no more; the transfer does until it is aborted.
@@ -245,7 +245,7 @@ import Testing
         // An encoder that could not be interrupted comes to its end: nothing of it is wanted.
         let mayPlace = bench.placing(queued[0])
         #expect(!mayPlace)
-        _ = bench.filterEnded(queued[0], StateBench.outcome(queued[0].photo))
+        _ = bench.filterEnded(queued[0], StateBench.outcome(queued[0].task))
         let mayFilterLate = bench.filterBegins(queued[1])
         #expect(!mayFilterLate)
         #expect(
@@ -255,12 +255,12 @@ import Testing
 
     @Test func anEncoderThatRunsOnKeepsItsPlaceInTheQueue() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        try bench.claim(one)
+        bench.claim(one)
         for photo in bench.begin() { bench.download(photo) }
         let queued = bench.queueFilters()
         for filtration in queued { _ = bench.filterBegins(filtration) }
         bench.steer(one) { $0.isCancelled = true }
-        try bench.claim(two)
+        bench.claim(two)
         for photo in bench.begin() { bench.download(photo) }
         #expect(bench.queueFilters().isEmpty, "the local queue gets more than it can run")
         for filtration in queued { _ = bench.filterEnded(filtration, nil) }
@@ -270,7 +270,7 @@ import Testing
 
     @Test func whatWasInPlaceWhenItWasCancelledKeepsItsLine() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         let photos = bench.begin()
         bench.download(photos[0])
         let queued = bench.queueFilters()[0]
@@ -291,7 +291,7 @@ import Testing
 
     @Test func photosCancelledOneByOneStopOrNeverBegin() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        let held = try bench.claim(one, photos: 4)
+        let held = bench.claim(one, photos: 4)
         let photos = bench.begin()
         let effects = bench.merge(Array("CNCN".utf8), of: held)
         #expect(effects.cancelled.map { $0 === photos[0] } == [true])
@@ -300,29 +300,29 @@ import Testing
         bench.download(photos[1])
         #expect(Set(bench.runAll().map(\.record.index)) == [1, 3], "a cancelled photo began")
         let report = try #require(bench.reportsDue(now: .now, olderThan: .seconds(1)).first)
-        #expect(String(decoding: report.letters, as: UTF8.self) == "CFCF")
+        #expect(String(decoding: report.stateCodes, as: UTF8.self) == "CFCF")
         #expect(report.lines.allSatisfy { $0 != nil }, "a final photo has no line")
         bench.check()
     }
 
     @Test func aPhotoCancelledWhileItIsPutInPlaceStaysCancelled() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        let held = try bench.claim(one, photos: 2)
+        let held = bench.claim(one, photos: 2)
         for photo in bench.begin() { bench.download(photo) }
         let queued = bench.queueFilters()[0]
         _ = bench.filterBegins(queued)
         let mayPlace = bench.placing(queued)
         #expect(mayPlace)
         let effects = bench.merge(Array("CN".utf8), of: held)
-        #expect(effects.cancelled.isEmpty && !queued.photo.cancelled.isSet)
-        _ = bench.filterEnded(queued, StateBench.outcome(queued.photo))
+        #expect(effects.cancelled.isEmpty && !queued.task.cancellation.isCancelled)
+        _ = bench.filterEnded(queued, StateBench.outcome(queued.task))
         #expect(bench.letters(held) == "CD" && bench.unfinished(held) == 1)
         bench.check()
     }
 
     @Test func anOperationWhosePhotosAreAllCancelledIsReported() throws {
         var bench = StateBench()
-        let held = try bench.claim(one, photos: 2)
+        let held = bench.claim(one, photos: 2)
         _ = bench.merge(Array("CC".utf8), of: held)
         #expect(bench.begin().isEmpty)
         #expect(bench.reportsDue(now: .now, olderThan: .seconds(1)).map(\.held) == [held])
@@ -334,7 +334,7 @@ import Testing
 
     @Test func whatIsInFocusBeginsFirst() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        for number in 1...3 { try bench.claim(one, number) }
+        for number in 1...3 { bench.claim(one, number) }
         bench.steer(one) { $0.focus = .init(18...21) }
         let order = bench.runAll().map(\.record.index)
         #expect(order.prefix(4) == [18, 19, 20, 21])
@@ -345,7 +345,7 @@ import Testing
 
     @Test func focusOnlyStopsWhatIsOutsideAndKeepsWhatIsDownloaded() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
-        let held = try [bench.claim(one, 1), bench.claim(one, 2)]
+        let held = [bench.claim(one, 1), bench.claim(one, 2)]
         let photos = bench.begin()
         for photo in photos.prefix(3) { bench.download(photo) }
         let queued = bench.queueFilters()
@@ -370,7 +370,7 @@ import Testing
 
     @Test func operationsOutsideOfAFocusWithoutBytesAreHandedBack() throws {
         var bench = StateBench()
-        let held = try [bench.claim(one, 1), bench.claim(one, 2)]
+        let held = [bench.claim(one, 1), bench.claim(one, 2)]
         bench.steer(one) { $0.focus = .init(12...12, only: true) }
         #expect(bench.releasesDue(now: .now) == [held[0]])
         bench.check()
@@ -378,12 +378,12 @@ import Testing
 
     @Test func aFullWorkerClaimsForAFocusOnce() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        for number in 1...3 { try bench.claim(one, number) }
+        for number in 1...3 { bench.claim(one, number) }
         _ = bench.begin()
         #expect(bench.photosWanted == 0 && bench.demand.focused?.priority == nil)
         bench.steer(one) { $0.focus = .init(200...210) }
         #expect(bench.demand.focused?.priority == .normal)
-        try bench.claim(one, 21)
+        bench.claim(one, 21)
         #expect(bench.demand.focused?.priority == nil, "it claims although it has an operation in focus")
         bench.check()
     }
@@ -391,7 +391,7 @@ import Testing
     /// The hint that told of it may have been lost.
     @Test func aFullWorkerClaimsForAFocusOfWhichAnAnswerTells() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        for number in 1...3 { try bench.claim(one, number) }
+        for number in 1...3 { bench.claim(one, number) }
         _ = bench.begin()
         var steering = bench.controls(of: one)
         steering.focus = .init(200...210)
@@ -405,7 +405,7 @@ import Testing
         var bench = StateBench(downloads: 4, filtrations: 2)
         #expect(bench.steerCluster { $0.downloads = 1 }.changesLimits)
         #expect(bench.limits.downloads == 1 && bench.limits.filtrations == 2)
-        try bench.claim(one)
+        bench.claim(one)
         #expect(bench.begin().count == 1)
         bench.steerCluster { $0.downloads = 8 }
         #expect(bench.begin().count == 7)
@@ -416,7 +416,7 @@ import Testing
 
     @Test func aStoppingWorkerTakesBackWhatHasNotBegun() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
-        let held = try bench.claim(one)
+        let held = bench.claim(one)
         let waiting = bench.beginDownloads()
         #expect(bench.stop().count == 2)
         for photo in waiting {
@@ -428,7 +428,7 @@ import Testing
 
     @Test func photosThatAreStoredAreStillToBeFiltered() throws {
         var bench = StateBench()
-        let held = try bench.claim(one, letters: "DFND")
+        let held = bench.claim(one, letters: "DFND")
         let photos = bench.begin()
         #expect(photos.map(\.record.index) == [0, 2, 3] && photos.map(\.isStored) == [true, false, true])
         for photo in photos { bench.download(photo) }

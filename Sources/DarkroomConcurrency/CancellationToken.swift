@@ -1,0 +1,59 @@
+/// Tells everybody who works on something that its result is no longer wanted. Any thread may use it.
+///
+/// The level only rises. Long computations ask ``isCancelled`` now and then; work that waits, such as a transfer, sets a handler.
+package final class CancellationToken: Sendable {
+    /// How much is cancelled.
+    package enum Level: Int, Comparable, Sendable {
+        /// Nothing.
+        case none
+        /// Work that has not begun must not begin. Work that has begun goes on.
+        case withdrawn
+        /// All work must stop.
+        case cancelled
+
+        package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    private struct State {
+        var level = Level.none
+        var handler: (@Sendable (Level) -> Void)?
+    }
+
+    private let state = Locked(State())
+
+    /// A token that nobody has cancelled.
+    package init() {}
+
+    /// The level now.
+    package var level: Level { state.withLock { $0.level } }
+
+    /// Whether all work must stop.
+    package var isCancelled: Bool { level == .cancelled }
+
+    /// Stops all work.
+    package func cancel() { raise(to: .cancelled) }
+
+    /// Stops work that has not begun.
+    package func withdraw() { raise(to: .withdrawn) }
+
+    /// Sets the handler of further changes, in place of an earlier one; nil removes it.
+    ///
+    /// The token calls the handler on the thread that raises the level, and at once if the level has been raised before.
+    package func onChange(_ handler: (@Sendable (Level) -> Void)?) {
+        let level = state.withLock { state in
+            state.handler = handler
+            return state.level
+        }
+        if level > .none { handler?(level) }
+    }
+
+    private func raise(to level: Level) {
+        let handler = state.withLock { state -> (@Sendable (Level) -> Void)? in
+            guard state.level < level else { return nil }
+            state.level = level
+            defer { if level == .cancelled { state.handler = nil } }
+            return state.handler
+        }
+        handler?(level)
+    }
+}

@@ -1,0 +1,48 @@
+import DarkroomModel
+
+/// Whether the photos of a batch, or of one of its operations, are held, and why. If there are several reasons, the one that
+/// comes last in this list counts.
+enum Hold: Equatable {
+    /// They run.
+    case none
+    /// A user has suspended the batch or the cluster, or only downloads or filters of them.
+    case suspended(QueuePart)
+    /// The output of the batch cannot be written now.
+    case storageUnavailable
+    /// Only the photos in the focus of the batch are to run, and the operation has none of these.
+    case outsideFocus
+    /// The worker is about to release the operation.
+    case releasing
+    /// The batch is cancelled.
+    case cancelled
+
+    /// The hold of a batch as a whole.
+    init(_ controls: Steering, _ cluster: ClusterSteering, isStorageBlocked: Bool) {
+        let isSuspended = controls.isSuspended || cluster.isSuspended
+        let downloads = isSuspended || controls.areDownloadsSuspended || cluster.areDownloadsSuspended
+        let filters = isSuspended || controls.areFiltrationsSuspended || cluster.areFiltrationsSuspended
+        self =
+            if controls.isCancelled {
+                .cancelled
+            } else if isStorageBlocked {
+                .storageUnavailable
+            } else if downloads, filters {
+                .suspended(.everything)
+            } else if downloads {
+                .suspended(.downloads)
+            } else if filters {
+                .suspended(.filtrations)
+            } else {
+                .none
+            }
+    }
+
+    /// Whether downloads may begin.
+    var allowsDownloads: Bool { self == .none || self == .suspended(.filtrations) }
+
+    /// Whether filters may begin.
+    var allowsFilters: Bool { self == .none || self == .suspended(.downloads) }
+
+    /// The hold of an operation of a batch.
+    func with(_ operation: Hold) -> Hold { self == .cancelled || operation == .none ? self : operation }
+}

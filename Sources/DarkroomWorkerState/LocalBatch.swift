@@ -1,0 +1,87 @@
+import DarkroomModel
+import DarkroomStore
+
+/// What the state knows of a batch of which the worker has operations.
+struct LocalBatch {
+    /// The most photos that an operation of the batch has.
+    let operationSize: Int
+    /// Flags, priority and focus as far as this worker knows.
+    private(set) var controls: Steering
+    /// Whether and why all its photos are held.
+    private(set) var hold: Hold
+    /// All its local operations, in the order of their claims.
+    var operations: [HeldOperation] = []
+    /// Those with photos that may begin: those with photos in the focus first, then in the order of their claims.
+    var toBegin: [HeldOperation] = []
+    /// How many photos of `toBegin` are left to begin.
+    var unbegun = 0
+    /// Downloaded photos that may be filtered, in order.
+    var ready: ArraySlice<PhotoTask> = []
+    /// Downloaded photos of operations that are held.
+    var aside: ArraySlice<PhotoTask> = []
+    /// Photos that have begun and not ended.
+    var begun = 0
+    /// Of those, the ones whose download runs or is about to.
+    var downloads = 0
+    /// Of those, the ones whose download waits for its host or for another attempt.
+    var waiting = 0
+    /// Of those, the ones in the local queue of filters, or being filtered.
+    var filters = 0
+    /// Whether as many photos wait for their hosts as may: no further photo begins until one of them goes on.
+    private(set) var isStalled = false
+
+    init(operationSize: Int, _ controls: Steering, _ hold: Hold) {
+        self.operationSize = operationSize
+        self.controls = controls
+        self.hold = hold
+    }
+
+    /// Applies new controls.
+    mutating func apply(_ controls: Steering, _ hold: Hold) {
+        self.controls = controls
+        self.hold = hold
+    }
+
+    /// Downloaded photos that may not be filtered now.
+    var parked: Int { aside.count + (hold.allowsFilters ? 0 : ready.count) }
+
+    /// Photos that have begun and not ended, without those that are parked or wait for their host.
+    var running: Int { begun - parked - waiting }
+
+    /// Photos that this worker has still to finish, without those that are parked.
+    var leftHere: Int { begun - parked + unbegun }
+
+    var rank: Int { controls.priority.rank }
+    var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }
+    var hasPhotosToFilter: Bool { hold.allowsFilters && !ready.isEmpty }
+
+    /// What the batch adds to the load of its priority.
+    var load: Load {
+        Load(
+            active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
+    }
+
+    /// Notes whether the batch is stalled.
+    /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
+    mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
+
+    /// Takes a photo out of the count that it was in before its bytes were here.
+    mutating func endDownload(_ stage: PhotoEntry.Stage) {
+        if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
+    }
+
+    /// How urgent a photo of the batch is.
+    func urgency(of index: Int) -> Urgency {
+        Urgency(priority: controls.priority, isInFocus: controls.focus?.photos.contains(index) ?? false)
+    }
+
+    /// Takes out the downloaded photo that is filtered next: the first one in the focus, or else the first one.
+    mutating func popReady() -> PhotoTask? {
+        if let focus = controls.focus?.photos,
+            let place = ready.firstIndex(where: { focus.contains($0.record.index) })
+        {
+            return ready.remove(at: place)
+        }
+        return ready.popFirst()
+    }
+}

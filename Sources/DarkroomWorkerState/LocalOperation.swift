@@ -1,0 +1,277 @@
+import DarkroomModel
+import DarkroomStore
+
+/// An operation of this worker, and what the worker knows of each of its photos.
+package struct LocalOperation: Sendable {
+    /// Batch, number and fencing token.
+    package let held: HeldOperation
+    let resources: any OperationResources
+    let records: [PhotoRecord]
+    /// The lease of the batch.
+    let lease: Duration
+    let operationSize: Int
+    /// True when other workers may have left manifest files of this operation.
+    let hasPast: Bool
+    /// True when its lease expired twice: its photos run one by one, so that the one that ends the process is found.
+    package let isQuarantined: Bool
+    /// Whether downloaded bytes outlive this worker in a folder of originals.
+    private let keepsOriginals: Bool
+    private let redactsQueries: Bool
+
+    /// By position, what this worker knows: `.` for nothing yet, `D`, or a final state code.
+    private(set) var stateCodes: [UInt8]
+    /// By position, the manifest's lines of final photos.
+    private(set) var lines: [[UInt8]?]
+    private(set) var bytesIn = 0
+    private(set) var bytesOut = 0
+    private(set) var failures: [(index: Int, json: [UInt8])] = []
+
+    /// Photos that were counted as filtered although none was.
+    private(set) var skipped = 0
+    /// Photos that have begun and not ended.
+    private(set) var running = 0
+    /// Of those, the ones that are downloaded and not in the local queue of filters.
+    var waiting = 0
+    /// Photos that are not final.
+    private(set) var unfinished: Int
+    /// Photos that are left to begin.
+    private(set) var unbegun: Int
+
+    /// Grows with every change that a report tells.
+    private(set) var version = 0
+    private var reportedVersion = 0
+    /// The versions at which a photo became final first and last; 0 before any has.
+    private var firstFinalVersion = 0
+    private var lastFinalVersion = 0
+    /// When the oldest change occurred that hurries a report and is not reported; nil when there is none.
+    private(set) var oldestNews: ContinuousClock.Instant?
+
+    /// Why its photos are held, apart from the hold of the batch: outside of the focus, releasing, or not at all.
+    private(set) var hold = Hold.none
+    /// The positions of the batch's focus in this operation; nil when it has none.
+    private(set) var focus: ClosedRange<Int>?
+    /// Since when it has been idle with downloaded bytes.
+    var idleSince: ContinuousClock.Instant?
+
+    /// By position: begun, or final.
+    private var isTaken: [Bool]
+    private var next = 0  // everything before it is taken
+    private var nextFocused = 0  // everything of the focus before it is taken
+
+    private static let unknown = UInt8(ascii: ".")
+
+    /// An operation as it was claimed.
+    /// - Parameters:
+    ///   - claimed: the operation.
+    ///   - options: the options of its batch.
+    ///   - records: its photos.
+    ///   - lines: by position, the manifest's lines of photos that were final before.
+    ///   - resources: data of the driver.
+    package init(
+        _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?],
+        _ resources: any OperationResources
+    ) {
+        held = claimed.held
+        self.resources = resources
+        self.records = records
+        self.lines = lines
+        lease = options.lease
+        operationSize = options.operationSize
+        keepsOriginals = !options.originals.isEmpty
+        redactsQueries = options.redactURLs
+        // A photo that is claimed as downloaded lies in the folder of originals: it is still to be filtered.
+        stateCodes = claimed.letters.map { code in
+            let state = PhotoRecordState(letter: code) ?? .new
+            return state == .new ? Self.unknown : code
+        }
+        isTaken = claimed.letters.map { PhotoRecordState(letter: $0)?.isFinal == true }
+        unfinished = isTaken.count { !$0 }
+        unbegun = unfinished
+        hasPast = claimed.deaths > 0 || unfinished < stateCodes.count
+        isQuarantined = claimed.deaths >= 2
+        // Its photos were cancelled one by one while it was queued: their lines and its end are to be reported.
+        if isDone { noteFinal() }
+    }
+
+    /// Whether no line in the manifest file of its fencing token is reported.
+    var isUnreported: Bool { !hasPast && (firstFinalVersion == 0 || reportedVersion < firstFinalVersion) }
+    /// Whether there is something to report.
+    var hasNews: Bool { version > reportedVersion }
+    /// Whether a photo has become final and is not reported.
+    var hasUnreportedFinals: Bool { lastFinalVersion > reportedVersion }
+    /// Whether a photo has become final here since the claim.
+    var hasProgress: Bool { lastFinalVersion > 0 }
+    /// Whether every photo is final.
+    var isDone: Bool { unfinished == 0 }
+    /// Whether nothing of it runs: all photos that have begun wait, downloaded, for their filter.
+    var isIdle: Bool { running == waiting }
+
+    // MARK: Photos to begin
+
+    /// How many photos may begin now; of a quarantined operation one at a time.
+    var photosToBegin: Int { isQuarantined ? min(unbegun, running == 0 ? 1 : 0) : unbegun }
+
+    /// Whether photos of the focus are left to begin.
+    var hasFocusedPhotosToBegin: Bool {
+        guard let focus, nextFocused <= focus.upperBound else { return false }
+        return isTaken[nextFocused...focus.upperBound].contains(false)
+    }
+
+    /// Sets which photos of the batch begin first, and whether all others are held.
+    mutating func apply(_ focus: Steering.Focus?) {
+        self.focus = positions(of: focus?.photos)
+        if let lower = self.focus?.lowerBound { nextFocused = lower }
+        if hold != .releasing { hold = focus?.only == true && self.focus == nil ? .outsideFocus : .none }
+    }
+
+    /// The operation is to be released: nothing of it begins any more.
+    mutating func beginRelease() { hold = .releasing }
+
+    private func positions(of photos: ClosedRange<Int>?) -> ClosedRange<Int>? {
+        guard let photos, let first = records.first?.index else { return nil }
+        let lower = max(photos.lowerBound - first, 0)
+        let upper = min(photos.upperBound - first, records.count - 1)
+        return lower <= upper ? lower...upper : nil
+    }
+
+    /// The position of the next photo to begin: only one of the focus, or the first of all.
+    mutating func nextPhoto(focused: Bool) -> Int? {
+        guard focused else {
+            while next < isTaken.count, isTaken[next] { next += 1 }
+            return next < isTaken.count ? next : nil
+        }
+        guard let focus else { return nil }
+        while nextFocused <= focus.upperBound, isTaken[nextFocused] { nextFocused += 1 }
+        return nextFocused <= focus.upperBound ? nextFocused : nil
+    }
+
+    /// Begins the photo at a position.
+    mutating func begin(_ position: Int) -> PhotoTask {
+        isTaken[position] = true
+        unbegun -= 1
+        running += 1
+        let isStored = stateCodes[position] == PhotoRecordState.downloaded.letter
+        return PhotoTask(
+            records[position], of: held, resources, isStored: isStored, isQuarantined: isQuarantined)
+    }
+
+    // MARK: Ends of photos
+
+    /// The photo was cancelled or taken back: it may begin again, unless it is final.
+    mutating func abandon(index: Int) {
+        running -= 1
+        let position = position(of: index)
+        guard !isFinal(position) else { return }
+        isTaken[position] = false
+        unbegun += 1
+        next = min(next, position)
+        nextFocused = min(nextFocused, position)
+        if let focus { nextFocused = max(nextFocused, focus.lowerBound) }
+        guard stateCodes[position] == PhotoRecordState.downloaded.letter, !keepsOriginals else { return }
+        stateCodes[position] = PhotoRecordState.new.letter
+        noteNews()
+    }
+
+    /// The bytes of a photo are here. That does not hurry a report: the next one tells it.
+    mutating func downloaded(index: Int) {
+        let position = position(of: index)
+        guard !isFinal(position) else { return }
+        stateCodes[position] = PhotoRecordState.downloaded.letter
+        version += 1
+    }
+
+    /// A photo that ran has an outcome. One that was cancelled while its file was placed stays cancelled.
+    mutating func finish(index: Int, _ outcome: PhotoOutcome) {
+        running -= 1
+        if !isFinal(position(of: index)) { record(outcome, at: position(of: index)) }
+    }
+
+    /// Gives every photo that is not final this state, without running it.
+    package mutating func finishAll(_ state: PhotoRecordState) {
+        for (position, record) in records.enumerated() where !isFinal(position) {
+            let line = ManifestLine(batch: held.batch, record: record, state: state)
+            self.record(PhotoOutcome(state: state, line: line), at: position)
+        }
+        takeAll()
+    }
+
+    /// Counts every photo as filtered although none was: for measurements of the queue alone.
+    package mutating func skipAll() {
+        stateCodes = [UInt8](repeating: PhotoRecordState.filtered.letter, count: stateCodes.count)
+        skipped = stateCodes.count
+        unfinished = 0
+        takeAll()
+        noteFinal()
+    }
+
+    private mutating func takeAll() {
+        isTaken = [Bool](repeating: true, count: isTaken.count)
+        unbegun = 0
+    }
+
+    private mutating func record(_ outcome: PhotoOutcome, at position: Int) {
+        stateCodes[position] = outcome.state.letter
+        setLine(outcome.line, at: position)
+        unfinished -= 1
+        bytesIn += outcome.bytesIn
+        bytesOut += outcome.bytesOut
+        if case .failed = outcome.state { failures.append((records[position].index, FailureText.json(outcome.line))) }
+        noteFinal()
+    }
+
+    // MARK: Answers of Redis
+
+    /// A report of this version arrived.
+    mutating func reported(version: Int, failures count: Int, now: ContinuousClock.Instant) {
+        reportedVersion = max(reportedVersion, version)
+        failures.removeFirst(min(count, failures.count))
+        oldestNews = hasNews ? now : nil
+    }
+
+    /// Takes over final state codes from Redis, for example of photos that a user cancelled one by one.
+    /// - Returns: the indexes of photos that became final while they run.
+    mutating func merge(_ stored: [UInt8]) -> [Int] {
+        var overtaken: [Int] = []
+        var isToReport = !isDone
+        for (position, code) in stored.enumerated() where position < stateCodes.count {
+            guard let state = PhotoRecordState(letter: code), state.isFinal, stateCodes[position] != code
+            else { continue }
+            if !isFinal(position) {
+                unfinished -= 1
+                if isTaken[position] {
+                    overtaken.append(records[position].index)
+                } else {
+                    isTaken[position] = true
+                    unbegun -= 1
+                }
+                if state == .cancelled, records.indices.contains(position) {
+                    setLine(ManifestLine(batch: held.batch, record: records[position], state: state), at: position)
+                }
+            }
+            stateCodes[position] = code
+            if state == .cancelled { isToReport = true }
+        }
+        // The report ends the operation, so it is due even if it tells nothing new.
+        if isDone, isToReport { noteFinal() }
+        return overtaken
+    }
+
+    private mutating func setLine(_ line: ManifestLine, at position: Int) {
+        lines[position] = line.text(redactingQuery: redactsQueries)
+    }
+
+    private func position(of index: Int) -> Int { index - records[0].index }
+
+    private func isFinal(_ position: Int) -> Bool { PhotoRecordState(letter: stateCodes[position])?.isFinal == true }
+
+    private mutating func noteFinal() {
+        noteNews()
+        lastFinalVersion = version
+        if firstFinalVersion == 0 { firstFinalVersion = version }
+    }
+
+    private mutating func noteNews() {
+        version += 1
+        if oldestNews == nil { oldestNews = .now }
+    }
+}

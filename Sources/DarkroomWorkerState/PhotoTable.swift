@@ -1,0 +1,130 @@
+import DarkroomModel
+import DarkroomStore
+
+/// A photo task and how far it has come.
+struct PhotoEntry {
+    /// How far a photo has come.
+    enum Stage {
+        /// About to be downloaded.
+        case queued
+        /// Its download waits for its host or for another attempt, and takes no place meanwhile.
+        case waiting
+        case downloading
+        /// Its bytes are here and wait for a place in the local queue of filters.
+        case ready
+        /// In the local queue of filters.
+        case filterQueued
+        case filtering
+        /// Its file is getting its final name: nothing stops it any more.
+        case placing
+
+        /// Whether the bytes of the photo are not here yet.
+        var isDownload: Bool { self == .queued || self == .waiting || self == .downloading }
+    }
+
+    let task: PhotoTask
+    var stage = Stage.queued
+    /// Whether an attempt of its download has begun.
+    var hasBegun = false
+    /// Whether its download is being aborted.
+    var isAborting = false
+    /// Size of its downloaded bytes.
+    var bytes = 0
+    /// The attempt to filter it that counts; 0 when there is none.
+    var attempt = 0
+}
+
+/// The photos that have begun and not ended, and the bytes in memory.
+struct PhotoTable {
+    /// A filter whose result nobody wants any more.
+    private enum AbandonedFilter {
+        /// In the local queue. It will never begin.
+        case queued
+        /// Runs, with the bytes of its photo, until its next check or the end of its encoder.
+        case running(bytes: Int)
+    }
+
+    private var entries: [PhotoTask.Key: PhotoEntry] = [:]
+    /// By attempt.
+    private var abandoned: [Int: AbandonedFilter] = [:]
+    private var lastAttempt = 0
+    /// Downloaded photos in memory.
+    private(set) var photosHeld = 0
+    /// Their bytes.
+    private(set) var bytesHeld = 0
+    /// The usual size of a photo, of those seen last: what a running download is expected to bring.
+    var typicalBytes = 1 << 20
+
+    var count: Int { entries.count }
+    var all: some Collection<PhotoEntry> { entries.values }
+    var abandonedCount: Int { abandoned.count }
+
+    /// Whether a photo runs, perhaps for an operation that was claimed before.
+    func contains(_ key: PhotoTask.Key) -> Bool { entries[key] != nil }
+
+    /// The entry of a task; nil when it has ended.
+    func entry(of task: PhotoTask) -> PhotoEntry? { entries[task.key].flatMap { $0.task === task ? $0 : nil } }
+
+    /// The entry of an attempt; nil when the photo has ended or another attempt counts.
+    func entry(of job: FilterJob) -> PhotoEntry? {
+        entry(of: job.task).flatMap { $0.attempt == job.attempt ? $0 : nil }
+    }
+
+    /// The entry of a photo of an operation; nil when it does not run.
+    func entry(of index: Int, of held: HeldOperation) -> PhotoEntry? {
+        entries[PhotoTask.Key(batch: held.batch, index: index)].flatMap { $0.task.operation == held ? $0 : nil }
+    }
+
+    mutating func add(_ task: PhotoTask) { entries[task.key] = PhotoEntry(task: task) }
+    mutating func remove(_ task: PhotoTask) { entries[task.key] = nil }
+    mutating func update(_ task: PhotoTask, _ body: (inout PhotoEntry) -> Void) {
+        guard let place = entries.index(forKey: task.key) else { return }
+        body(&entries.values[place])
+    }
+
+    /// The bytes of a photo are here.
+    mutating func hold(_ bytes: Int, of task: PhotoTask) {
+        photosHeld += 1
+        bytesHeld += bytes
+        typicalBytes += (bytes - typicalBytes) / 8
+        update(task) { $0.bytes = bytes }
+    }
+
+    /// The bytes of a photo are gone.
+    mutating func drop(_ bytes: Int) {
+        photosHeld -= 1
+        bytesHeld -= bytes
+    }
+
+    /// A new attempt to filter a photo.
+    mutating func beginAttempt(_ task: PhotoTask) -> Int {
+        lastAttempt += 1
+        update(task) { [lastAttempt] entry in
+            entry.stage = .filterQueued
+            entry.attempt = lastAttempt
+        }
+        return lastAttempt
+    }
+
+    /// Nobody wants the result of the attempt any more.
+    mutating func abandon(_ entry: PhotoEntry) {
+        abandoned[entry.attempt] = entry.stage == .filterQueued ? .queued : .running(bytes: entry.bytes)
+    }
+
+    /// An abandoned attempt has ended.
+    mutating func endAbandoned(_ attempt: Int) {
+        if case .running(let bytes) = abandoned.removeValue(forKey: attempt) { drop(bytes) }
+    }
+
+    /// What is wrong with the counts, if anything.
+    func inconsistencies() -> [String] {
+        let running = abandoned.values.compactMap { if case .running(let bytes) = $0 { bytes } else { nil } }
+        let held = entries.values.filter { !$0.stage.isDownload }
+        var wrong: [String] = []
+        if held.count + running.count != photosHeld { wrong.append("photos held: \(photosHeld)") }
+        if held.reduce(0, { $0 + $1.bytes }) + running.reduce(0, +) != bytesHeld {
+            wrong.append("bytes held: \(bytesHeld)")
+        }
+        return wrong
+    }
+}

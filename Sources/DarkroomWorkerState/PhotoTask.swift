@@ -1,0 +1,77 @@
+import DarkroomConcurrency
+import DarkroomModel
+import DarkroomStore
+
+/// Data that the driver of the state attaches to an operation. The state keeps it and gives it back, and never looks at it.
+package protocol OperationResources: AnyObject, Sendable {}
+
+/// A photo that this worker has begun, from its download to its outcome. If the photo begins again, that is another task.
+package final class PhotoTask: Sendable {
+    /// Which photo it is. One photo never runs twice at the same time in one worker.
+    struct Key: Hashable {
+        let batch: BatchID
+        let index: Int
+    }
+
+    /// The photo, as its list has it.
+    package let record: PhotoRecord
+    /// The operation that the photo is part of.
+    package let operation: HeldOperation
+    /// What the driver attached to the operation.
+    package let resources: any OperationResources
+    /// True when the bytes lie in the batch's folder of originals.
+    package let isStored: Bool
+    /// True when leases of the operation expired twice: the photo may have ended a worker process.
+    package let isQuarantined: Bool
+    /// Cancelled when nobody wants the result any more: the transfer aborts, the bytes are dropped, the filter stops at its next
+    /// check. Withdrawn when the download must not begin.
+    package let cancellation = CancellationToken()
+
+    init(
+        _ record: PhotoRecord, of operation: HeldOperation, _ resources: any OperationResources, isStored: Bool,
+        isQuarantined: Bool
+    ) {
+        self.record = record
+        self.operation = operation
+        self.resources = resources
+        self.isStored = isStored
+        self.isQuarantined = isQuarantined
+    }
+
+    var key: Key { Key(batch: operation.batch, index: record.index) }
+}
+
+/// One attempt to filter a photo. A photo that was taken back from the local queue gets another attempt.
+package struct FilterJob: Sendable {
+    /// The photo.
+    package let task: PhotoTask
+    /// Tells attempts apart, also those of different photos.
+    package let attempt: Int
+    /// The priority of the batch when the attempt was queued.
+    package let priority: Priority
+}
+
+/// How a photo ended.
+package struct PhotoOutcome: Sendable {
+    /// A final state.
+    package var state: PhotoRecordState
+    /// Its line of the manifest.
+    package var line: ManifestLine
+    /// Bytes that its download transferred.
+    package var bytesIn: Int
+    /// Bytes of its file.
+    package var bytesOut: Int
+
+    package init(state: PhotoRecordState, line: ManifestLine, bytesIn: Int = 0, bytesOut: Int = 0) {
+        self.state = state
+        self.line = line
+        self.bytesIn = bytesIn
+        self.bytesOut = bytesOut
+    }
+}
+
+/// How urgent local work is: by the priority of its batch, and within a batch the photos in its focus first.
+package struct Urgency: Equatable, Sendable {
+    package let priority: Priority
+    package let isInFocus: Bool
+}

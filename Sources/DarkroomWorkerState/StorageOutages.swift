@@ -1,0 +1,132 @@
+import DarkroomModel
+
+/// A state of the machine that keeps files from being written somewhere for a while. It is no fault of a photo.
+package protocol StorageFault: Sendable {
+    /// What was found, and what to do.
+    var detail: String { get }
+    /// Whether all files that are written to the same file system meet it.
+    var isOfDevice: Bool { get }
+    /// How much room must be free before the fault counts as gone.
+    var bytes: Int { get set }
+}
+
+/// A storage fault, and the batches that wait until it is gone.
+package struct StorageOutage: Sendable {
+    /// Tells outages apart.
+    package let number: Int
+    /// The batch that met the fault first.
+    let batch: BatchID
+    /// What keeps files from being written now.
+    package fileprivate(set) var fault: any StorageFault
+    /// The number of the file system, if all files that are written there meet the fault.
+    fileprivate(set) var device: UInt?
+    /// The batches that wait.
+    package fileprivate(set) var batches: Set<BatchID>
+    /// Temporary files to be removed when the fault is gone: nobody could remove them before.
+    package fileprivate(set) var staleFiles: [String] = []
+    /// Since when the worker has had no operation of these batches.
+    fileprivate var unusedSince: ContinuousClock.Instant?
+}
+
+/// A storage fault as the driver meets it.
+package struct StorageReport: Sendable {
+    package var batch: BatchID
+    package var fault: any StorageFault
+    /// The number of the file system, if ``StorageFault/isOfDevice``.
+    package var device: UInt?
+    /// The other local batches that write to the file system.
+    package var others: Set<BatchID>
+    /// A temporary file that could not be removed.
+    package var staleFile: String?
+
+    package init(
+        _ batch: BatchID, _ fault: any StorageFault, device: UInt? = nil, others: Set<BatchID> = [],
+        staleFile: String? = nil
+    ) {
+        self.batch = batch
+        self.fault = fault
+        self.device = device
+        self.others = others
+        self.staleFile = staleFile
+    }
+}
+
+/// The storage outages that a worker knows of.
+struct StorageOutages {
+    private(set) var all: [StorageOutage] = []
+    private var last = 0
+
+    private static let maxStaleFiles = 1000
+    /// An outage is forgotten if the worker has no operation of its batches for this long: they may be gone.
+    private static let maxUnused = Duration.seconds(600)
+
+    /// Whether the output of a batch cannot be written now.
+    func blocks(_ id: BatchID) -> Bool { all.contains { $0.batches.contains(id) } }
+
+    /// The batches whose output cannot be written now, and why.
+    var reasons: [BatchID: String] {
+        var reasons: [BatchID: String] = [:]
+        for outage in all {
+            for batch in outage.batches where reasons[batch] == nil { reasons[batch] = outage.fault.detail }
+        }
+        return reasons
+    }
+
+    /// Adds a fault to the outage that it belongs to, or to a new one.
+    /// - Returns: the batches that wait now and did not before; whether the outage is new.
+    mutating func add(_ report: StorageReport) -> (batches: Set<BatchID>, isNew: Bool) {
+        let ids = report.others.union([report.batch])
+        let known = all.firstIndex {
+            report.device != nil ? $0.device == report.device : $0.batches.contains(report.batch)
+        }
+        if known == nil {
+            last += 1
+            all.append(
+                StorageOutage(
+                    number: last, batch: report.batch, fault: report.fault, device: report.device, batches: []))
+        }
+        let place = known ?? all.count - 1
+        let added = ids.subtracting(all[place].batches)
+        all[place].batches.formUnion(ids)
+        all[place].fault.bytes = max(all[place].fault.bytes, report.fault.bytes)
+        if let file = report.staleFile, all[place].staleFiles.count < Self.maxStaleFiles {
+            all[place].staleFiles.append(file)
+        }
+        return (added, known == nil)
+    }
+
+    /// A batch writes to a file system.
+    /// - Returns: why it has to wait; nil when it can be written as far as is known.
+    mutating func add(_ id: BatchID, device: UInt) -> String? {
+        guard let place = all.firstIndex(where: { $0.device == device }) else { return nil }
+        all[place].batches.insert(id)
+        return all[place].fault.detail
+    }
+
+    /// Something else keeps the files from being written now.
+    /// - Returns: the batches that do not meet the new fault, and so need not wait any more.
+    mutating func change(_ number: Int, to fault: any StorageFault) -> Set<BatchID> {
+        guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
+        all[place].fault = fault
+        guard all[place].device != nil, !fault.isOfDevice else { return [] }
+        let others = all[place].batches.subtracting([all[place].batch])
+        all[place].device = nil
+        all[place].batches.subtract(others)
+        return others
+    }
+
+    /// A fault is gone.
+    /// - Returns: the batches that waited.
+    mutating func remove(_ number: Int) -> Set<BatchID> {
+        guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
+        return all.remove(at: place).batches
+    }
+
+    /// Forgets outages of which the worker has had no operation for long.
+    mutating func forgetUnused(now: ContinuousClock.Instant, isUsed: (BatchID) -> Bool) {
+        for place in all.indices {
+            all[place].unusedSince = all[place].batches.contains(where: isUsed) ? nil : all[place].unusedSince ?? now
+        }
+        all.removeAll { $0.unusedSince.map { now - $0 >= Self.maxUnused } ?? false }
+    }
+}

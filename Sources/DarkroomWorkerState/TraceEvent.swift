@@ -1,0 +1,41 @@
+import DarkroomModel
+
+/// A step of a photo in a worker, for measurements and tests.
+package struct TraceEvent: Sendable {
+    package enum Kind: Sendable {
+        /// A transfer began, after it had waited for its turn.
+        case downloadBegan
+        /// A transfer ended, with any result.
+        case downloadEnded
+        /// A filter began.
+        case filtrationBegan
+        /// A filter ended, with any result; the file is in place if the photo was filtered.
+        case filtrationEnded
+    }
+
+    package let kind: Kind
+    package let batch: BatchID
+    /// Of the photo in its list.
+    package let index: Int
+    package let instant: ContinuousClock.Instant
+
+    /// The step that an event of the worker state stands for; nil if it stands for none.
+    package init?(_ event: WorkerState.Event, _ effects: [WorkerState.Effect]) {
+        let task: PhotoTask
+        switch event {
+        case .downloadBegins(let photo):
+            let isFirst = effects.contains { if case .proceed(let isFirst) = $0 { isFirst } else { false } }
+            guard isFirst else { return nil }
+            (kind, task) = (.downloadBegan, photo)
+        case .downloaded(let photo, _), .downloadEnded(let photo, _): (kind, task) = (.downloadEnded, photo)
+        case .filterBegins(let job):
+            guard effects.contains(where: { if case .proceed = $0 { true } else { false } }) else { return nil }
+            (kind, task) = (.filtrationBegan, job.task)
+        case .filterEnded(let job, _): (kind, task) = (.filtrationEnded, job.task)
+        default: return nil
+        }
+        batch = task.operation.batch
+        index = task.record.index
+        instant = .now
+    }
+}

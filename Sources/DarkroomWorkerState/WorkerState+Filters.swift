@@ -1,0 +1,62 @@
+import DarkroomModel
+import DarkroomStore
+
+/// Photos from the local queue of filters to their outcome.
+extension WorkerState {
+    /// Takes the filters for the local queue: as many as run at once, and as many again, so that none of them waits.
+    mutating func queueFilters() -> [FilterJob] {
+        var queued: [FilterJob] = []
+        for rank in Priority.allCases.indices.reversed() {
+            while queues.total(\.filters, from: rank) + photos.abandonedCount < 2 * limits.filtrations,
+                let id = queues.nextToFilter(rank, in: batches)
+            {
+                var next: PhotoTask?
+                change(id) { batch in
+                    next = batch.popReady()
+                    if next != nil { batch.filters += 1 }
+                }
+                guard let task = next else { break }
+                queues.moveBack(id, toFilter: rank)
+                let attempt = photos.beginAttempt(task)
+                update(task.operation) { $0.waiting -= 1 }
+                queued.append(FilterJob(task: task, attempt: attempt, priority: Priority.allCases[rank]))
+            }
+        }
+        return queued
+    }
+
+    mutating func filterBegins(_ job: FilterJob, _ effects: inout [Effect]) {
+        guard let entry = photos.entry(of: job), entry.stage == .filterQueued else {
+            photos.endAbandoned(job.attempt)
+            effects.append(.schedule(urgently: false))
+            return
+        }
+        photos.update(job.task) { $0.stage = .filtering }
+        effects.append(.proceed(isFirst: true))
+    }
+
+    mutating func placing(_ job: FilterJob, _ effects: inout [Effect]) {
+        guard let entry = photos.entry(of: job), entry.stage == .filtering else { return }
+        photos.update(job.task) { $0.stage = .placing }
+        effects.append(.proceed(isFirst: true))
+    }
+
+    mutating func filterEnded(_ job: FilterJob, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
+        if let entry = photos.entry(of: job) {
+            photos.drop(entry.bytes)
+            remove(entry)
+            recordOutcome(job.task, outcome, &effects)
+        } else {
+            photos.endAbandoned(job.attempt)
+        }
+        effects.append(.schedule(urgently: false))
+    }
+
+    /// Takes a photo back from the local queue of filters.
+    mutating func takeBack(_ entry: PhotoEntry) {
+        photos.abandon(entry)
+        change(entry.task.operation.batch) { $0.filters -= 1 }
+        photos.update(entry.task) { $0.attempt = 0 }
+        makeReady(entry.task)
+    }
+}

@@ -1,0 +1,47 @@
+import DarkroomModel
+import DarkroomStore
+
+extension WorkerState {
+    /// Everything in which the parts of the state contradict each other; empty unless there is a bug. Tests ask after every event.
+    func inconsistencies() -> [String] {
+        var wrong = photos.inconsistencies() + queues.inconsistencies(batches)
+        func expect(_ found: Int, _ counted: Int, _ what: @autoclosure () -> String) {
+            if found != counted { wrong.append("\(what()): counted \(counted), found \(found)") }
+        }
+        expect(operations.values.count(where: \.isDone), doneOperations, "done operations")
+        expect(leases.local.count, operations.count, "local operations")
+        let entries = Array(photos.all)
+        for (held, operation) in operations {
+            let own = entries.filter { $0.task.operation == held }
+            expect(own.count, operation.running, "running of \(held.number)")
+            expect(own.count { $0.stage == .ready }, operation.waiting, "waiting of \(held.number)")
+            let free = operation.stateCodes.enumerated().count { position, code in
+                PhotoRecordState(letter: code)?.isFinal != true
+                    && !own.contains { $0.task.record.index == operation.records[position].index }
+            }
+            expect(free, operation.unbegun, "left to begin of \(held.number)")
+            if operation.isQuarantined, operation.running > 1 {
+                wrong.append("a quarantined operation runs several photos")
+            }
+        }
+        for (id, batch) in batches {
+            if batch.hold != hold(of: id) { wrong.append("hold of \(id): \(batch.hold)") }
+            let own = entries.filter { $0.task.operation.batch == id }
+            expect(own.count, batch.begun, "begun of \(id)")
+            expect(own.count { $0.stage == .queued || $0.stage == .downloading }, batch.downloads, "downloads of \(id)")
+            expect(own.count { $0.stage == .waiting }, batch.waiting, "waiting of \(id)")
+            expect(own.count { $0.stage == .ready }, batch.ready.count + batch.aside.count, "ready of \(id)")
+            let filters = own.count { !$0.stage.isDownload && $0.stage != .ready }
+            expect(filters, batch.filters, "filters of \(id)")
+            let unbegun = batch.toBegin.reduce(0) { $0 + (operations[$1]?.photosToBegin ?? -1) }
+            expect(unbegun, batch.unbegun, "left to begin of \(id)")
+            if batch.ready.contains(where: { operations[$0.operation]?.hold != Hold.none }) {
+                wrong.append("a held photo of \(id) is ready")
+            }
+            if batch.aside.contains(where: { operations[$0.operation]?.hold == Hold.none }) {
+                wrong.append("a photo of \(id) is aside without a hold")
+            }
+        }
+        return wrong
+    }
+}

@@ -1,0 +1,94 @@
+import DarkroomModel
+import DarkroomStore
+
+/// Operations that come and leave.
+extension WorkerState {
+    /// Takes an operation that can run here, unless it was lost meanwhile. The same operation under an older fencing token leaves.
+    mutating func accept(_ operation: LocalOperation, _ effects: inout [Effect]) {
+        let held = operation.held
+        guard leases.begin(held) else { return }
+        if let older = batches[held.batch]?.operations.first(where: { $0.number == held.number }) {
+            drop(older, &effects)
+        }
+        operations[held] = operation
+        countDone(operation.skipped)
+        if operation.isDone { doneOperations += 1 }
+        if batches[held.batch] == nil {
+            let controls = controls.controls(of: held.batch)
+            batches[held.batch] = LocalBatch(operationSize: operation.operationSize, controls, hold(of: held.batch))
+            self.controls.keep(held.batch)
+        }
+        batches[held.batch]?.operations.append(held)
+        drained.remove(held.batch)
+        rebuild(held.batch)
+        effects += [.schedule(urgently: false), .wakeReports]
+    }
+
+    /// Forgets operations that are another worker's now.
+    mutating func lose(_ lost: [HeldOperation], _ effects: inout [Effect]) {
+        guard !lost.isEmpty else { return }
+        for held in lost {
+            if let operation = operations[held] {
+                let isExpected = operation.isDone || operation.hold == .releasing
+                effects.append(.leaseLost(held, expected: isExpected))
+            } else if leases.isPreparing(held) {
+                effects.append(.leaseLost(held, expected: true))
+            }
+            drop(held, &effects)
+        }
+        effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
+    }
+
+    /// Forgets an operation that Redis has taken back.
+    mutating func release(_ held: HeldOperation, _ effects: inout [Effect]) {
+        drop(held, &effects)
+        effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
+    }
+
+    /// Forgets an operation that has ended. Photos that others have made final may still run.
+    mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
+        drop(held, &effects)
+        effects.append(.wakeClaims)
+    }
+
+    /// Stops operations without a report, since their files may be lost. They are released, and their photos run again.
+    mutating func giveUp(_ lost: [HeldOperation], _ effects: inout [Effect]) {
+        for held in lost {
+            guard let operation = operations[held] else { continue }
+            drop(held, &effects)
+            leases.awaitRelease(held)
+            if operation.isUnreported { effects.append(.removeManifest(held, operation.resources)) }
+        }
+        effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
+    }
+
+    /// Forgets an operation and stops its photos.
+    private mutating func drop(_ held: HeldOperation, _ effects: inout [Effect]) {
+        if let operation = operations[held], operation.running > 0 {
+            for entry in Array(photos.all) where entry.task.operation == held {
+                stop(entry, alsoPlacing: true, &effects)
+            }
+        }
+        leases.remove(held)
+        guard let operation = operations.removeValue(forKey: held) else { return }
+        if operation.isDone { doneOperations -= 1 }
+        batches[held.batch]?.operations.removeAll { $0 == held }
+        rebuild(held.batch)
+        forgetUnused(held.batch)
+        effects.append(.left(held))
+    }
+
+    /// Forgets a batch without local operations and photos.
+    mutating func forgetUnused(_ id: BatchID) {
+        guard let batch = batches[id], batch.operations.isEmpty, batch.begun == 0 else { return }
+        batches[id] = nil
+        drained.remove(id)
+        controls.release(id)
+    }
+
+    /// What the driver needs to release an operation.
+    func releaseDetails(_ held: HeldOperation) -> Release {
+        let operation = operations[held]
+        return Release(held: held, resources: operation?.resources, hasPast: operation?.hasPast ?? false)
+    }
+}

@@ -1,0 +1,248 @@
+import DarkroomModel
+import DarkroomStore
+
+/// Photos from their beginning to the end of their download.
+extension WorkerState {
+    // MARK: Bounds
+
+    /// How many photos may have begun and not ended: enough that no filter waits while downloads come and go. Also how many
+    /// photos of one batch may wait for their hosts; so many others of it begin meanwhile.
+    var window: Int { limits.downloads + 4 * limits.filtrations }
+    /// How many photos above the window may begin for each lower priority of which photos run.
+    var reserve: Int { 4 * limits.filtrations }
+    /// The most photos of a priority and of all higher ones that wait for their hosts: this bounds memory. At this number, no
+    /// further photo of a batch begins while one of the batch waits.
+    static let maxWaiting = 1024
+    /// The most photos of a batch that are downloaded while its filters are suspended, however small they are.
+    private static let maxParked = 4096
+
+    // MARK: Scheduling
+
+    /// Begins photos and queues filters where there is room.
+    mutating func schedule(urgently: Bool, _ effects: inout [Effect]) {
+        let neededRoom = needsRoom
+        let begun = beginDownloads(urgently: urgently)
+        for job in queueFilters() { effects.append(.filter(job)) }
+        for task in begun { effects.append(.download(task, urgency(of: task))) }
+        if needsRoom, !neededRoom { effects.append(.wakeReports) }
+        if !begun.isEmpty || hasStalled, wantsMore { effects.append(.wakeClaims) }
+        hasStalled = false
+    }
+
+    /// Begins photos where there is room: higher priorities first, and within a priority in the order of ``RunQueues``.
+    mutating func beginDownloads(urgently: Bool) -> [PhotoTask] {
+        guard !isStopping, let highest = queues.highestRankToBegin else { return [] }
+        // While the filters have enough to do, photos begin several at a time: each alone would wake three threads.
+        let free = window - queues.total(\.active)
+        let toFilter = photos.photosHeld - parked - photos.abandonedCount
+        let isMoreUrgent = queues.lowestActiveRank.map { $0 < highest } ?? true
+        guard urgently || isMoreUrgent || free >= window / 5 || toFilter < 4 * limits.filtrations else { return [] }
+        var begun: [PhotoTask] = []
+        while let task = beginNext() { begun.append(task) }
+        return begun
+    }
+
+    /// Downloaded photos that may not be filtered now.
+    private var parked: Int { photos.count - queues.total(\.active) - queues.total(\.waiting) }
+
+    /// How urgent a photo is.
+    package func urgency(of task: PhotoTask) -> Urgency {
+        batches[task.operation.batch]?.urgency(of: task.record.index) ?? Urgency(priority: .normal, isInFocus: false)
+    }
+
+    private mutating func beginNext() -> PhotoTask? {
+        for rank in Priority.allCases.indices.reversed() {
+            guard let first = queues.nextToBegin(rank, in: batches) else { continue }
+            // Lower priorities do not take the place of higher ones, apart from a bounded reserve for each.
+            let lower = queues.activeRanks(below: rank)
+            guard queues.total(\.active, from: rank) < window,
+                queues.total(\.active) < window + lower * reserve,
+                queues.total(\.downloads, from: rank) < limits.downloads
+            else { return nil }
+            if let task = beginNext(of: first, rank, isMoreUrgent: lower > 0) { return task }
+            for id in queues.batchesToBegin(of: rank) where id != first {
+                if let task = beginNext(of: id, rank, isMoreUrgent: lower > 0) { return task }
+            }
+        }
+        return nil
+    }
+
+    private mutating func beginNext(of id: BatchID, _ rank: Int, isMoreUrgent: Bool) -> PhotoTask? {
+        guard hasRoom(for: id, isMoreUrgent: isMoreUrgent), let task = beginNext(of: id) else { return nil }
+        queues.moveBack(id, toBegin: rank)
+        return task
+    }
+
+    /// Whether the downloaded bytes in memory leave room for a download of a batch.
+    private mutating func hasRoom(for id: BatchID, isMoreUrgent: Bool) -> Bool {
+        let maxBytes = configuration.maxBytesHeld
+        let expected = photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes
+        if let batch = batches[id], !batch.hold.allowsFilters {
+            // Photos that cannot be filtered leave half of the room to those that can.
+            let isAlone = !queues.batchesToBegin().contains { batches[$0]?.hold.allowsFilters == true }
+            return expected < (isAlone ? maxBytes : maxBytes / 2) && batch.parked < Self.maxParked
+        }
+        guard expected < (isMoreUrgent ? maxBytes / 2 * 3 : maxBytes) else {
+            if parked > 0 { needsRoom = true }
+            return false
+        }
+        return true
+    }
+
+    private mutating func beginNext(of id: BatchID) -> PhotoTask? {
+        guard let batch = batches[id] else { return nil }
+        for focused in batch.controls.focus == nil ? [false] : [true, false] {
+            for held in batch.toBegin {
+                if focused, operations[held]?.focus == nil { break }  // the operations in the focus come first
+                let position = update(held) { $0.nextPhoto(focused: focused) } ?? nil
+                guard let position, let index = operations[held]?.records[position].index,
+                    // The same photo may still end under an older fencing token.
+                    !photos.contains(PhotoTask.Key(batch: id, index: index))
+                else { continue }
+                return begin(position, of: held)
+            }
+        }
+        return nil
+    }
+
+    private mutating func begin(_ position: Int, of held: HeldOperation) -> PhotoTask? {
+        let begun = update(held) { operation in
+            (task: operation.begin(position), isThrough: operation.photosToBegin == 0)
+        }
+        guard let (task, isThrough) = begun else { return nil }
+        photos.add(task)
+        change(held.batch) { batch in
+            batch.begun += 1
+            batch.downloads += 1
+            batch.unbegun -= 1
+            if isThrough { batch.toBegin.removeAll { $0 == held } }
+        }
+        if isThrough, batches[held.batch]?.toBegin.isEmpty == true { drained.insert(held.batch) }
+        return task
+    }
+
+    // MARK: Downloads
+
+    mutating func downloadBegins(_ task: PhotoTask, _ effects: inout [Effect]) {
+        guard let entry = photos.entry(of: task), !entry.isAborting, !isStopping,
+            hold(of: task.operation)?.allowsDownloads == true
+        else { return }
+        if entry.stage == .waiting {
+            change(task.operation.batch) { batch in
+                batch.waiting -= 1
+                batch.downloads += 1
+            }
+        }
+        photos.update(task) { entry in
+            entry.stage = .downloading
+            entry.hasBegun = true
+        }
+        effects.append(.proceed(isFirst: !entry.hasBegun))
+    }
+
+    mutating func downloadWaits(_ task: PhotoTask, _ effects: inout [Effect]) {
+        if let entry = photos.entry(of: task), entry.stage == .queued || entry.stage == .downloading {
+            photos.update(task) { $0.stage = .waiting }
+            change(task.operation.batch) { batch in
+                batch.downloads -= 1
+                batch.waiting += 1
+            }
+        }
+        effects.append(.schedule(urgently: false))
+    }
+
+    mutating func downloaded(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {
+        guard let entry = photos.entry(of: task), !entry.isAborting else {
+            effects.append(.cancel(task))  // nobody wants the bytes
+            return downloadEnded(task, nil, &effects)
+        }
+        change(task.operation.batch) { $0.endDownload(entry.stage) }
+        photos.hold(bytes, of: task)
+        update(task.operation) { $0.downloaded(index: task.record.index) }
+        makeReady(task)
+        effects.append(.schedule(urgently: false))
+    }
+
+    mutating func downloadEnded(_ task: PhotoTask, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
+        if let entry = photos.entry(of: task) {
+            remove(entry)
+            recordOutcome(task, entry.isAborting ? nil : outcome, &effects)
+        }
+        effects.append(.schedule(urgently: false))
+    }
+
+    // MARK: Ends
+
+    /// A photo waits, downloaded, for its filter.
+    mutating func makeReady(_ task: PhotoTask) {
+        photos.update(task) { $0.stage = .ready }
+        update(task.operation) { $0.waiting += 1 }
+        let isHeld = operations[task.operation]?.hold != Hold.none
+        change(task.operation.batch) { batch in
+            if isHeld { batch.aside.append(task) } else { batch.ready.append(task) }
+        }
+    }
+
+    /// Removes a photo that has ended from the tables.
+    mutating func remove(_ entry: PhotoEntry) {
+        let task = entry.task
+        photos.remove(task)
+        if entry.stage == .ready { update(task.operation) { $0.waiting -= 1 } }
+        change(task.operation.batch) { batch in
+            batch.begun -= 1
+            switch entry.stage {
+            case .queued, .waiting, .downloading: batch.endDownload(entry.stage)
+            case .filterQueued, .filtering, .placing: batch.filters -= 1
+            case .ready:
+                batch.ready.removeAll { $0 === task }
+                batch.aside.removeAll { $0 === task }
+            }
+        }
+        if operations[task.operation] == nil { forgetUnused(task.operation.batch) }
+    }
+
+    /// Records the outcome of a photo that was removed; nil if it may begin again.
+    mutating func recordOutcome(_ task: PhotoTask, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
+        let index = task.record.index
+        let changed = update(task.operation) { operation in
+            let (wasDone, isFirstNews) = (operation.isDone, operation.oldestNews == nil)
+            if let outcome {
+                operation.finish(index: index, outcome)
+            } else {
+                operation.abandon(index: index)
+            }
+            return (isDone: operation.isDone, wasDone, isFirstNews, isIdle: operation.isIdle)
+        }
+        guard let (isDone, wasDone, isFirstNews, isIdle) = changed else { return }
+        if isDone, !wasDone { doneOperations += 1 }
+        if outcome != nil { countDone(1) }
+        // It may begin again; and of a quarantined operation the next photo may begin now.
+        if outcome == nil || task.isQuarantined { rebuild(task.operation.batch) }
+        if isDone || isFirstNews || isIdle && !mayGoOn(task.operation) { effects.append(.wakeReports) }
+    }
+
+    /// Whether photos of an operation may begin, now or when it is their turn.
+    func mayGoOn(_ held: HeldOperation) -> Bool { !isStopping && hold(of: held)?.allowsDownloads == true }
+
+    /// Stops a photo. One that waits is removed at once, and so is one that is filtered: an encoder may take seconds to notice, and
+    /// nobody wants its result. A download stays until it is aborted, which takes a millisecond. A file that is being placed
+    /// is not stopped unless `alsoPlacing` is true.
+    mutating func stop(_ entry: PhotoEntry, alsoPlacing: Bool = false, _ effects: inout [Effect]) {
+        switch entry.stage {
+        case .placing where !alsoPlacing: return
+        case .queued, .waiting, .downloading:
+            photos.update(entry.task) { $0.isAborting = true }
+        case .ready:
+            photos.drop(entry.bytes)
+        case .filterQueued:
+            photos.drop(entry.bytes)
+            photos.abandon(entry)
+        case .filtering, .placing:
+            photos.abandon(entry)
+        }
+        effects.append(.cancel(entry.task))
+        guard !entry.stage.isDownload else { return }
+        remove(entry)
+        recordOutcome(entry.task, nil, &effects)
+    }
+}

@@ -1,0 +1,236 @@
+import DarkroomModel
+import DarkroomStore
+
+/// The operations and photos of a worker, and every decision about them: what begins next, what stops, what is reported, what is
+/// released.
+///
+/// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event
+/// and performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no
+/// rule depends on which thread reports an event. Its parts: ``Leases``, ``RunQueues`` (whose turn it is), ``LocalBatch`` and
+/// ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``, and
+/// ``ControlMirror`` (the control flags).
+package struct WorkerState: Sendable {
+    let configuration: Configuration
+    var leases = Leases()
+    var queues = RunQueues()
+    var batches: [BatchID: LocalBatch] = [:]
+    var operations: [HeldOperation: LocalOperation] = [:]
+    var photos = PhotoTable()
+    var outages = StorageOutages()
+    var controls = ControlMirror()
+    /// Local operations that are done and not reported.
+    var doneOperations = 0
+    /// Batches that have no photo left to begin here, and of which there may be more to claim.
+    var drained: Set<BatchID> = []
+    /// The batch whose focus a full worker may have to claim an operation for.
+    var focusToClaim: BatchID?
+    /// Whether downloads did not begin because of downloaded photos that may not be filtered now.
+    var needsRoom = false
+    /// Whether a batch has stalled since the last scheduling: others may be claimed in its place.
+    var hasStalled = false
+    /// Photos that became final since the worker started.
+    package private(set) var photosDone = 0
+    /// Whether nothing begins any more.
+    package private(set) var isStopping = false
+    var isAborting = false
+
+    /// What a worker may do at once, and how long it keeps operations that do not go on.
+    package struct Configuration: Sendable {
+        /// Downloads at once, unless the cluster has a limit.
+        package var downloads: Int
+        /// Filters at once, unless the cluster has a limit.
+        package var filtrations: Int
+        /// With more downloaded bytes in memory no further download begins.
+        package var maxBytesHeld: Int
+        /// How long an idle operation with downloaded bytes is kept while it is suspended.
+        package var holdsSuspended: Duration
+        /// How long an idle operation is kept while its output cannot be written.
+        package var holdsBlocked: Duration
+
+        package init(
+            downloads: Int, filtrations: Int, maxBytesHeld: Int, holdsSuspended: Duration = .seconds(600),
+            holdsBlocked: Duration = .seconds(30)
+        ) {
+            self.downloads = downloads
+            self.filtrations = filtrations
+            self.maxBytesHeld = maxBytesHeld
+            self.holdsSuspended = holdsSuspended
+            self.holdsBlocked = holdsBlocked
+        }
+    }
+
+    /// A state without operations.
+    package init(_ configuration: Configuration) { self.configuration = configuration }
+
+    /// Changes the state.
+    /// - Returns: what the driver has to do.
+    package mutating func handle(_ event: Event) -> [Effect] {
+        var effects: [Effect] = []
+        switch event {
+        case .claimed(let operations): leases.claim(operations)
+        case .prepared(let operation): accept(operation, &effects)
+        case .declined(let held):
+            leases.decline(held)
+            effects.append(.wakeReports)
+        case .lost(let operations): lose(operations, &effects)
+        case .released(let held): release(held, &effects)
+        case .ended(let held): end(held, &effects)
+        case .filesLost(let operations): giveUp(operations, &effects)
+        case .claimAnswered(let scope, let batches): claimAnswered(scope, batches)
+
+        case .noticed(let notice): apply(notice, &effects)
+        case .answered(let answer): apply(&effects) { $0.answered(answer) }
+        case .batchCancelled(let id): apply(&effects) { $0.cancelled(id) }
+        case .stateCodes(let codes, let held): merge(codes, held, &effects)
+
+        case .schedule(let urgently): schedule(urgently: urgently, &effects)
+        case .downloadWaits(let task): downloadWaits(task, &effects)
+        case .downloadBegins(let task): downloadBegins(task, &effects)
+        case .downloaded(let task, let bytes): downloaded(task, bytes, &effects)
+        case .downloadEnded(let task, let outcome): downloadEnded(task, outcome, &effects)
+        case .filterBegins(let job): filterBegins(job, &effects)
+        case .placing(let job): placing(job, &effects)
+        case .filterEnded(let job, let outcome): filterEnded(job, outcome, &effects)
+
+        case .outputOpened(let id, let device): outputOpened(id, device, &effects)
+        case .storageFault(let report): storageFault(report, &effects)
+        case .storageChanged(let number, let fault): applyHolds(outages.change(number, to: fault), &effects)
+        case .storageRecovered(let number): applyHolds(outages.remove(number), &effects)
+        case .storageChecksDue(let now): checkStorage(now, &effects)
+
+        case .reportsDue(let now, let age): effects = reports(now, olderThan: age).map(Effect.report)
+        case .reported(let report, let now):
+            update(report.held) { $0.reported(version: report.version, failures: report.failures.count, now: now) }
+        case .releasesDue(let now): effects = releases(now).map { .release(releaseDetails($0)) }
+
+        case .stopping:
+            isStopping = true
+            for entry in photos.all where entry.stage == .queued || entry.stage == .waiting {
+                effects.append(.withdraw(entry.task))
+            }
+            effects += [.wakeClaims, .wakeReports]
+        case .aborting:
+            isStopping = true
+            isAborting = true
+            for entry in Array(photos.all) { stop(entry, &effects) }
+            effects.append(.wakeReports)
+        }
+        return effects
+    }
+
+    // MARK: Questions
+
+    /// Downloads and filters at once: the cluster's limits, or else the worker's own.
+    package var limits: (downloads: Int, filtrations: Int) {
+        (
+            controls.cluster.downloads ?? configuration.downloads,
+            controls.cluster.filtrations ?? configuration.filtrations
+        )
+    }
+
+    /// The operations whose leases are renewed.
+    package var held: [HeldOperation] { leases.all }
+
+    /// The shortest lease of a local operation; nil when there is none.
+    package var shortestLease: Duration? { operations.values.map(\.lease).min() }
+
+    /// The highest version of the controls that this worker has seen.
+    package var controlsVersion: Int { controls.highest }
+
+    /// The local operations in the order of their claims, and the driver's data of each.
+    package var localOperations: [(held: HeldOperation, resources: any OperationResources)] {
+        leases.local.compactMap { held in operations[held].map { (held, $0.resources) } }
+    }
+
+    /// Whether the worker has an operation of a batch.
+    package func hasOperation(of id: BatchID) -> Bool { batches[id]?.operations.isEmpty == false }
+
+    /// The batches whose output cannot be written now, and why.
+    package var blockedBatches: [BatchID: String] { outages.reasons }
+
+    /// Whether any output cannot be written now.
+    package var hasOutages: Bool { !outages.all.isEmpty }
+
+    /// Numbers for people who watch the worker.
+    package var activity: Activity {
+        Activity(
+            downloading: queues.total(\.downloads), filtering: min(queues.total(\.filters), limits.filtrations),
+            bytesHeld: photos.bytesHeld, photos: photos.count, photosDone: photosDone)
+    }
+
+    /// How much a worker does at the moment.
+    package struct Activity: Sendable {
+        /// Downloads that run or are about to.
+        package let downloading: Int
+        /// Filters that run.
+        package let filtering: Int
+        /// Downloaded bytes in memory.
+        package let bytesHeld: Int
+        /// Photos that have begun and not ended.
+        package let photos: Int
+        /// Photos that became final since the worker started.
+        package let photosDone: Int
+    }
+
+    // MARK: Bookkeeping
+
+    /// Changes a batch, and with it the load of its priority and its places in the run queues.
+    mutating func change(_ id: BatchID, _ body: (inout LocalBatch) -> Void) {
+        guard let place = batches.index(forKey: id) else { return }
+        let before = batches.values[place]
+        let isCrowded = queues.total(\.waiting, from: before.rank) >= Self.maxWaiting
+        body(&batches.values[place])
+        batches.values[place].updateStall(maxWaiting: isCrowded ? 1 : window)
+        let after = batches.values[place]
+        queues.changed(id, from: before, to: after)
+        if after.isStalled, !before.isStalled { hasStalled = true }
+    }
+
+    /// Changes an operation, in place.
+    @discardableResult
+    mutating func update<Answer>(_ held: HeldOperation, _ body: (inout LocalOperation) -> Answer) -> Answer? {
+        guard let place = operations.index(forKey: held) else { return nil }
+        return body(&operations.values[place])
+    }
+
+    /// Counts photos that became final.
+    mutating func countDone(_ photos: Int) { photosDone += photos }
+
+    /// Rebuilds what a batch has to begin and to filter, after operations came, left, or have another hold.
+    mutating func rebuild(_ id: BatchID) {
+        guard let batch = batches[id] else { return }
+        let focus = batch.controls.focus
+        var focused: [HeldOperation] = []
+        var others: [HeldOperation] = []
+        var unbegun = 0
+        var isAnyHeld = !batch.aside.isEmpty
+        for held in batch.operations {
+            update(held) { operation in
+                operation.apply(focus)
+                guard operation.hold == .none else {
+                    isAnyHeld = true
+                    return
+                }
+                guard operation.photosToBegin > 0 else { return }
+                unbegun += operation.photosToBegin
+                if operation.focus == nil { others.append(held) } else { focused.append(held) }
+            }
+        }
+        var ready: ArraySlice<PhotoTask> = []
+        var aside: ArraySlice<PhotoTask> = []
+        for task in isAnyHeld ? batch.ready + batch.aside : [] {
+            if operations[task.operation]?.hold == Hold.none { ready.append(task) } else { aside.append(task) }
+        }
+        change(id) { batch in
+            batch.toBegin = focused + others
+            batch.unbegun = unbegun
+            if isAnyHeld { (batch.ready, batch.aside) = (ready, aside) }
+        }
+    }
+
+    /// Whether and why the photos of an operation are held; nil when it is not local.
+    func hold(of held: HeldOperation) -> Hold? {
+        guard let operation = operations[held], let batch = batches[held.batch] else { return nil }
+        return batch.hold.with(operation.hold)
+    }
+}

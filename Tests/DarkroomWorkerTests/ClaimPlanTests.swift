@@ -1,0 +1,152 @@
+import DarkroomModel
+import DarkroomWorkerState
+import Testing
+
+@testable import DarkroomWorker
+
+@Suite struct ClaimPlanTests {
+    let start = ContinuousClock.now
+
+    private func demand(
+        lowest: Priority?, focused: (batch: BatchID, priority: Priority)? = nil, drained: Priority? = nil,
+        takesOthers: Bool = false
+    ) -> ClaimDemand {
+        var demand = ClaimDemand(lowest: lowest)
+        demand.focused = focused
+        demand.drained = drained
+        demand.takesOthers = takesOthers
+        return demand
+    }
+
+    /// The claim that a plan makes some time after its start.
+    private func next(
+        _ plan: inout ClaimPlan, after milliseconds: Int = 0, lowest: Priority?, focused: Priority? = nil
+    ) -> ClaimPlan.Claim? {
+        let focus = focused.map { (batch: BatchID("focused"), priority: $0) }
+        return plan.next(start + .milliseconds(milliseconds), demand(lowest: lowest, focused: focus))
+    }
+
+    /// Tells the plan what a claim brought that saw all there was.
+    private func tell(
+        _ plan: inout ClaimPlan, _ claim: ClaimPlan.Claim?, _ priorities: [Priority] = [], next: String = "",
+        turn: Int = 1, sawAll: Bool = true
+    ) throws {
+        plan.claimed(try #require(claim), priorities, next: next, turn: turn, sawAll: sawAll)
+    }
+
+    @Test func claimsAtOnceAndThenWhileThereIsMore() throws {
+        var plan = ClaimPlan(now: start)
+        let first = try #require(next(&plan, lowest: .veryLow))
+        #expect(first == ClaimPlan.Claim(lowest: .veryLow))
+        try tell(&plan, first, [.normal])
+        let second = try #require(next(&plan, lowest: .veryLow))
+        try tell(&plan, second)
+        let third = next(&plan, lowest: .veryLow)
+        #expect(third == nil)
+        #expect(plan.wake(start, ClaimDemand(lowest: .veryLow)) == start + .seconds(30))
+        let late = next(&plan, after: 30_000, lowest: .veryLow)
+        #expect(late != nil)
+    }
+
+    @Test func aFullWorkerClaimsOnlyWhatIsMoreUrgent() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
+        let more = next(&plan, lowest: .high)
+        #expect(more == nil, "more of what it is full of makes it claim")
+        plan.hinted(.normal, due: start)
+        let hinted = next(&plan, lowest: .high)
+        #expect(hinted == nil)
+        plan.hinted(.veryHigh, due: start + .milliseconds(1))
+        #expect(plan.wake(start, ClaimDemand(lowest: .high)) == start + .milliseconds(1))
+        let urgent = next(&plan, after: 1, lowest: .high)
+        #expect(urgent == ClaimPlan.Claim(lowest: .high))
+    }
+
+    @Test func nothingUrgentIsNotNothingAtAll() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
+        try tell(&plan, next(&plan, after: 30_000, lowest: .high))
+        let ordinary = next(&plan, after: 30_000, lowest: .veryLow)
+        #expect(ordinary != nil, "it stopped claiming what there is")
+    }
+
+    @Test func aHintIsFollowedAgainAfterAHundredMilliseconds() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow))
+        plan.hinted(.normal, due: start + .milliseconds(5))
+        let early = next(&plan, lowest: .veryLow)
+        #expect(early == nil)
+        try tell(&plan, next(&plan, after: 5, lowest: .veryLow))
+        let between = next(&plan, after: 50, lowest: .veryLow)
+        #expect(between == nil)
+        let again = next(&plan, after: 105, lowest: .veryLow)
+        #expect(again != nil)
+    }
+
+    @Test func aFullWorkerTakesALittleOfABatchThatIsNew() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
+        plan.hinted(.normal, due: start)
+        let claim = plan.next(start, demand(lowest: .high, takesOthers: true))
+        #expect(claim == ClaimPlan.Claim(lowest: .normal, isForDrained: true))
+        let drained = plan.next(start, demand(lowest: .high, drained: .low, takesOthers: true))
+        #expect(drained == ClaimPlan.Claim(lowest: .low, isForDrained: true))
+    }
+
+    @Test func aFocusThatMovesFastIsClaimedForNowAndThen() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow))
+        var claims = 0
+        for step in 0..<100 where next(&plan, after: step, lowest: .veryHigh, focused: .normal)?.focus != nil {
+            claims += 1
+        }
+        #expect(claims == 5)
+        // Also with room: others may stand before it in the rings.
+        let focused = next(&plan, after: 1000, lowest: .low, focused: .normal)
+        #expect(focused == ClaimPlan.Claim(lowest: .normal, focus: BatchID("focused")))
+    }
+
+    @Test func aClaimGoesOnWhereTheLastOneStopped() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), next: "3:100")
+        let second = next(&plan, after: 1, lowest: .veryLow)
+        #expect(second == ClaimPlan.Claim(lowest: .veryLow, next: "3:100"))
+        try tell(&plan, second, next: "3:200")
+        let third = next(&plan, after: 2, lowest: .veryLow)
+        #expect(third?.next == "3:200")
+        try tell(&plan, third)
+        #expect(next(&plan, after: 3, lowest: .veryLow) == nil)
+    }
+
+    @Test(arguments: [false, true])
+    func whatIsNewIsLookedForFromTheBeginning(_ isHinted: Bool) throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), next: "2:100")
+        // Hinted at, or entered while this worker was full for long and heard of no hint.
+        if isHinted { plan.hinted(.veryHigh, due: start + .milliseconds(1)) }
+        let later = next(&plan, after: isHinted ? 1 : 5000, lowest: .veryLow)
+        #expect(later == ClaimPlan.Claim(lowest: .veryLow), "it goes on below what is new")
+    }
+
+    @Test func aHeartbeatWakesOnlyWhereTheRingsHaveChanged() throws {
+        var plan = ClaimPlan(now: start)
+        try tell(&plan, next(&plan, lowest: .veryLow), turn: 7)
+        plan.heard(turn: 7, start + .seconds(3))
+        let same = next(&plan, after: 3000, lowest: .veryLow)
+        #expect(same == nil, "a worker that can take nothing claims although nothing has changed")
+        plan.heard(turn: 8, start + .seconds(6))
+        let changed = next(&plan, after: 6000, lowest: .veryLow)
+        #expect(changed != nil)
+        // What was left out may be wanted by now.
+        try tell(&plan, changed, turn: 8, sawAll: false)
+        plan.heard(turn: 8, start + .seconds(9))
+        let leftOut = next(&plan, after: 9000, lowest: .veryLow)
+        #expect(leftOut != nil)
+        // A change between the calls of one pass may stand before the place of the second.
+        try tell(&plan, leftOut, next: "2:100", turn: 8)
+        try tell(&plan, next(&plan, after: 9001, lowest: .veryLow), turn: 9)
+        plan.heard(turn: 9, start + .seconds(12))
+        let between = next(&plan, after: 12_000, lowest: .veryLow)
+        #expect(between != nil)
+    }
+}
