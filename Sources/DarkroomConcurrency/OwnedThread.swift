@@ -1,11 +1,11 @@
 import Foundation
 
 /// A thread that belongs to somebody, who can wait for its end.
-public final class OwnedThread: Sendable {
+package final class OwnedThread: Sendable {
     private let ended = DispatchSemaphore(value: 0)
 
     /// Starts a thread named `name` that runs `body`.
-    public init(_ name: String, _ body: @escaping @Sendable () -> Void) {
+    package init(_ name: String, _ body: @escaping @Sendable () -> Void) {
         let ended = ended
         let thread = Thread {
             body()
@@ -16,7 +16,7 @@ public final class OwnedThread: Sendable {
     }
 
     /// Blocks until the thread has ended. Any number of threads may wait.
-    public func join() {
+    package func join() {
         ended.wait()
         ended.signal()
     }

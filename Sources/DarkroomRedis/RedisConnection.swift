@@ -16,13 +16,13 @@ import Foundation
 ///   after the commands that were in flight with it; what is sent later keeps its place behind it.
 ///
 /// Commands that block, and subscriptions (``RedisSubscription``), need a connection of their own.
-public final class RedisConnection: Sendable {
+package final class RedisConnection: Sendable {
     private let configuration: RedisConfiguration
     private let mailbox = Mailbox()
     private let thread: OwnThread
 
     /// A connection that is made with the first command.
-    public init(_ configuration: RedisConfiguration, scripts: [RedisScript] = []) {
+    package init(_ configuration: RedisConfiguration, scripts: [RedisScript] = []) {
         self.configuration = configuration
         let mailbox = mailbox
         thread = OwnThread(name: "redis") {
@@ -33,7 +33,7 @@ public final class RedisConnection: Sendable {
     deinit { mailbox.close() }
 
     /// Connects now, so that a wrong address or password shows here. Blocks.
-    public func connect() throws(RedisError) {
+    package func connect() throws(RedisError) {
         _ = try call(RedisCommand("PING"))
     }
 
@@ -41,7 +41,7 @@ public final class RedisConnection: Sendable {
     ///
     /// Never blocks. `completion` is called exactly once, on the connection's thread (on the caller's if there is
     /// nothing to do or the connection was closed); it must be short, and must not make a blocking call.
-    public func send(
+    package func send(
         _ commands: [RedisCommand], completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) {
         guard !commands.isEmpty else { return completion([]) }
@@ -51,14 +51,14 @@ public final class RedisConnection: Sendable {
     }
 
     /// Sends `commands` as one pipeline and returns their results, in order.
-    public func send(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
+    package func send(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         await withCheckedContinuation { continuation in
             send(commands) { continuation.resume(returning: $0) }
         }
     }
 
     /// Sends `commands` as one pipeline and waits for their results. Blocks: for threads of one's own, not for tasks.
-    public func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
+    package func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
         precondition(!thread.isCurrent, "a blocking call inside a completion would wait for itself")
         let answered = DispatchSemaphore(value: 0)
         let results = Locked<[Result<RedisValue, RedisError>]>([])
@@ -71,7 +71,7 @@ public final class RedisConnection: Sendable {
     }
 
     /// Sends a command and waits for its reply. Blocks: for threads of one's own, not for tasks.
-    public func call(_ command: RedisCommand) throws(RedisError) -> RedisValue {
+    package func call(_ command: RedisCommand) throws(RedisError) -> RedisValue {
         try call([command])[0].get()
     }
 
@@ -79,7 +79,7 @@ public final class RedisConnection: Sendable {
     ///
     /// Returns when the connection's thread has ended (while it is connecting, that can take the connect timeout);
     /// inside a completion it returns at once.
-    public func close() {
+    package func close() {
         mailbox.close()
         thread.join()
     }

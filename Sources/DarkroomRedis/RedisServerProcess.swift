@@ -4,11 +4,11 @@ import DarkroomFiles
 import Foundation
 
 /// A redis-server of our own, on a Unix-domain socket; it ends with the process that started it, at the latest.
-public final class RedisServerProcess: Sendable {
+package final class RedisServerProcess: Sendable {
     /// How to reach it: by its socket.
-    public let configuration: RedisConfiguration
+    package let configuration: RedisConfiguration
     /// What it has logged: `redis.log` in its folder.
-    public let logPath: String
+    package let logPath: String
 
     private let child: ChildProcess
     private let folder: Folder
@@ -22,7 +22,7 @@ public final class RedisServerProcess: Sendable {
     ///   - port: A TCP port of the loopback interface to listen to as well.
     ///   - arguments: More options as on redis-server's command line: `["--appendonly", "yes"]`. Without, it keeps
     ///     nothing on disk.
-    public convenience init(
+    package convenience init(
         socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
         let opened: Folder
@@ -73,10 +73,10 @@ public final class RedisServerProcess: Sendable {
     deinit { child.terminate() }
 
     /// The id of its process.
-    public var processIdentifier: Int32 { child.identifier }
+    package var processIdentifier: Int32 { child.identifier }
 
     /// Ends it (SIGTERM, so it saves what it is configured to save) and waits for its end. Again: does nothing.
-    public func terminate() { child.terminate() }
+    package func terminate() { child.terminate() }
 
     private func waitUntilItServes(_ attempted: String) throws(RedisError) {
         let patience = Duration.seconds(10)

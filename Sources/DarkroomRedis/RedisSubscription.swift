@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import Foundation
 
 /// What a ``RedisSubscription`` tells.
-public enum RedisSubscriptionEvent: Sendable, Equatable {
+package enum RedisSubscriptionEvent: Sendable, Equatable {
     /// The server has confirmed all channels: what is published from now on arrives. Comes again after every reconnect;
     /// what was published in between is lost, so read again what the messages are about.
     case subscribed
@@ -17,12 +17,12 @@ public enum RedisSubscriptionEvent: Sendable, Equatable {
 /// Attempts are 25 ms to 0.5 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
 /// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one as soon as
 /// they name it.
-public final class RedisSubscription: Sendable {
+package final class RedisSubscription: Sendable {
     private let mailbox = Mailbox()
     private let thread: OwnThread
 
     /// Subscribes to `channels`; `onEvent` is called on the subscription's thread and must be short.
-    public convenience init(
+    package convenience init(
         _ configuration: RedisConfiguration, channels: [String],
         onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
@@ -42,7 +42,7 @@ public final class RedisSubscription: Sendable {
     deinit { mailbox.close() }
 
     /// Ends the subscription: no event comes after this has returned. Inside `onEvent` it returns at once.
-    public func close() {
+    package func close() {
         mailbox.close()
         thread.join()
     }

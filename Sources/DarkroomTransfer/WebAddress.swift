@@ -1,17 +1,17 @@
 internal import CCurl
 
 /// The server that an `http:` or `https:` URL names, as libcurl would take it: so what is checked is where it goes.
-public struct WebAddress: Sendable, Hashable {
+package struct WebAddress: Sendable, Hashable {
     /// `http` or `https`.
-    public let scheme: String
+    package let scheme: String
     /// The host in small letters, without a dot at its end. Odd spellings of an IPv4 address (`0x7f.1`) are written out;
     /// an IPv6 address has its brackets.
-    public let host: String
+    package let host: String
     /// The port, that of the scheme where the URL names none.
-    public let port: Int
+    package let port: Int
 
     /// Reads a URL; nil when it is none with a host, or of another scheme.
-    public init?(url: String) {
+    package init?(url: String) {
         guard let parsed = curl_url() else { return nil }
         defer { curl_url_cleanup(parsed) }
         let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE
