@@ -30,19 +30,25 @@ let package = Package(
         .target(name: "CSystem", cSettings: hardening),
         .target(name: "CImaging", dependencies: ["CVips", "CJPEG"], cSettings: hardening),
 
+        // Text of values and errors; no other target knows less.
+        .target(name: "DarkroomText"),
+
         // Wrappers: each knows its C library and nothing of photos lists or queues.
-        .target(name: "DarkroomConcurrency", dependencies: ["CSystem"]),
-        .target(name: "DarkroomFiles", dependencies: ["CSystem"]),
+        .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
+        .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
         .target(
             name: "DarkroomRedis",
-            dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles"]),
-        .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles"]),
+            dependencies: [
+                "CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+            ]),
+        .target(
+            name: "DarkroomTransfer",
+            dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency"]),
-        .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
+        .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
 
         // Darkroom itself.
-        .target(name: "DarkroomText"),
         .target(name: "DarkroomModel", dependencies: ["DarkroomText"]),
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
@@ -53,12 +59,13 @@ let package = Package(
             name: "DarkroomCoordinator",
             dependencies: [
                 "DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
+                "DarkroomText",
             ]),
         .target(
             name: "DarkroomWorker",
             dependencies: [
                 "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomLogging", "CSystem",
+                "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
         .target(
             name: "Darkroom",

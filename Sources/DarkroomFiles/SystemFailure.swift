@@ -1,3 +1,4 @@
+import DarkroomText
 import Glibc
 
 /// A call of the system that failed.
@@ -20,7 +21,7 @@ package struct SystemFailure: Error, Equatable, Sendable {
         switch error {
         case ELOOP: "there is a symbolic link, which is not followed"
         case EXDEV: "it leads out of the folder"
-        default: String(cString: strerror(error))
+        default: systemErrorText(error)
         }
     }
 }

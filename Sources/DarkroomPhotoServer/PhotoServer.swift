@@ -1,5 +1,6 @@
 internal import CMicrohttpd
 import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 /// Serves the files of one folder over HTTP on this machine's loopback address, for benchmarks and tests.
@@ -35,7 +36,7 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
             }, context)
         guard let started else {
             throw PhotoServerError(
-                message: "cannot listen on 127.0.0.1:\(port): \(String(cString: strerror(errno))); choose another port")
+                message: "cannot listen on 127.0.0.1:\(port): \(systemErrorText()); choose another port")
         }
         daemon = Locked(started)
         self.port = darkroom_mhd_port(started)

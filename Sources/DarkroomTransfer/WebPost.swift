@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomText
 import Glibc
 
 /// Sends bytes to a URL by HTTP POST and reads the status of the answer, one at a time.

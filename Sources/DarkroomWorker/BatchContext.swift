@@ -2,6 +2,7 @@ import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
+import DarkroomText
 import Foundation
 
 /// What a worker needs to know of a batch to develop its photos, made once for each batch.
@@ -195,7 +196,7 @@ final class BatchContext: Sendable {
         }
         guard access(path, R_OK | X_OK) == 0 else {
             throw Refusal(
-                reason: "the folder of its photos is not seen here: \(path): \(String(cString: strerror(errno)))")
+                reason: "the folder of its photos is not seen here: \(path): \(systemErrorText())")
         }
     }
 

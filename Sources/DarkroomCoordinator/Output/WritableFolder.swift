@@ -1,4 +1,5 @@
 import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// A folder that the coordinator makes for the workers, after it has seen that it can be written.
@@ -27,7 +28,7 @@ struct WritableFolder: Sendable {
     }
 
     private func cannotWrite(_ error: Int32) -> CoordinatorError {
-        let found = String(cString: strerror(error))
+        let found = systemErrorText(error)
         let advice =
             switch error {
             case ENOSPC, EDQUOT: "free some space, or choose another folder"
@@ -46,7 +47,7 @@ struct WritableFolder: Sendable {
         let error = errno
         var information = stat()
         if stat(folder, &information) == 0, information.st_mode & S_IFMT == S_IFDIR { return }
-        let found = error == EEXIST ? "it is a file" : String(cString: strerror(error))
+        let found = error == EEXIST ? "it is a file" : systemErrorText(error)
         throw CoordinatorError(
             .outputDenied,
             "\(role) \(path): \(folder) cannot be made: \(found); "

@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomText
 import Foundation
 
 /// A folder as a photo list: the files in it that end like a picture's, by the bytes of their paths below it.
@@ -87,6 +88,6 @@ struct PhotoFolder {
     private static func failure(_ path: String) -> PhotoListError {
         PhotoListError(
             .unreadable,
-            "the folder \(path) cannot be read (\(String(cString: strerror(errno)))); check its permissions")
+            "the folder \(path) cannot be read (\(systemErrorText())); check its permissions")
     }
 }

@@ -1,4 +1,5 @@
 import CSystem
+import DarkroomText
 import Foundation
 
 /// What an output folder is like.
@@ -39,7 +40,7 @@ struct FolderProbe {
         var information = stat()
         guard stat(path, &information) == 0 else {
             facts.kind =
-                errno == ENOENT ? .missing : errno == ENOTDIR ? .file : .unreadable(String(cString: strerror(errno)))
+                errno == ENOENT ? .missing : errno == ENOTDIR ? .file : .unreadable(systemErrorText())
             return facts
         }
         guard information.st_mode & S_IFMT == S_IFDIR else {
