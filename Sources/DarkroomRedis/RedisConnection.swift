@@ -18,19 +18,19 @@ import Foundation
 /// Commands that block, and subscriptions (``RedisSubscription``), need a connection of their own.
 package final class RedisConnection: Sendable {
     private let configuration: RedisConfiguration
-    private let mailbox = Mailbox()
-    private let thread: OwnThread
+    private let mailbox = ConnectionMailbox()
+    private let thread: OwnedThread
 
     /// A connection that is made with the first command.
     package init(_ configuration: RedisConfiguration, scripts: [RedisScript] = []) {
         self.configuration = configuration
         let mailbox = mailbox
-        thread = OwnThread(name: "redis") {
+        thread = OwnedThread("redis") {
             ConnectionLoop(configuration, scripts: scripts, mailbox: mailbox).run()
         }
     }
 
-    deinit { mailbox.close() }
+    deinit { mailbox.post(.close) }
 
     /// Connects now, so that a wrong address or password shows here. Blocks.
     package func connect() throws(RedisError) {
@@ -45,7 +45,7 @@ package final class RedisConnection: Sendable {
         _ commands: [RedisCommand], completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) {
         guard !commands.isEmpty else { return completion([]) }
-        if !mailbox.post(RedisCall(commands, completion: completion)) {
+        if !mailbox.post(.call(RedisCall(commands, completion: completion))) {
             completion(Array(repeating: .failure(.closed(configuration)), count: commands.count))
         }
     }
@@ -80,7 +80,7 @@ package final class RedisConnection: Sendable {
     /// Returns when the connection's thread has ended (while it is connecting, that can take the connect timeout);
     /// inside a completion it returns at once.
     package func close() {
-        mailbox.close()
+        mailbox.post(.close)
         thread.join()
     }
 }

@@ -18,7 +18,7 @@ package final class Transfer: @unchecked Sendable {  // all that changes is touc
     let waits: (@Sendable () -> Void)?
     /// Set when it was cancelled, before the engine's thread knows: what only that thread could tell would be told too late.
     let unwanted = Latch()
-    private let mailbox: Mailbox
+    private let mailbox: Mailbox<EngineMessage>
     private var completion: ((Result<Download, TransferError>) -> Void)?
 
     var phase = Phase.waiting
@@ -29,8 +29,9 @@ package final class Transfer: @unchecked Sendable {  // all that changes is touc
     var hasStreamed = false
 
     init(
-        url: String, mailbox: Mailbox, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
-        waits: (@Sendable () -> Void)? = nil, onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
+        url: String, mailbox: Mailbox<EngineMessage>, order: TransferOrder = TransferOrder(),
+        mayBegin: (@Sendable () -> Bool)? = nil, waits: (@Sendable () -> Void)? = nil,
+        onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.url = url

@@ -1,15 +1,13 @@
 internal import CCurl
 import DarkroomConcurrency
-import Foundation
 
 /// Fetches many URLs at once, on one thread of its own.
 ///
 /// That thread runs libcurl's multi interface and all completions: what they do must be short, or every transfer waits. An engine
 /// that is let go ends its transfers like `shutdown()`, without waiting for it.
-package final class TransferEngine: @unchecked Sendable {  // `thread` is constant, and only compared
-    private let mailbox: Mailbox
-    private let thread: Thread
-    private let running = DispatchGroup()
+package final class TransferEngine: Sendable {
+    private let mailbox: Mailbox<EngineMessage>
+    private let thread: OwnedThread
 
     /// Starts an engine that keeps to `configuration`.
     package convenience init(_ configuration: TransferConfiguration) {
@@ -22,17 +20,14 @@ package final class TransferEngine: @unchecked Sendable {  // `thread` is consta
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
-        let mailbox = Mailbox(multi: multi)
-        self.mailbox = mailbox
         // The loop is made on its thread and never leaves it; the pointer goes there once.
         nonisolated(unsafe) let handle = multi
-        thread = Thread { [running] in
+        // The loop closes the mailbox before it frees the handle.
+        let mailbox = Mailbox<EngineMessage> { _ = curl_multi_wakeup(handle) }
+        self.mailbox = mailbox
+        thread = OwnedThread("darkroom-transfer") {
             TransferLoop(configuration, allows: allows, multi: handle, mailbox: mailbox).run()
-            running.leave()
         }
-        thread.name = "darkroom-transfer"
-        running.enter()
-        thread.start()
     }
 
     deinit { mailbox.post(.shutdown) }
@@ -77,7 +72,7 @@ package final class TransferEngine: @unchecked Sendable {  // `thread` is consta
     /// but not when called on that thread. May be called more than once.
     package func shutdown() {
         mailbox.post(.shutdown)
-        if Thread.current !== thread { running.wait() }
+        thread.join()
     }
 
     /// How many transfers run at once from now on, see ``TransferConfiguration/maxRunning``; what runs goes on.
