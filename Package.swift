@@ -139,8 +139,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport", "ErrorExpectations",
-                "HostileWorker", "FuzzSupport",
+                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "DarkroomTestSupport",
+                "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -52,16 +52,7 @@ extension Folder {
         let temporary = Path.joined(folder ?? "", ".\(name).\(getpid())-\(UInt32.random(in: 0...UInt32.max))")
         let file = try create(temporary, mode: mode)
         do throws(SystemFailure) {
-            do throws(SystemFailure) {
-                try bytes.withUnsafeBytes { bytes in
-                    Result { () throws(SystemFailure) in try writeAll(bytes, to: file) }
-                }
-                .get()
-            } catch {
-                close(file)
-                throw error
-            }
-            guard close(file) == 0 else { throw SystemFailure("close", errno) }
+            try fill(file, with: bytes)
             try rename(temporary, to: path)
         } catch {
             // The first failure is the one to tell.
@@ -78,16 +69,5 @@ extension Folder {
         } catch {
             guard error.error == ENOENT else { throw error }
         }
-    }
-}
-
-/// Writes `bytes` where a file's descriptor stands.
-package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) {
-    var written = 0
-    while written < bytes.count {
-        let count = write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
-        if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { throw SystemFailure("write", count == 0 ? ENOSPC : errno) }
-        written += count
     }
 }

@@ -36,10 +36,13 @@ package enum Path {
     }
 
     /// The absolute path without links, by realpath(3); nil if there is no such file, and `errno` says why. Blocks.
-    package static func real(_ path: String) -> String? {
+    package static func real(_ path: String) -> String? { realBytes(path).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// As ``real(_:)``, for paths that need not be UTF-8.
+    package static func realBytes(_ path: String) -> [UInt8]? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
-        return String(cString: real)
+        return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
     }
 
     static let slash = UInt8(ascii: "/")

@@ -1,3 +1,4 @@
+import DarkroomFiles
 import DarkroomModel
 import DarkroomText
 import Foundation
@@ -20,9 +21,8 @@ struct PhotoFolder {
 
     /// The photos in the folder at `path`.
     init(path: String, _ options: ListOptions) throws(PhotoListError) {
-        guard let resolved = realpath(path, nil) else { throw Self.failure(path) }
-        self.path = Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
-        free(resolved)
+        guard let real = Path.realBytes(path) else { throw Self.failure(path) }
+        self.path = real
         var exception = stat()
         let hasException = options.except.map { stat($0, &exception) == 0 } ?? false
         var folders: [[UInt8]] = [[]]

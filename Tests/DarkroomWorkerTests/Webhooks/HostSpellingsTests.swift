@@ -1,6 +1,7 @@
 import DarkroomTransfer
-import DarkroomWorker
 import Testing
+
+@testable import DarkroomWorker
 
 /// `--webhook-hosts` and `--deny-hosts` read a host alike.
 @Suite struct HostSpellingsTests {

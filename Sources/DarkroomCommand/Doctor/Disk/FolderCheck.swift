@@ -1,5 +1,4 @@
 import Darkroom
-import DarkroomText
 import Foundation
 
 /// Can photos be written to a folder, how many, and how fast?
@@ -60,7 +59,7 @@ struct FolderCheck: Check {
                 "output writing", found,
                 "photos wait for this disk: look at what else writes to it, or use a faster one")
         case .failure(let failure):
-            let found = "cannot \(failure.attempted) in \(facts.path): \(systemErrorText(failure.error))"
+            let found = "cannot \(failure.attempted) files in \(facts.path): \(failure.text)"
             let advice =
                 switch failure.error {
                 case EROFS: "mount it for writing"
