@@ -50,6 +50,7 @@ let package = Package(
 
         // Darkroom itself.
         .target(name: "DarkroomModel", dependencies: ["DarkroomText"]),
+        .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding"]),
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
             name: "DarkroomStore",
@@ -58,18 +59,20 @@ let package = Package(
         .target(
             name: "DarkroomCoordinator",
             dependencies: [
-                "DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText",
+                "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomText",
             ]),
         .target(
             name: "DarkroomWorker",
             dependencies: [
-                "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding", "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
+                "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding",
+                "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
         .target(
             name: "Darkroom",
-            dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomLogging", "DarkroomConcurrency"]),
+            dependencies: [
+                "DarkroomCoordinator", "DarkroomWorker", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
+            ]),
         .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(
             name: "DarkroomCommand",
@@ -111,7 +114,11 @@ let package = Package(
                 "ErrorExpectations",
             ]),
         .testTarget(
-            name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
+            name: "DarkroomModelTests",
+            dependencies: ["DarkroomModel", "DarkroomFileNames", "FuzzSupport", "ErrorExpectations"]),
+        .testTarget(
+            name: "DarkroomFileNamesTests",
+            dependencies: ["DarkroomFileNames", "DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomFileNames
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel

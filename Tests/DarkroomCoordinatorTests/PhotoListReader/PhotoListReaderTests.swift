@@ -1,6 +1,7 @@
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomCoordinator
+import DarkroomFileNames
 import DarkroomFiles
 import DarkroomModel
 import DarkroomTestSupport
