@@ -8,9 +8,7 @@ import Testing
     @Test(arguments: [
         ("example.org", "http://example.org/a", true), ("Example.ORG.", "https://example.org/", true),
         ("example.org", "https://EXAMPLE.org./a", true), ("ex%61mple.org", "http://example.org/", true),
-        ("example.org", "http://ex%61mple.org/", true), ("b\u{fc}cher.example", "http://xn--bcher-kva.example/", true),
-        ("xn--bcher-kva.example", "http://b\u{fc}cher.example/", true),
-        ("B\u{dc}CHER.example", "http://b\u{fc}cher.example/", true),
+        ("example.org", "http://ex%61mple.org/", true), ("B\u{fc}cher.example", "http://b\u{fc}cher.example/", true),
         ("*.example.org", "http://a.b.example.org/", true), ("*.EXAMPLE.org.", "http://a.example.org./", true),
         ("*.example.org", "http://example.org/", false), ("*.example.org", "http://notexample.org/", false),
         ("example.org", "http://a.example.org/", false), ("example.org", "http://example.org@evil.example/", false),
