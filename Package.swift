@@ -30,20 +30,27 @@ let package = Package(
         .target(name: "CSystem", cSettings: hardening),
         .target(name: "CImaging", dependencies: ["CVips", "CJPEG"], cSettings: hardening),
 
+        // Text of values and errors; no other target knows less.
+        .target(name: "DarkroomText"),
+
         // Wrappers: each knows its C library and nothing of photos lists or queues.
-        .target(name: "DarkroomConcurrency", dependencies: ["CSystem"]),
-        .target(name: "DarkroomFiles", dependencies: ["CSystem"]),
+        .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
+        .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),
         .target(
             name: "DarkroomRedis",
-            dependencies: ["CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles"]),
-        .target(name: "DarkroomTransfer", dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles"]),
+            dependencies: [
+                "CHiredis", "CCurl", "CCrypto", "CSystem", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+            ]),
+        .target(
+            name: "DarkroomTransfer",
+            dependencies: ["CCurl", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText"]),
         .target(name: "DarkroomImaging", dependencies: ["CImaging", "DarkroomConcurrency"]),
-        .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency"]),
+        .target(name: "DarkroomPhotoServer", dependencies: ["CMicrohttpd", "DarkroomConcurrency", "DarkroomText"]),
 
         // Darkroom itself.
-        .target(name: "DarkroomText"),
         .target(name: "DarkroomModel", dependencies: ["DarkroomText"]),
+        .target(name: "DarkroomFileNames", dependencies: ["DarkroomModel", "DarkroomCoding"]),
         .target(name: "DarkroomLogging", dependencies: ["DarkroomModel", "DarkroomConcurrency", "DarkroomText"]),
         .target(
             name: "DarkroomStore",
@@ -52,20 +59,22 @@ let package = Package(
         .target(
             name: "DarkroomCoordinator",
             dependencies: [
-                "DarkroomStore", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles",
+                "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding", "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomText",
             ]),
         .target(
             name: "DarkroomWorkerState", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
         .target(
             name: "DarkroomWorker",
             dependencies: [
-                "DarkroomWorkerState", "DarkroomStore", "DarkroomTransfer", "DarkroomImaging", "DarkroomCoding",
-                "DarkroomConcurrency",
-                "DarkroomFiles", "DarkroomLogging", "CSystem",
+                "DarkroomWorkerState", "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
         .target(
             name: "Darkroom",
-            dependencies: ["DarkroomCoordinator", "DarkroomWorker", "DarkroomLogging", "DarkroomConcurrency"]),
+            dependencies: [
+                "DarkroomCoordinator", "DarkroomWorker", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
+            ]),
         .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(
             name: "DarkroomCommand",
@@ -107,7 +116,11 @@ let package = Package(
                 "ErrorExpectations",
             ]),
         .testTarget(
-            name: "DarkroomModelTests", dependencies: ["DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
+            name: "DarkroomModelTests",
+            dependencies: ["DarkroomModel", "DarkroomFileNames", "FuzzSupport", "ErrorExpectations"]),
+        .testTarget(
+            name: "DarkroomFileNamesTests",
+            dependencies: ["DarkroomFileNames", "DarkroomModel", "FuzzSupport", "ErrorExpectations"]),
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
@@ -137,8 +150,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomCommand", "DarkroomTestSupport", "ErrorExpectations",
-                "HostileWorker", "FuzzSupport",
+                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "DarkroomTestSupport",
+                "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -2,28 +2,28 @@
 ///
 /// A property of optional type may be left out, one of array type takes all that are left.
 @propertyWrapper
-public struct Argument<Value: Sendable>: DeclaredArgument, Sendable {
+package struct Argument<Value: Sendable>: DeclaredArgument, Sendable {
     private let declaration: Declaration<Value>
 
     /// The value.
-    public var wrappedValue: Value { declaration.parsed.current }
+    package var wrappedValue: Value { declaration.parsed.current }
 
     /// Declares an argument that must be given.
     ///
     /// - Parameters:
     ///   - help: what it is, a sentence.
     ///   - valueName: what the help calls it, unless the property's name.
-    public init(help: String, valueName: String = "") where Value: ExpressibleByArgument {
+    package init(help: String, valueName: String = "") where Value: ExpressibleByArgument {
         declaration = .required(help: help, valueName: valueName)
     }
 
     /// Declares an argument that may be left out.
-    public init<T: ExpressibleByArgument>(help: String, valueName: String = "") where Value == T? {
+    package init<T: ExpressibleByArgument>(help: String, valueName: String = "") where Value == T? {
         declaration = .optional(help: help, valueName: valueName)
     }
 
     /// Declares an argument that takes all values that are left, at least one if so told.
-    public init<T: ExpressibleByArgument>(
+    package init<T: ExpressibleByArgument>(
         help: String, valueName: String = "", isRequired: Bool = false
     ) where Value == [T] {
         declaration = .repeating(isRequired: isRequired, help: help, valueName: valueName)

@@ -1,26 +1,26 @@
 /// What a command is called and what its help says.
-public struct CommandConfiguration: Sendable {
+package struct CommandConfiguration: Sendable {
     /// The word that names the command.
-    public var name: String
+    package var name: String
     /// What the command does, in one sentence.
-    public var abstract: String
+    package var abstract: String
     /// What else a user should know; paragraphs are separated by an empty line.
-    public var discussion: String
+    package var discussion: String
     /// The heading under which the parent's help lists the command.
-    public var group: String
+    package var group: String
     /// Names that users may try for the command. They do not work; the error suggests the command.
-    public var synonyms: [String]
+    package var synonyms: [String]
     /// Command lines that work, shown at the end of the help.
-    public var examples: [String]
+    package var examples: [String]
     /// The program's version, printed by `--version`; only the root has one.
-    public var version: String?
+    package var version: String?
     /// Whether the parent's help lists the command; `false` for helper processes.
-    public var shouldDisplay: Bool
+    package var shouldDisplay: Bool
     /// The commands below this one. A command with subcommands has no arguments of its own.
-    public var subcommands: [any ParsableCommand.Type]
+    package var subcommands: [any ParsableCommand.Type]
 
     /// Creates a configuration.
-    public init(
+    package init(
         name: String, abstract: String, discussion: String = "", group: String = "Commands", synonyms: [String] = [],
         examples: [String] = [], version: String? = nil, shouldDisplay: Bool = true,
         subcommands: [any ParsableCommand.Type] = []

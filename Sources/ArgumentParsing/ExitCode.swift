@@ -1,50 +1,50 @@
 import DarkroomText
 
 /// The status with which a program ends; thrown by a command to end so without a further message.
-public struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
+package struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
     /// The status, 0 to 255.
-    public let rawValue: Int32
+    package let rawValue: Int32
 
     /// Creates a status.
-    public init(rawValue: Int32) {
+    package init(rawValue: Int32) {
         self.rawValue = rawValue
     }
 
     /// Creates a status.
-    public init(_ status: Int32) {
+    package init(_ status: Int32) {
         self.rawValue = status
     }
 
     /// It was done.
-    public static let success = ExitCode(0)
+    package static let success = ExitCode(0)
     /// It could not be done.
-    public static let failure = ExitCode(1)
+    package static let failure = ExitCode(1)
     /// The command line was wrong.
-    public static let usage = ExitCode(2)
+    package static let usage = ExitCode(2)
 }
 
 /// Values that are good each for itself but not together, or outside of what a command takes.
-public struct ValidationError: Error, CustomStringConvertible, Sendable {
+package struct ValidationError: Error, CustomStringConvertible, Sendable {
     /// Names the option, what was found and what to do.
-    public let message: String
+    package let message: String
 
     /// Creates an error.
-    public init(_ message: String) {
+    package init(_ message: String) {
         self.message = message
     }
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 }
 
 /// How a program ends before or instead of a command's regular end: a status and what is printed.
-public struct CommandExit: Error, Sendable {
+package struct CommandExit: Error, Sendable {
     /// The status.
-    public let code: ExitCode
+    package let code: ExitCode
     /// Text for standard output: help, version.
-    public let standardOutput: String
+    package let standardOutput: String
     /// Text for standard error: what is wrong.
-    public let standardError: String
+    package let standardError: String
 
     /// A good end that answers on standard output.
     init(answer: String) {
@@ -67,7 +67,7 @@ public struct CommandExit: Error, Sendable {
     }
 
     /// The end that an error thrown by a command stands for.
-    public init(_ error: any Error) {
+    package init(_ error: any Error) {
         switch error {
         case let end as CommandExit:
             self = end

@@ -1,7 +1,7 @@
 import DarkroomText
 
 /// A type whose values can be written on the command line.
-public protocol ExpressibleByArgument: Sendable {
+package protocol ExpressibleByArgument: Sendable {
     /// Reads a value.
     ///
     /// - Throws: ``InvalidValue``, or any error whose description reads well after the value: `--quality "x": <error>`.
@@ -19,32 +19,32 @@ public protocol ExpressibleByArgument: Sendable {
 
 extension ExpressibleByArgument {
     /// The value's description.
-    public var argumentText: String { "\(self)" }
+    package var argumentText: String { "\(self)" }
     /// Nothing: most types have too many values to list.
-    public static var allArgumentTexts: [String] { [] }
+    package static var allArgumentTexts: [String] { [] }
     /// None.
-    public static var otherArgumentTexts: [String: String] { [:] }
+    package static var otherArgumentTexts: [String: String] { [:] }
 }
 
 /// Says why a text is no value of a type.
-public struct InvalidValue: Error, CustomStringConvertible, Sendable {
+package struct InvalidValue: Error, CustomStringConvertible, Sendable {
     /// What was found and what would be good; follows the value in the message.
-    public let description: String
+    package let description: String
 
     /// Creates an error.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }
 
 extension String: ExpressibleByArgument {
     /// Takes the text as it is, an empty one too.
-    public init(argument: String) { self = argument }
+    package init(argument: String) { self = argument }
 }
 
 extension Int: ExpressibleByArgument {
     /// Reads decimal digits with an optional sign.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         guard let value = Int(argument) else { throw InvalidValue("not a whole number") }
         self = value
     }
@@ -52,7 +52,7 @@ extension Int: ExpressibleByArgument {
 
 extension Double: ExpressibleByArgument {
     /// Reads a finite number.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         guard let value = Double(argument), value.isFinite else { throw InvalidValue("not a number") }
         self = value
     }
@@ -61,7 +61,7 @@ extension Double: ExpressibleByArgument {
 /// An enumeration of words needs only to declare its conformance.
 extension ExpressibleByArgument where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
     /// Reads one of the words, in any case; the error lists them.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         let words = Self.allArgumentTexts
         let small = argument.lowercased()
         let word = words.first { $0.lowercased() == small } ?? Self.otherArgumentTexts[small]
@@ -73,7 +73,7 @@ extension ExpressibleByArgument where Self: RawRepresentable, RawValue == String
     }
 
     /// The word.
-    public var argumentText: String { rawValue }
+    package var argumentText: String { rawValue }
     /// All words, in the order of the cases.
-    public static var allArgumentTexts: [String] { allCases.map(\.rawValue) }
+    package static var allArgumentTexts: [String] { allCases.map(\.rawValue) }
 }

@@ -1,19 +1,19 @@
 /// A name that is given or not: `--json`.
 @propertyWrapper
-public struct Flag: DeclaredArgument, Sendable {
+package struct Flag: DeclaredArgument, Sendable {
     private let parsed = ParsedValue(false)
     private let name: NameSpecification
     private let help: String
 
     /// Whether it was given.
-    public var wrappedValue: Bool { parsed.current }
+    package var wrappedValue: Bool { parsed.current }
 
     /// Declares a flag.
     ///
     /// - Parameters:
     ///   - name: what it is called.
     ///   - help: what it does, a sentence.
-    public init(name: NameSpecification = .long, help: String) {
+    package init(name: NameSpecification = .long, help: String) {
         self.name = name
         self.help = help
     }

@@ -1,5 +1,5 @@
 /// What an option or flag is called on the command line.
-public enum NameSpecification: Sendable {
+package enum NameSpecification: Sendable {
     /// The property's name: `operationSize` is `--operation-size`.
     case long
     /// The property's name, and its first letter: `output` is `--output` and `-o`.
@@ -21,13 +21,13 @@ public enum NameSpecification: Sendable {
 /// A property with an initial value or of optional type may be left out, one of array type be given again and again;
 /// all others must be given. The last of several values counts, except in arrays.
 @propertyWrapper
-public struct Option<Value: Sendable>: DeclaredArgument, Sendable {
+package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     private let declaration: Declaration<Value>
     private let name: NameSpecification
     private let environment: String?
 
     /// The value.
-    public var wrappedValue: Value { declaration.parsed.current }
+    package var wrappedValue: Value { declaration.parsed.current }
 
     /// Declares an option that must be given.
     ///
@@ -36,14 +36,14 @@ public struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     ///   - help: what it does, a sentence.
     ///   - valueName: what the help calls the value, unless `value`.
     ///   - environment: the variable that is read where the option is not given.
-    public init(
+    package init(
         name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil
     ) where Value: ExpressibleByArgument {
         self.init(name, environment, .required(help: help, valueName: valueName))
     }
 
     /// Declares an option with a default.
-    public init(
+    package init(
         wrappedValue: Value, name: NameSpecification = .long, help: String, valueName: String = "value",
         environment: String? = nil
     ) where Value: ExpressibleByArgument {
@@ -51,14 +51,14 @@ public struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     }
 
     /// Declares an option that may be left out.
-    public init<T: ExpressibleByArgument>(
+    package init<T: ExpressibleByArgument>(
         name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil
     ) where Value == T? {
         self.init(name, environment, .optional(help: help, valueName: valueName))
     }
 
     /// Declares an option that may be given any number of times.
-    public init<T: ExpressibleByArgument>(
+    package init<T: ExpressibleByArgument>(
         name: NameSpecification = .long, help: String, valueName: String = "value"
     ) where Value == [T] {
         self.init(name, nil, .repeating(isRequired: false, help: help, valueName: valueName))

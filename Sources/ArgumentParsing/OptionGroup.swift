@@ -1,14 +1,14 @@
 /// Arguments that several commands share, declared by a type of their own.
 @propertyWrapper
-public struct OptionGroup<Arguments: ParsableArguments>: DeclaredGroup, Sendable {
+package struct OptionGroup<Arguments: ParsableArguments>: DeclaredGroup, Sendable {
     /// The arguments.
-    public let wrappedValue: Arguments
+    package let wrappedValue: Arguments
     let title: String
 
     var arguments: any ParsableArguments { wrappedValue }
 
     /// Declares the arguments of a type under a heading of the help.
-    public init(title: String = "Options") {
+    package init(title: String = "Options") {
         self.title = title
         wrappedValue = Arguments()
     }

@@ -3,7 +3,7 @@ import Foundation
 /// Arguments declared by the properties of a type: `@Argument`, `@Option`, `@Flag` and `@OptionGroup`.
 ///
 /// A type with options that several commands share conforms to this and is used by them as an `@OptionGroup`.
-public protocol ParsableArguments: Sendable {
+package protocol ParsableArguments: Sendable {
     /// Creates the value with its declarations; they are given their values while parsing.
     init()
 
@@ -15,11 +15,11 @@ public protocol ParsableArguments: Sendable {
 
 extension ParsableArguments {
     /// Finds nothing wrong.
-    public func validate() throws {}
+    package func validate() throws {}
 
     /// The options and flags that were given, those of groups too, by their long names: `--quality`. Also what was given
     /// by an environment variable, and what was given with the value that it has anyway.
-    public func givenOptions() -> [String] {
+    package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }
 }
@@ -38,7 +38,7 @@ extension ParsableArguments {
 ///     func run() throws { ... }
 /// }
 /// ```
-public protocol ParsableCommand: ParsableArguments {
+package protocol ParsableCommand: ParsableArguments {
     /// The command's name, help and subcommands.
     static var configuration: CommandConfiguration { get }
 
@@ -51,12 +51,12 @@ public protocol ParsableCommand: ParsableArguments {
 
 extension ParsableCommand {
     /// Does nothing: a command with subcommands is never run itself.
-    public func run() throws {}
+    package func run() throws {}
 
     /// Parses arguments as this command's own, without the program's name.
     ///
     /// - Throws: ``CommandExit`` with what is to be printed, for usage errors and also for help.
-    public static func parse(
+    package static func parse(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws(CommandExit) -> Self {
         guard let command = try CommandTree(root: Self.self).parse(arguments, environment: environment) as? Self else {
@@ -68,14 +68,14 @@ extension ParsableCommand {
     /// Parses arguments as a whole program's, without its name: finds the subcommand and parses its arguments.
     ///
     /// - Throws: ``CommandExit`` with what is to be printed, for usage errors and also for help.
-    public static func parseAsRoot(
+    package static func parseAsRoot(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws(CommandExit) -> any ParsableCommand {
         try CommandTree(root: Self.self).parse(arguments, environment: environment)
     }
 
     /// Runs the program with the process's arguments and environment, then ends the process.
-    public static func main() -> Never {
+    package static func main() -> Never {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
             let command = try parseAsRoot(arguments, environment: ProcessInfo.processInfo.environment)
@@ -93,7 +93,7 @@ extension ParsableCommand {
 
 /// Ends the process without the exit handlers of the libraries in it: threads of the program may still run or be ending,
 /// and OpenSSL's handler frees what their own ends free, too.
-public func endProcess(_ code: ExitCode) -> Never {
+package func endProcess(_ code: ExitCode) -> Never {
     fflush(nil)
     _exit(code.rawValue)
 }

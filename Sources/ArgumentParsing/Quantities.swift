@@ -1,27 +1,27 @@
 /// A number of bytes: `512`, `64KiB`, `10MB`, `1.5GiB`.
-public struct ByteSize: ExpressibleByArgument, Hashable {
+package struct ByteSize: ExpressibleByArgument, Hashable {
     /// The size in bytes.
-    public let bytes: Int
+    package let bytes: Int
 
     /// Creates a size.
-    public init(bytes: Int) {
+    package init(bytes: Int) {
         self.bytes = bytes
     }
 
     /// A size in units of 1,048,576 bytes.
-    public static func mebibytes(_ count: Int) -> ByteSize {
+    package static func mebibytes(_ count: Int) -> ByteSize {
         ByteSize(bytes: count << 20)
     }
 
     /// Reads a number with its unit.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         bytes = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: true,
             otherwise: "write a size in bytes with its unit, as 64MiB, 10MB or 512KiB")
     }
 
     /// The number in the largest unit that writes it exactly.
-    public var argumentText: String { ScaledNumber.text(bytes, in: Self.units) }
+    package var argumentText: String { ScaledNumber.text(bytes, in: Self.units) }
 
     private static let units = [
         Unit("GiB", 1 << 30), Unit("MiB", 1 << 20), Unit("KiB", 1 << 10), Unit("TiB", 1 << 40),
@@ -31,28 +31,28 @@ public struct ByteSize: ExpressibleByArgument, Hashable {
 }
 
 /// A number of things, with the endings k, M and G for thousands, millions and thousands of millions: `100M`, `10k`.
-public struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLiteral {
+package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLiteral {
     /// The number.
-    public let value: Int
+    package let value: Int
 
     /// Creates a quantity.
-    public init(_ value: Int) {
+    package init(_ value: Int) {
         self.value = value
     }
 
     /// Creates a quantity.
-    public init(integerLiteral value: Int) {
+    package init(integerLiteral value: Int) {
         self.value = value
     }
 
     /// Reads a number with its unit.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         value = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: false, otherwise: "write a number, as 5000, 10k or 100M")
     }
 
     /// The number in the largest unit that writes it exactly.
-    public var argumentText: String { ScaledNumber.text(value, in: Self.units) }
+    package var argumentText: String { ScaledNumber.text(value, in: Self.units) }
 
     private static let units = [Unit("G", 1_000_000_000), Unit("M", 1_000_000), Unit("k", 1000), Unit("", 1)]
 }
@@ -60,7 +60,7 @@ public struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLit
 /// Durations: `15s`, `5m`, `24h`, `7d`, `250ms`, `1m30s`, `1.5s`; a number alone is seconds.
 extension Duration: ExpressibleByArgument {
     /// Reads numbers with their units, added up.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         let hint = "write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"
         let isNumber = !argument.isEmpty && argument.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
         var rest = (isNumber ? argument + "s" : argument)[...]
@@ -79,7 +79,7 @@ extension Duration: ExpressibleByArgument {
     }
 
     /// The duration in hours, minutes, seconds and smaller units.
-    public var argumentText: String {
+    package var argumentText: String {
         var rest = Int(self / .nanoseconds(1))
         var text = ""
         for unit in Self.units where rest >= unit.size {

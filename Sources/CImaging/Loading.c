@@ -1,4 +1,5 @@
-#include "Pipeline.h"
+#include "Loading.h"
+
 #include "Strips.h"
 
 #include <string.h>

@@ -5,8 +5,8 @@
 // Two stages watch the pixels, right after the decoder and right before the encoder: they ask for cancellation, and
 // they tell damaged input from what fails later.
 
-#include "Pipeline.h"
-
+#include "Loading.h"
+#include "Saving.h"
 #include "Stages.h"
 
 #include <string.h>

@@ -1,4 +1,27 @@
-#include "Pipeline.h"
+#include "Saving.h"
+
+static bool try_saving(enum darkroom_format format) {
+    VipsImage *black = NULL, *image = NULL;
+    void *bytes = NULL;
+    size_t count = 0;
+    // The HEIF saver of libvips 8.16 takes no image of unknown colours.
+    bool saved = vips_black(&black, 16, 16, "bands", 3, NULL) == 0 &&
+                 vips_copy(black, &image, "interpretation", VIPS_INTERPRETATION_sRGB, NULL) == 0 &&
+                 darkroom_save(image, format, 85, true, &bytes, &count) == 0;
+    if (!saved) vips_error_clear();
+    if (image) g_object_unref(image);
+    if (black) g_object_unref(black);
+    g_free(bytes);
+    return saved;
+}
+
+bool darkroom_imaging_can_save(enum darkroom_format format) {
+    enum { UNKNOWN, YES, NO };
+    static _Atomic int known[DARKROOM_SAME];
+    if (format >= DARKROOM_SAME) return false;
+    if (known[format] == UNKNOWN) known[format] = try_saving(format) ? YES : NO;
+    return known[format] == YES;
+}
 
 enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline) {
     const struct darkroom_job *job = pipeline->job;

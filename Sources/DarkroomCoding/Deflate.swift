@@ -1,27 +1,27 @@
 /// The zlib format (RFC 1950) in one call; who compresses many blocks keeps a `Deflater` or an `Inflater`.
-public enum Deflate {
+package enum Deflate {
     /// The compressed form of `bytes`, at a zlib level of 1 (fastest) to 9 (smallest).
-    public static func compress(_ bytes: UnsafeRawBufferPointer, level: Int32 = 1) -> [UInt8] {
+    package static func compress(_ bytes: UnsafeRawBufferPointer, level: Int32 = 1) -> [UInt8] {
         Deflater(level: level).compress(bytes)
     }
 
     /// The compressed form of `bytes`, at a zlib level of 1 (fastest) to 9 (smallest).
-    public static func compress(_ bytes: [UInt8], level: Int32 = 1) -> [UInt8] {
+    package static func compress(_ bytes: [UInt8], level: Int32 = 1) -> [UInt8] {
         Deflater(level: level).compress(bytes)
     }
 
     /// The plain form of one whole block, at most `maxBytes` long.
-    public static func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
+    package static func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
         try Inflater().decompress(bytes, maxBytes: maxBytes)
     }
 
     /// The plain form of one whole block, at most `maxBytes` long.
-    public static func decompress(_ bytes: ArraySlice<UInt8>, maxBytes: Int) throws(CodingError) -> [UInt8] {
+    package static func decompress(_ bytes: ArraySlice<UInt8>, maxBytes: Int) throws(CodingError) -> [UInt8] {
         try Inflater().decompress(bytes, maxBytes: maxBytes)
     }
 
     /// The plain form of one whole block, at most `maxBytes` long.
-    public static func decompress(_ bytes: [UInt8], maxBytes: Int) throws(CodingError) -> [UInt8] {
+    package static func decompress(_ bytes: [UInt8], maxBytes: Int) throws(CodingError) -> [UInt8] {
         try Inflater().decompress(bytes, maxBytes: maxBytes)
     }
 }

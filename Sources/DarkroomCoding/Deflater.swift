@@ -4,14 +4,14 @@ internal import CZlib
 ///
 /// A feeder compresses 10,000 entries of 5 KB a second: setting the compressor up anew for each costs more than compressing it.
 /// One thread at a time may use it.
-public final class Deflater {
+package final class Deflater {
     // On the heap, since zlib keeps a pointer back to its stream.
     private let stream: UnsafeMutablePointer<z_stream>
 
     /// A compressor of a zlib level, 1 (fastest) to 9 (smallest).
     ///
     /// Level 1 is nearly as good as 6 on names and URLs.
-    public init(level: Int32 = 1) {
+    package init(level: Int32 = 1) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let status = deflateInit_(stream, level, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
@@ -25,7 +25,7 @@ public final class Deflater {
     }
 
     /// The compressed form of `bytes`.
-    public func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    package func compress(_ bytes: UnsafeRawBufferPointer) -> [UInt8] {
         deflateReset(stream)
         let bound = Int(deflateBound(stream, UInt(bytes.count)))
         return [UInt8](unsafeUninitializedCapacity: bound) { output, count in
@@ -43,5 +43,5 @@ public final class Deflater {
     }
 
     /// The compressed form of `bytes`.
-    public func compress(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { compress($0) } }
+    package func compress(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { compress($0) } }
 }

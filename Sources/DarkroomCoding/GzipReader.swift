@@ -3,9 +3,9 @@ internal import CZlib
 /// Turns a gzip file (RFC 1952), fed piece by piece, back into its plain bytes; several members in a row are one file.
 ///
 /// Its memory is one buffer, whatever the file's size. One thread at a time may use it.
-public final class GzipReader {
+package final class GzipReader {
     /// Whether a file that begins with `bytes` is a gzip file.
-    public static func isGzip(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    package static func isGzip(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.count >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b
     }
 
@@ -16,7 +16,7 @@ public final class GzipReader {
     private var state = State.withinMember
 
     /// A reader that hands out plain pieces of at most `pieceBytes`.
-    public init(pieceBytes: Int = 256 << 10) {
+    package init(pieceBytes: Int = 256 << 10) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         output = .allocate(byteCount: pieceBytes, alignment: 16)
@@ -32,7 +32,7 @@ public final class GzipReader {
     }
 
     /// Takes the next compressed bytes and hands each plain piece to `body`, valid during the call.
-    public func read(
+    package func read(
         _ compressed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
         stream.pointee.next_in = UnsafeMutablePointer(
@@ -45,7 +45,7 @@ public final class GzipReader {
     }
 
     /// Says that the file ends here; throws when it may not.
-    public func finish() throws(CodingError) {
+    package func finish() throws(CodingError) {
         guard state != .withinMember else {
             throw CodingError(code: .truncated, message: "ends within the gzip data")
         }

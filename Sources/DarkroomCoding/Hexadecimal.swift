@@ -1,9 +1,9 @@
 /// Bytes as lower-case hexadecimal text.
-public enum Hexadecimal {
+package enum Hexadecimal {
     private static let digits = Array("0123456789abcdef".utf8)
 
     /// Two digits for each of `bytes`.
-    public static func text(_ bytes: [UInt8]) -> String {
+    package static func text(_ bytes: [UInt8]) -> String {
         String(unsafeUninitializedCapacity: bytes.count * 2) { output in
             for (offset, byte) in bytes.enumerated() {
                 output[offset * 2] = digits[Int(byte >> 4)]

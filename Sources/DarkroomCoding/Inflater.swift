@@ -3,11 +3,11 @@ internal import CZlib
 /// Turns blocks in the zlib format (RFC 1950) back into plain bytes, keeping its memory between them.
 ///
 /// One thread at a time may use it.
-public final class Inflater {
+package final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
 
     /// A decompressor, ready for any number of blocks.
-    public init() {
+    package init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let status = inflateInit_(stream, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
@@ -22,7 +22,7 @@ public final class Inflater {
     /// The plain form of one whole block, at most `maxBytes` long.
     ///
     /// Throws when `bytes` are damaged, end too early, go on after the block, or hold more than `maxBytes`.
-    public func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
+    package func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
         inflateReset(stream)
         stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(bytes.count)
@@ -59,7 +59,7 @@ public final class Inflater {
     }
 
     /// The plain form of one whole block, at most `maxBytes` long.
-    public func decompress(_ bytes: ArraySlice<UInt8>, maxBytes: Int) throws(CodingError) -> [UInt8] {
+    package func decompress(_ bytes: ArraySlice<UInt8>, maxBytes: Int) throws(CodingError) -> [UInt8] {
         let result: Result<[UInt8], CodingError> = bytes.withUnsafeBytes { buffer in
             Result { () throws(CodingError) in try decompress(buffer, maxBytes: maxBytes) }
         }
@@ -67,7 +67,7 @@ public final class Inflater {
     }
 
     /// The plain form of one whole block, at most `maxBytes` long.
-    public func decompress(_ bytes: [UInt8], maxBytes: Int) throws(CodingError) -> [UInt8] {
+    package func decompress(_ bytes: [UInt8], maxBytes: Int) throws(CodingError) -> [UInt8] {
         try decompress(bytes[...], maxBytes: maxBytes)
     }
 }

@@ -3,14 +3,14 @@ internal import CCrypto
 /// SHA-256 of bytes that come piece by piece (libcrypto's EVP, which uses the processor's SHA instructions).
 ///
 /// One thread at a time may use it.
-public final class SHA256Digest {
+package final class SHA256Digest {
     /// The length of a digest in bytes.
-    public static let byteCount = 32
+    package static let byteCount = 32
 
     private let context: OpaquePointer
 
     /// A digest of nothing yet.
-    public init() {
+    package init() {
         // EVP_MD_CTX_new fails only when memory is out.
         context = EVP_MD_CTX_new()!
         begin()
@@ -19,16 +19,16 @@ public final class SHA256Digest {
     deinit { EVP_MD_CTX_free(context) }
 
     /// Takes the next bytes.
-    public func update(_ bytes: UnsafeRawBufferPointer) {
+    package func update(_ bytes: UnsafeRawBufferPointer) {
         let status = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
         precondition(status == 1, "EVP_DigestUpdate")
     }
 
     /// Takes the next bytes.
-    public func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
+    package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
     /// The digest of all bytes taken, 32 bytes; after it the object stands at the beginning again.
-    public func finalize() -> [UInt8] {
+    package func finalize() -> [UInt8] {
         defer { begin() }
         return [UInt8](unsafeUninitializedCapacity: Self.byteCount) { output, count in
             let status = EVP_DigestFinal_ex(context, output.baseAddress, nil)
@@ -38,7 +38,7 @@ public final class SHA256Digest {
     }
 
     /// The digest of `bytes`, 32 bytes.
-    public static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+    package static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { output, count in
             let status = EVP_Digest(bytes.baseAddress, bytes.count, output.baseAddress, nil, EVP_sha256(), nil)
             precondition(status == 1, "EVP_Digest")
@@ -47,7 +47,7 @@ public final class SHA256Digest {
     }
 
     /// The digest of `bytes`, 32 bytes.
-    public static func hash(of bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { hash(of: $0) } }
+    package static func hash(of bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { hash(of: $0) } }
 
     private func begin() {
         // Fails only in a libcrypto built or configured without SHA-256.

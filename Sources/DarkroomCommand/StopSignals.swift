@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import Foundation
 
 /// SIGINT and SIGTERM, handed to the program instead of ending it.
@@ -30,12 +31,10 @@ enum StopSignals {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         let blocked = signals
         nonisolated(unsafe) let receive = receive  // handed over to the thread
-        let thread = Thread {
+        _ = OwnedThread("signals") {
             var signals = blocked
             var signal: Int32 = 0
             while sigwait(&signals, &signal) == 0 { receive(signal) }
         }
-        thread.name = "signals"
-        thread.start()
     }
 }

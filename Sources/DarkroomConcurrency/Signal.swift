@@ -4,13 +4,13 @@ import Foundation
 ///
 /// Waits are measured by the monotonic clock: one that jumps stops no heartbeat. (Foundation's conditions wait by the
 /// wall clock.)
-public final class Signal: @unchecked Sendable {  // `raised` is only touched while `mutex` is locked
+package final class Signal: @unchecked Sendable {  // `raised` is only touched while `mutex` is locked
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var raised = false
 
     /// A signal that is not raised.
-    public init() {
+    package init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
         pthread_condattr_init(&attributes)
@@ -27,7 +27,7 @@ public final class Signal: @unchecked Sendable {  // `raised` is only touched wh
     }
 
     /// Wakes who waits, or the next who will.
-    public func raise() {
+    package func raise() {
         pthread_mutex_lock(mutex)
         raised = true
         pthread_cond_signal(condition)
@@ -37,7 +37,7 @@ public final class Signal: @unchecked Sendable {  // `raised` is only touched wh
     /// Blocks until the signal is raised, and lowers it; `timeout` nil waits for ever.
     /// - Returns: false when the time passed first.
     @discardableResult
-    public func wait(timeout: Duration? = nil) -> Bool {
+    package func wait(timeout: Duration? = nil) -> Bool {
         var deadline = timeout.map(Self.deadline(after:))
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }

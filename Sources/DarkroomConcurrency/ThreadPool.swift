@@ -3,7 +3,7 @@ import Foundation
 
 /// Threads for work that blocks, started as they are needed and kept: neither the system's pools, which have about as many
 /// threads as cores, nor any task waits for it.
-public final class ThreadPool: Sendable {
+package final class ThreadPool: Sendable {
     private struct State {
         var jobs: ArraySlice<(@Sendable () -> Void)?> = []
         var threads = 0
@@ -37,7 +37,7 @@ public final class ThreadPool: Sendable {
     ///   - maxThreads: how many jobs run at once; those beyond wait, in order.
     ///   - threadBegan: what each of its threads does first.
     ///   - threadEnds: what each of its threads does last.
-    public init(
+    package init(
         _ name: String, maxThreads: Int, threadBegan: @escaping @Sendable () -> Void = {},
         threadEnds: @escaping @Sendable () -> Void = {}
     ) {
@@ -50,7 +50,7 @@ public final class ThreadPool: Sendable {
     deinit { close() }
 
     /// Runs `job` on a thread of the pool, as soon as one is free. Never blocks. After ``close()`` it does nothing.
-    public func perform(_ job: @escaping @Sendable () -> Void) {
+    package func perform(_ job: @escaping @Sendable () -> Void) {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }
         queue.state.jobs.append(job)
@@ -70,7 +70,7 @@ public final class ThreadPool: Sendable {
     }
 
     /// Forgets the jobs that wait and lets the threads end; what a job hangs in is not waited for.
-    public func close() {
+    package func close() {
         queue.condition.lock()
         queue.state.isClosed = true
         queue.state.jobs = []

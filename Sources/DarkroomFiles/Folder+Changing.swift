@@ -4,7 +4,7 @@ import Glibc
 extension Folder {
     /// Creates a new file. A file that another process has put there is removed first and never written to.
     /// - Returns: a descriptor to write to, which the caller closes.
-    public func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
+    package func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL
         do throws(SystemFailure) {
             return try open(path, flags, mode: mode, attempted: "create")
@@ -16,7 +16,7 @@ extension Folder {
     }
 
     /// Renames a file. Replaces a file that has the new name; a link with that name is replaced and not followed.
-    public func rename(_ path: String, to target: String) throws(SystemFailure) {
+    package func rename(_ path: String, to target: String) throws(SystemFailure) {
         try inParent(of: path, "rename") { (source, name) throws(SystemFailure) in
             try inParent(of: target, "rename") { (folder, newName) throws(SystemFailure) in
                 guard renameat(source, name, folder, newName) == 0 else { throw SystemFailure("rename", errno) }
@@ -25,13 +25,13 @@ extension Folder {
     }
 
     /// Removes a file, or a link; nothing when it is not there.
-    public func remove(_ path: String) throws(SystemFailure) { try unlink(path, 0) }
+    package func remove(_ path: String) throws(SystemFailure) { try unlink(path, 0) }
 
     /// Removes a folder that is empty; nothing when it is not there.
-    public func removeFolder(_ path: String) throws(SystemFailure) { try unlink(path, Int32(AT_REMOVEDIR)) }
+    package func removeFolder(_ path: String) throws(SystemFailure) { try unlink(path, Int32(AT_REMOVEDIR)) }
 
     /// Removes a folder and its content, and follows no links. Does nothing if it does not exist.
-    public func removeTree(_ path: String) throws(SystemFailure) {
+    package func removeTree(_ path: String) throws(SystemFailure) {
         let tree: Folder
         do throws(SystemFailure) {
             tree = try folder(path)
@@ -47,21 +47,12 @@ extension Folder {
     }
 
     /// Writes a file under a hidden temporary name and then renames it, so that readers never see a part of it.
-    public func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemFailure) {
+    package func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemFailure) {
         let (folder, name) = Path.split(path)
         let temporary = Path.joined(folder ?? "", ".\(name).\(getpid())-\(UInt32.random(in: 0...UInt32.max))")
         let file = try create(temporary, mode: mode)
         do throws(SystemFailure) {
-            do throws(SystemFailure) {
-                try bytes.withUnsafeBytes { bytes in
-                    Result { () throws(SystemFailure) in try writeAll(bytes, to: file) }
-                }
-                .get()
-            } catch {
-                close(file)
-                throw error
-            }
-            guard close(file) == 0 else { throw SystemFailure("close", errno) }
+            try fill(file, with: bytes)
             try rename(temporary, to: path)
         } catch {
             // The first failure is the one to tell.
@@ -78,16 +69,5 @@ extension Folder {
         } catch {
             guard error.error == ENOENT else { throw error }
         }
-    }
-}
-
-/// Writes `bytes` where a file's descriptor stands.
-public func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) {
-    var written = 0
-    while written < bytes.count {
-        let count = write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
-        if count < 0 && errno == EINTR { continue }
-        guard count > 0 else { throw SystemFailure("write", count == 0 ? ENOSPC : errno) }
-        written += count
     }
 }

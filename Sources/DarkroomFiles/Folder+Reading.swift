@@ -3,7 +3,7 @@ import Glibc
 /// Listing a folder and reading its files.
 extension Folder {
     /// The names in the folder, `.` and `..` left out, in no order. Names that are no UTF-8 text are repaired, and so name nothing.
-    public func names() throws(SystemFailure) -> [String] {
+    package func names() throws(SystemFailure) -> [String] {
         // readdir(3) moves the position of its descriptor, so it gets its own.
         let copy = try open("", O_RDONLY | O_DIRECTORY)
         guard let stream = fdopendir(copy) else {
@@ -26,7 +26,7 @@ extension Folder {
 
     /// Opens the regular file at `path` for reading. Does not block. A link, a pipe or a device is an error.
     /// - Returns: a descriptor, which the caller closes, and the file's size in bytes.
-    public func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
+    package func openFile(_ path: String) throws(SystemFailure) -> (descriptor: Int32, size: Int) {
         let descriptor = try open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, attempted: "read")
         var status = stat()
         guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -38,7 +38,7 @@ extension Folder {
 
     /// The bytes of the regular file at `path`.
     /// - Throws: ``SystemFailure``; with `EFBIG` when it has more than `maxBytes`.
-    public func contents(of path: String, maxBytes: Int = .max) throws(SystemFailure) -> [UInt8] {
+    package func contents(of path: String, maxBytes: Int = .max) throws(SystemFailure) -> [UInt8] {
         let (descriptor, size) = try openFile(path)
         defer { close(descriptor) }
         guard size <= maxBytes else { throw SystemFailure("read", EFBIG) }

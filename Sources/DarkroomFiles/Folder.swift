@@ -5,14 +5,14 @@ import Glibc
 /// The functions take relative paths. Users who may write below the folder are not trusted: a path that leads through a
 /// symbolic link, or that contains `..`, is an error. Links are followed only in the path that opens the folder itself, which
 /// comes from a trusted user.
-public final class Folder: Sendable {
+package final class Folder: Sendable {
     /// Of the folder; open as long as this object lives.
-    public let descriptor: Int32
+    package let descriptor: Int32
     let resolution: PathResolution
 
     /// Opens the folder at a trusted path. Follows symbolic links.
     /// - Throws: ``SystemFailure`` with the verb `open`.
-    public convenience init(trusted path: String) throws(SystemFailure) {
+    package convenience init(trusted path: String) throws(SystemFailure) {
         try self.init(trusted: path, .supported)
     }
 
@@ -40,7 +40,7 @@ public final class Folder: Sendable {
     ///   - flags: as of open(2). `O_CLOEXEC` is always added.
     ///   - mode: of a new file.
     /// - Returns: a descriptor, which the caller closes.
-    public func open(
+    package func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0, attempted: String = "open"
     ) throws(SystemFailure) -> Int32 {
         let components = try Self.components(of: path, attempted)
@@ -52,12 +52,12 @@ public final class Folder: Sendable {
     }
 
     /// Opens a folder below this one.
-    public func folder(_ path: String) throws(SystemFailure) -> Folder {
+    package func folder(_ path: String) throws(SystemFailure) -> Folder {
         Folder(owning: try open(path, O_RDONLY | O_DIRECTORY), resolution)
     }
 
     /// Opens a folder below this one, after it and those above it were made where they are missing.
-    public func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemFailure) -> Folder {
+    package func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemFailure) -> Folder {
         var folder = self
         for component in try Self.components(of: path, "make") {
             guard mkdirat(folder.descriptor, component, mode) == 0 || errno == EEXIST else {
@@ -69,7 +69,7 @@ public final class Folder: Sendable {
     }
 
     /// What stat(2) says of the folder itself.
-    public func status() throws(SystemFailure) -> stat {
+    package func status() throws(SystemFailure) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at", errno) }
         return status
@@ -77,7 +77,7 @@ public final class Folder: Sendable {
 
     /// Returns the status of the file at `path`, see stat(2); nil if there is none. The status of a link is that of the link
     /// itself.
-    public func status(of path: String) throws(SystemFailure) -> stat? {
+    package func status(of path: String) throws(SystemFailure) -> stat? {
         do throws(SystemFailure) {
             return try inParent(of: path, "look at") { (folder, name) throws(SystemFailure) in
                 var status = stat()
@@ -93,7 +93,7 @@ public final class Folder: Sendable {
     }
 
     /// Throws unless this process's user owns the folder and its mode gives other users no access.
-    public func requirePrivate() throws(SystemFailure) {
+    package func requirePrivate() throws(SystemFailure) {
         let status = try status()
         guard status.st_uid == geteuid() else {
             throw SystemFailure(
@@ -108,7 +108,7 @@ public final class Folder: Sendable {
 
     /// Opens the folder `name` in this one, and creates it with mode 0700 if it is missing.
     /// - Throws: ``SystemFailure`` if another user owns it or its mode gives other users access.
-    public func makePrivateFolder(_ name: String) throws(SystemFailure) -> Folder {
+    package func makePrivateFolder(_ name: String) throws(SystemFailure) -> Folder {
         let folder = try makeFolder(name, mode: 0o700)
         try folder.requirePrivate()
         return folder
@@ -130,7 +130,7 @@ public final class Folder: Sendable {
     /// Returns `path` relative to `folder`: "" if they are equal, nil if `path` does not lie below `folder`.
     ///
     /// Only the texts are compared.
-    public static func part(of path: String, below folder: String) -> String? {
+    package static func part(of path: String, below folder: String) -> String? {
         let folder = folder.utf8.last == Path.slash ? folder.utf8.dropLast() : folder.utf8[...]
         let path = path.utf8
         guard path.starts(with: folder) else { return nil }

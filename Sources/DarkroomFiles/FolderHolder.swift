@@ -9,20 +9,20 @@ import Glibc
 /// for the exclusive lock, so that every rename that had begun is done, and writes its name again without `taking`. A process
 /// that finds the name of its batch with `taking` waits for the lock, too. On a file system without locks, a rename can still
 /// follow if the folder is taken between the read and the rename.
-public struct FolderHolder: Sendable, Hashable {
+package struct FolderHolder: Sendable, Hashable {
     /// Its name: letters and digits of ASCII, `-` and `_`, at most 64.
-    public let owner: String
+    package let owner: String
     /// The holder with the largest number has the folder.
-    public let number: Int
+    package let number: Int
 
     /// A holder by its name and number.
-    public init(owner: String, number: Int) {
+    package init(owner: String, number: Int) {
         self.owner = owner
         self.number = number
     }
 
     /// Reads the holder from the file at `path`; nil if the file is missing or empty.
-    public static func read(_ path: String, in folder: Folder) throws(SystemFailure) -> FolderHolder? {
+    package static func read(_ path: String, in folder: Folder) throws(SystemFailure) -> FolderHolder? {
         do throws(SystemFailure) {
             let file = try folder.openFile(path).descriptor
             defer { close(file) }
@@ -41,7 +41,7 @@ public struct FolderHolder: Sendable, Hashable {
     /// - Returns: the holder with the larger number; nil if this holder has the folder now.
     /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. The caller must not
     ///   write then.
-    public func take(
+    package func take(
         _ path: String, in folder: Folder, patience: Duration = .seconds(10)
     ) throws(SystemFailure) -> FolderHolder? {
         let (file, isWritable) = try Self.open(path, in: folder)
@@ -66,7 +66,7 @@ public struct FolderHolder: Sendable, Hashable {
 
     /// Calls `body` while nobody can take the folder.
     /// - Throws: ``SystemFailure`` with the verb `hold` when another has it.
-    public func whileHolding(
+    package func whileHolding(
         _ path: String, in folder: Folder, _ body: () throws(SystemFailure) -> Void
     ) throws(SystemFailure) {
         let file: Int32
@@ -184,8 +184,8 @@ public struct FolderHolder: Sendable, Hashable {
 
 extension SystemFailure {
     /// Another holder has taken the folder.
-    public init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
+    package init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
 
     /// Whether a file was not put in place because another holder has taken the folder.
-    public var isTakenFolder: Bool { attempted == "hold" && error == EBUSY }
+    package var isTakenFolder: Bool { attempted == "hold" && error == EBUSY }
 }

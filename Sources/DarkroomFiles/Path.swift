@@ -4,25 +4,25 @@ import Glibc
 ///
 /// A slash and a combining character that follows it are one `Character`. `split` and `hasPrefix` do not treat it as "/", but
 /// the system does. All code that splits or checks a path that a stranger may have written must use these functions.
-public enum Path {
+package enum Path {
     /// The components that are neither empty nor `.`; none holds a slash.
-    public static func components(of path: String) -> [String] {
+    package static func components(of path: String) -> [String] {
         path.utf8.split(separator: slash).map { String(decoding: $0, as: UTF8.self) }.filter {
             !$0.utf8.elementsEqual(here)
         }
     }
 
     /// Whether the path begins at the root.
-    public static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
+    package static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
 
     /// Whether a component is `..`.
-    public static func climbs(_ path: String) -> Bool {
+    package static func climbs(_ path: String) -> Bool {
         path.utf8.split(separator: slash).contains { $0.elementsEqual(above) }
     }
 
     /// Takes a path apart at its last slash.
     /// - Returns: the part before the slash, nil without a slash, and the part behind it.
-    public static func split(_ path: String) -> (folder: String?, name: String) {
+    package static func split(_ path: String) -> (folder: String?, name: String) {
         guard let last = path.utf8.lastIndex(of: slash) else { return (nil, path) }
         return (
             String(decoding: path.utf8[..<last], as: UTF8.self),
@@ -31,15 +31,18 @@ public enum Path {
     }
 
     /// The path of `name` in a folder; "" is the folder that the path is relative to.
-    public static func joined(_ folder: String, _ name: String) -> String {
+    package static func joined(_ folder: String, _ name: String) -> String {
         folder.isEmpty ? name : folder.utf8.last == slash ? folder + name : folder + "/" + name
     }
 
     /// The absolute path without links, by realpath(3); nil if there is no such file, and `errno` says why. Blocks.
-    public static func real(_ path: String) -> String? {
+    package static func real(_ path: String) -> String? { realBytes(path).map { String(decoding: $0, as: UTF8.self) } }
+
+    /// As ``real(_:)``, for paths that need not be UTF-8.
+    package static func realBytes(_ path: String) -> [UInt8]? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
-        return String(cString: real)
+        return Array(UnsafeRawBufferPointer(start: real, count: strlen(real)))
     }
 
     static let slash = UInt8(ascii: "/")

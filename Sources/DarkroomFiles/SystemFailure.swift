@@ -1,16 +1,17 @@
+import DarkroomText
 import Glibc
 
 /// A call of the system that failed.
-public struct SystemFailure: Error, Equatable, Sendable {
+package struct SystemFailure: Error, Equatable, Sendable {
     /// What was attempted: a verb.
-    public let attempted: String
+    package let attempted: String
     /// The system's number.
-    public let error: Int32
+    package let error: Int32
     /// What was found.
-    public let text: String
+    package let text: String
 
     /// A failure with its number, and with a text of its own where the system's says too little.
-    public init(_ attempted: String, _ error: Int32, _ text: String? = nil) {
+    package init(_ attempted: String, _ error: Int32, _ text: String? = nil) {
         self.attempted = attempted
         self.error = error
         self.text = text ?? Self.text(of: error)
@@ -20,7 +21,7 @@ public struct SystemFailure: Error, Equatable, Sendable {
         switch error {
         case ELOOP: "there is a symbolic link, which is not followed"
         case EXDEV: "it leads out of the folder"
-        default: String(cString: strerror(error))
+        default: systemErrorText(error)
         }
     }
 }

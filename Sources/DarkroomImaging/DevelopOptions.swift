@@ -1,21 +1,21 @@
 /// What to make of a picture.
-public struct DevelopOptions: Sendable, Equatable {
+package struct DevelopOptions: Sendable, Equatable {
     /// The filters, applied in order.
-    public var filters: [Filter]
+    package var filters: [Filter]
     /// The format to write; nil is the one that was read, or JPEG (PNG with alpha) where the installed libvips cannot
     /// write that.
-    public var format: ImageFormat?
+    package var format: ImageFormat?
     /// 1 to 100, for the formats that lose something; from 90 on JPEG keeps colour in full resolution. A number outside of
     /// that range counts as the nearer end of it.
-    public var quality: Int {
+    package var quality: Int {
         didSet { quality = min(max(quality, 1), 100) }
     }
     /// Leaves metadata and colour profile out.
-    public var strip: Bool
+    package var strip: Bool
     /// Pictures of more pixels are refused before anything of them is decoded.
-    public var maxPixels: Int
+    package var maxPixels: Int
     /// The processor time for a picture of up to 20 million pixels; larger pictures get more in proportion. Nil sets no limit.
-    public var processorTime: Duration?
+    package var processorTime: Duration?
 
     /// The size up to which pictures have ``processorTime`` and no more: the slowest encoder, AVIF, takes about 15 s for it.
     private static let usualPixels = 20_000_000
@@ -26,7 +26,7 @@ public struct DevelopOptions: Sendable, Equatable {
     }
 
     /// Options with the usual values; a quality outside of 1 to 100 is brought there.
-    public init(
+    package init(
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int = 85, strip: Bool = false,
         maxPixels: Int = 100_000_000, processorTime: Duration? = nil
     ) {

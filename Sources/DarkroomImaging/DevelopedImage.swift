@@ -1,15 +1,15 @@
 internal import Glibc
 
 /// The file that was made of a picture, in memory.
-public struct DevelopedImage: Sendable {
+package struct DevelopedImage: Sendable {
     /// The format of the bytes.
-    public let format: ImageFormat
+    package let format: ImageFormat
     /// In pixels, turned upright.
-    public let width: Int
+    package let width: Int
     /// In pixels, turned upright.
-    public let height: Int
+    package let height: Int
     /// The size of the file.
-    public var byteCount: Int { buffer.bytes.count }
+    package var byteCount: Int { buffer.bytes.count }
 
     private let buffer: MallocedBuffer
 
@@ -22,7 +22,7 @@ public struct DevelopedImage: Sendable {
     }
 
     /// Gives the file's bytes; the pointer is good only until `body` returns.
-    public func withUnsafeBytes<Result, Failure: Error>(
+    package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try withExtendedLifetime(buffer) { () throws(Failure) in try body(buffer.bytes) }

@@ -1,5 +1,5 @@
 /// One filter of a chain, in its grammar `sepia=0.8` or `tilt-shift=radius:3`.
-public enum Filter: Sendable, Equatable {
+package enum Filter: Sendable, Equatable {
     /// Red, green and blue through `intensity` parts of the sepia matrix and the rest of themselves, 0 to 1;
     /// [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent). Alpha stays.
     case sepia(intensity: Double)
@@ -8,7 +8,7 @@ public enum Filter: Sendable, Equatable {
     case tiltShift(radius: Double)
 
     /// The filter that is applied unless told otherwise.
-    public static let standard = Filter.sepia(intensity: 0.8)
+    package static let standard = Filter.sepia(intensity: 0.8)
 
     private static let intensities = 0.0...1.0
     private static let radii = 0.1...100.0
@@ -16,7 +16,7 @@ public enum Filter: Sendable, Equatable {
     /// Reads `sepia`, `sepia=INTENSITY`, `tilt-shift` or `tilt-shift=radius:PIXELS`.
     ///
     /// Without a value sepia has intensity 0.8 and tilt-shift radius 3.
-    public init(parsing text: String) throws(FilterSyntaxError) {
+    package init(parsing text: String) throws(FilterSyntaxError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count > 1 ? parts[1] : nil
         switch parts[0] {
@@ -57,7 +57,7 @@ public enum Filter: Sendable, Equatable {
 
 extension Filter: CustomStringConvertible {
     /// The canonical text, which ``init(parsing:)`` reads back.
-    public var description: String {
+    package var description: String {
         switch self {
         case .sepia(let intensity): "sepia=\(Self.canonical(intensity))"
         case .tiltShift(let radius): "tilt-shift=radius:\(Self.canonical(radius))"
@@ -66,9 +66,9 @@ extension Filter: CustomStringConvertible {
 }
 
 /// Filters in order, as one text: `sepia=0.8,tilt-shift=radius:3`.
-public enum FilterChain {
+package enum FilterChain {
     /// Reads filters separated by commas; an empty text is an empty chain.
-    public static func parse(_ text: String) throws(FilterSyntaxError) -> [Filter] {
+    package static func parse(_ text: String) throws(FilterSyntaxError) -> [Filter] {
         var filters: [Filter] = []
         guard !text.isEmpty else { return filters }
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -78,18 +78,18 @@ public enum FilterChain {
     }
 
     /// The canonical text of a chain, which ``parse(_:)`` reads back.
-    public static func text(_ filters: [Filter]) -> String {
+    package static func text(_ filters: [Filter]) -> String {
         filters.map(\.description).joined(separator: ",")
     }
 }
 
 /// A text that is no filter.
-public struct FilterSyntaxError: Error, Equatable, CustomStringConvertible {
+package struct FilterSyntaxError: Error, Equatable, CustomStringConvertible {
     /// The text as it was given.
-    public let filter: String
+    package let filter: String
     /// What is wrong with it, and what to write.
-    public let problem: String
+    package let problem: String
 
     /// One line: the filter, what is wrong, what to write.
-    public var description: String { "filter \"\(filter)\": \(problem)" }
+    package var description: String { "filter \"\(filter)\": \(problem)" }
 }

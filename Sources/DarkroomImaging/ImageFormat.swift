@@ -1,5 +1,5 @@
 /// A format that Darkroom reads and, where the installed libvips can, writes.
-public enum ImageFormat: String, Sendable, CaseIterable {
+package enum ImageFormat: String, Sendable, CaseIterable {
     /// ISO 10918.
     case jpeg
     /// Portable Network Graphics.
@@ -18,7 +18,7 @@ public enum ImageFormat: String, Sendable, CaseIterable {
     case gif
 
     /// The ending of a file of this format, without the dot.
-    public var fileExtension: String {
+    package var fileExtension: String {
         switch self {
         case .jpeg: "jpg"
         case .tiff: "tif"
@@ -29,7 +29,7 @@ public enum ImageFormat: String, Sendable, CaseIterable {
 
 extension ImageFormat {
     /// The format that a file's bytes are of, told from how they begin; nil for any other.
-    public init?(contentOf bytes: UnsafeRawBufferPointer) {
+    package init?(contentOf bytes: UnsafeRawBufferPointer) {
         guard case .image(let format) = ContentType(of: bytes) else { return nil }
         self = format
     }

@@ -4,11 +4,11 @@ internal import CImaging
 ///
 /// JPEG to JPEG with filters that work pixel by pixel goes through libjpeg-turbo in strips of 16 rows, everything else
 /// through libvips with one thread a picture. All functions may be called from any thread, any number at once.
-public enum Imaging {
+package enum Imaging {
     /// Prepares libvips, once a process: only the loaders of ``ImageFormat`` can be reached.
     ///
     /// Developing does so by itself; calling this first shows early that it cannot be done.
-    public static func start() throws(ImagingError) {
+    package static func start() throws(ImagingError) {
         if let error = startError { throw error }
     }
 
@@ -30,7 +30,7 @@ public enum Imaging {
     ///   - isCancelled: Asked many times while pixels run, also from threads of libvips; after true the result is
     ///     ``ImagingError/Code/cancelled``. Decoders that give no pixel before they have decoded all, and the encoders of WebP,
     ///     AVIF, HEIC and JPEG XL, finish what they began first; ``DevelopOptions/processorTime`` is checked at the same places.
-    public static func develop(
+    package static func develop(
         _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions = DevelopOptions(),
         isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> DevelopedImage {
@@ -38,7 +38,7 @@ public enum Imaging {
     }
 
     /// Develops one picture that is an array.
-    public static func develop(
+    package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> DevelopedImage {
         try develop(bytes, options, sizeIsKnown: { _ in }, isCancelled: isCancelled)
@@ -63,15 +63,15 @@ public enum Imaging {
     }
 
     /// Frees what libvips keeps for the calling thread: threads that developed pictures call it before they end.
-    public static func threadShutdown() {
+    package static func threadShutdown() {
         darkroom_imaging_thread_shutdown()
     }
 
     /// The version of the installed libvips.
-    public static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
+    package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
 
     /// Whether the installed libvips can write the format; the first call for one writes a small picture.
-    public static func canSave(_ format: ImageFormat) -> Bool {
+    package static func canSave(_ format: ImageFormat) -> Bool {
         startError == nil && darkroom_imaging_can_save(format.c)
     }
 }

@@ -1,9 +1,9 @@
 internal import CImaging
 
 /// Why a picture was not developed. Trying the same bytes again helps only after ``Code/outOfMemory``.
-public struct ImagingError: Error, Equatable, CustomStringConvertible {
+package struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind {
             case notAnImage, unsupportedFormat, damaged, tooManyPixels, outOfMemory, filterFailed, cancelled, timedOut
         }
@@ -11,24 +11,24 @@ public struct ImagingError: Error, Equatable, CustomStringConvertible {
         private let kind: Kind
 
         /// The bytes are no picture at all: an HTML page, text, a video, nothing.
-        public static let notAnImage = Code(kind: .notAnImage)
+        package static let notAnImage = Code(kind: .notAnImage)
         /// A picture of a format or kind that is not read.
-        public static let unsupportedFormat = Code(kind: .unsupportedFormat)
+        package static let unsupportedFormat = Code(kind: .unsupportedFormat)
         /// Cut off or corrupt.
-        public static let damaged = Code(kind: .damaged)
+        package static let damaged = Code(kind: .damaged)
         /// The header names more pixels than ``DevelopOptions/maxPixels``.
-        public static let tooManyPixels = Code(kind: .tooManyPixels)
+        package static let tooManyPixels = Code(kind: .tooManyPixels)
         /// There was not enough memory for it.
-        public static let outOfMemory = Code(kind: .outOfMemory)
+        package static let outOfMemory = Code(kind: .outOfMemory)
         /// It was read, but could not be filtered or written.
-        public static let filterFailed = Code(kind: .filterFailed)
+        package static let filterFailed = Code(kind: .filterFailed)
         /// `isCancelled` said so.
-        public static let cancelled = Code(kind: .cancelled)
+        package static let cancelled = Code(kind: .cancelled)
         /// It took more than ``DevelopOptions/processorTime``.
-        public static let timedOut = Code(kind: .timedOut)
+        package static let timedOut = Code(kind: .timedOut)
 
         /// A short text without variable parts.
-        public var description: String {
+        package var description: String {
             switch kind {
             case .notAnImage: "not an image"
             case .unsupportedFormat: "unsupported image format"
@@ -43,12 +43,12 @@ public struct ImagingError: Error, Equatable, CustomStringConvertible {
     }
 
     /// The kind of failure.
-    public let code: Code
+    package let code: Code
     /// What was found, and what to do where something can be done.
-    public let detail: String
+    package let detail: String
 
     /// One line: the kind of failure and the detail.
-    public var description: String { "\(code): \(detail)" }
+    package var description: String { "\(code): \(detail)" }
 }
 
 extension ImagingError {

@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// What a user asks of a batch besides its photos: every worker reads these from the batch's hash.
 public struct BatchOptions: Sendable, Equatable {
     /// What users may call the batch; empty for none.
@@ -103,11 +105,4 @@ extension BatchOptions {
     /// The bounds of a lease in ms. A shorter lease would expire after two lost heartbeats; a longer one would delay the
     /// photos of a dead worker by more than a day.
     public static let leaseMilliseconds = 6000...86_400_000
-}
-
-extension Duration {
-    /// This duration in milliseconds, what is finer cut off.
-    public var wholeMilliseconds: Int {
-        Int(components.seconds) * 1000 + Int(components.attoseconds / 1_000_000_000_000_000)
-    }
 }

@@ -1,14 +1,15 @@
 internal import CMicrohttpd
 import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 /// Serves the files of one folder over HTTP on this machine's loopback address, for benchmarks and tests.
 ///
 /// The files are read once, when the server starts, and served from memory; links are not followed. A request can only name
 /// what was found then, so no path leads out of the folder.
-public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped under its lock, all else is constant
+package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped under its lock, all else is constant
     /// The port it listens on.
-    public let port: UInt16
+    package let port: UInt16
 
     private let files: ServedFiles
     private let daemon: Locked<OpaquePointer?>
@@ -17,7 +18,7 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
     ///
     /// `onRequest` is told of every request: its path, and what its query says after `photo=`, so that one file can stand for
     /// many photos. It is called on the server's thread and must be quick.
-    public init(
+    package init(
         folder: String, port: UInt16 = 0, onRequest: (@Sendable (_ path: String, _ photo: String?) -> Void)? = nil
     ) throws(PhotoServerError) {
         files = try ServedFiles(folder: folder, onRequest: onRequest)
@@ -35,7 +36,7 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
             }, context)
         guard let started else {
             throw PhotoServerError(
-                message: "cannot listen on 127.0.0.1:\(port): \(String(cString: strerror(errno))); choose another port")
+                message: "cannot listen on 127.0.0.1:\(port): \(systemErrorText()); choose another port")
         }
         daemon = Locked(started)
         self.port = darkroom_mhd_port(started)
@@ -44,20 +45,20 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
     deinit { stop() }
 
     /// How many requests came for each path, those without a file included.
-    public var requests: [String: Int] { files.requests }
+    package var requests: [String: Int] { files.requests }
 
     /// The paths of the files, each with a leading `/`, sorted.
-    public var paths: [String] { files.paths }
+    package var paths: [String] { files.paths }
 
     /// The URL of the file at `path`, which is relative to the folder, with or without a leading `/`.
-    public func url(_ path: String) -> String {
+    package func url(_ path: String) -> String {
         let relative = String(decoding: path.utf8.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
         return "http://127.0.0.1:\(port)/"
             + (relative.addingPercentEncoding(withAllowedCharacters: .urlPathAllowed) ?? "")
     }
 
     /// Closes all connections and stops serving; may be called more than once.
-    public func stop() {
+    package func stop() {
         let stopping = daemon.withLock { daemon in
             defer { daemon = nil }
             return daemon
@@ -69,10 +70,10 @@ public final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped un
 }
 
 /// Why the photo server could not start.
-public struct PhotoServerError: Error, CustomStringConvertible {
+package struct PhotoServerError: Error, CustomStringConvertible {
     /// What failed, on what, and what to do.
-    public let message: String
+    package let message: String
 
     /// The message.
-    public var description: String { message }
+    package var description: String { message }
 }

@@ -12,11 +12,13 @@ import Foundation
 final class ConnectionLoop {
     private let configuration: RedisConfiguration
     private let scripts: RedisScripts
-    private let mailbox: Mailbox
+    private let mailbox: ConnectionMailbox
 
     private var finder: ServerFinder
     private var session: Session?
     private var backoff = Backoff()
+    private var isClosed = false
+    private var masterMayHaveChanged = false
     /// Whether the server has carried out a command since it was connected to.
     private var isProven = false
     /// Whether the server is not, or not now, the one to talk to.
@@ -33,23 +35,25 @@ final class ConnectionLoop {
     /// How much is made ready to be sent before replies are looked at again.
     private static let batchBytes = 256 * 1024
 
-    init(_ configuration: RedisConfiguration, scripts: [RedisScript], mailbox: Mailbox) {
+    init(_ configuration: RedisConfiguration, scripts: [RedisScript], mailbox: ConnectionMailbox) {
         self.configuration = configuration
         self.scripts = RedisScripts(scripts)
         self.mailbox = mailbox
         finder = ServerFinder(configuration)
     }
 
-    /// Returns when the mailbox was closed.
+    /// Returns when the connection is closed.
     func run() {
         let watch = MasterWatch(configuration, notify: mailbox)
         defer { withExtendedLifetime(watch) {} }
-        while takeNewCalls() {
-            // Also without a session, which the next attempt will be made for: a notice that is left does not let it sleep.
-            let isNoticed = mailbox.takeNotice()
+        while true {
+            handle(mailbox.take())
+            if isClosed { break }
+            // The next attempt to connect asks for the master anyway.
+            defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {
-                    if isNoticed { try finder.checkMaster(session) }
+                    if masterMayHaveChanged { try finder.checkMaster(session) }
                     try serve(session)
                 } catch {
                     lose(error)
@@ -62,15 +66,20 @@ final class ConnectionLoop {
                 connect()
             }
         }
+        handle(mailbox.end())
         let closed = RedisError.closed(configuration)
         lose(closed)
         for part in unsent.removeAll() { part.fail(closed) }
     }
 
-    private func takeNewCalls() -> Bool {
-        let (calls, open) = mailbox.take()
-        for call in calls { unsent.append(PartOfCall(call, call.commands.indices)) }
-        return open
+    private func handle(_ messages: [ConnectionMailbox.Message]) {
+        for message in messages {
+            switch message {
+            case .call(let call): unsent.append(PartOfCall(call, call.commands.indices))
+            case .masterMayHaveChanged: masterMayHaveChanged = true
+            case .close: isClosed = true
+            }
+        }
     }
 
     private func connect() {
@@ -80,7 +89,7 @@ final class ConnectionLoop {
             isMisplaced = false
         } catch {
             backoff.failed(at: .now)
-            _ = takeNewCalls()  // who came while it was tried waits for nothing better
+            handle(mailbox.take())  // calls that came during the attempt fail with it
             for part in unsent.removeAll() { part.fail(error) }
         }
     }

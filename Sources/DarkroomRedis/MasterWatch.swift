@@ -6,12 +6,12 @@ final class MasterWatch {
     private let subscription: RedisSubscription
 
     /// Of sentinels only: nil for another address.
-    init?(_ configuration: RedisConfiguration, notify mailbox: Mailbox) {
+    init?(_ configuration: RedisConfiguration, notify mailbox: ConnectionMailbox) {
         guard let finder = ServerFinder(sentinelsOf: configuration) else { return nil }
         subscription = RedisSubscription(finder, channels: ["+switch-master"]) { event in
             switch event {
             // What was said before it listened is not known.
-            case .subscribed, .message: mailbox.notice()
+            case .subscribed, .message: mailbox.post(.masterMayHaveChanged)
             case .disconnected: break
             }
         }

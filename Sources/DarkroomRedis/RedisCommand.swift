@@ -1,15 +1,15 @@
 /// A command: its name and arguments, any bytes.
-public struct RedisCommand: Sendable, Equatable {
+package struct RedisCommand: Sendable, Equatable {
     /// The name first, then the arguments.
-    public var arguments: [[UInt8]]
+    package var arguments: [[UInt8]]
 
     /// A command of texts: `RedisCommand("SET", "key", "value")`.
-    public init(_ strings: String...) {
+    package init(_ strings: String...) {
         arguments = strings.map { Array($0.utf8) }
     }
 
     /// A command of bytes, the name first.
-    public init(arguments: [[UInt8]]) {
+    package init(arguments: [[UInt8]]) {
         self.arguments = arguments
     }
 

@@ -16,24 +16,24 @@ import Foundation
 ///   after the commands that were in flight with it; what is sent later keeps its place behind it.
 ///
 /// Commands that block, and subscriptions (``RedisSubscription``), need a connection of their own.
-public final class RedisConnection: Sendable {
+package final class RedisConnection: Sendable {
     private let configuration: RedisConfiguration
-    private let mailbox = Mailbox()
-    private let thread: OwnThread
+    private let mailbox = ConnectionMailbox()
+    private let thread: OwnedThread
 
     /// A connection that is made with the first command.
-    public init(_ configuration: RedisConfiguration, scripts: [RedisScript] = []) {
+    package init(_ configuration: RedisConfiguration, scripts: [RedisScript] = []) {
         self.configuration = configuration
         let mailbox = mailbox
-        thread = OwnThread(name: "redis") {
+        thread = OwnedThread("redis") {
             ConnectionLoop(configuration, scripts: scripts, mailbox: mailbox).run()
         }
     }
 
-    deinit { mailbox.close() }
+    deinit { mailbox.post(.close) }
 
     /// Connects now, so that a wrong address or password shows here. Blocks.
-    public func connect() throws(RedisError) {
+    package func connect() throws(RedisError) {
         _ = try call(RedisCommand("PING"))
     }
 
@@ -41,24 +41,24 @@ public final class RedisConnection: Sendable {
     ///
     /// Never blocks. `completion` is called exactly once, on the connection's thread (on the caller's if there is
     /// nothing to do or the connection was closed); it must be short, and must not make a blocking call.
-    public func send(
+    package func send(
         _ commands: [RedisCommand], completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) {
         guard !commands.isEmpty else { return completion([]) }
-        if !mailbox.post(RedisCall(commands, completion: completion)) {
+        if !mailbox.post(.call(RedisCall(commands, completion: completion))) {
             completion(Array(repeating: .failure(.closed(configuration)), count: commands.count))
         }
     }
 
     /// Sends `commands` as one pipeline and returns their results, in order.
-    public func send(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
+    package func send(_ commands: [RedisCommand]) async -> [Result<RedisValue, RedisError>] {
         await withCheckedContinuation { continuation in
             send(commands) { continuation.resume(returning: $0) }
         }
     }
 
     /// Sends `commands` as one pipeline and waits for their results. Blocks: for threads of one's own, not for tasks.
-    public func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
+    package func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
         precondition(!thread.isCurrent, "a blocking call inside a completion would wait for itself")
         let answered = DispatchSemaphore(value: 0)
         let results = Locked<[Result<RedisValue, RedisError>]>([])
@@ -71,7 +71,7 @@ public final class RedisConnection: Sendable {
     }
 
     /// Sends a command and waits for its reply. Blocks: for threads of one's own, not for tasks.
-    public func call(_ command: RedisCommand) throws(RedisError) -> RedisValue {
+    package func call(_ command: RedisCommand) throws(RedisError) -> RedisValue {
         try call([command])[0].get()
     }
 
@@ -79,8 +79,8 @@ public final class RedisConnection: Sendable {
     ///
     /// Returns when the connection's thread has ended (while it is connecting, that can take the connect timeout);
     /// inside a completion it returns at once.
-    public func close() {
-        mailbox.close()
+    package func close() {
+        mailbox.post(.close)
         thread.join()
     }
 }

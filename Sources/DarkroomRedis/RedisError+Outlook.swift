@@ -1,6 +1,6 @@
 extension RedisError {
     /// What is to be expected of trying again.
-    public enum Outlook: Sendable, Equatable {
+    package enum Outlook: Sendable, Equatable {
         /// The connection was lost or the server is not ready (it loads, fails over, cannot write for now, its keys are
         /// being moved): wait and try again.
         case passing
@@ -13,7 +13,7 @@ extension RedisError {
     /// What is to be expected of trying again; the one place where failures of Redis are sorted.
     ///
     /// Whether the command was carried out is another question, see ``RedisError``.
-    public var outlook: Outlook {
+    package var outlook: Outlook {
         switch code {
         case .cannotConnect, .disconnected, .timedOut: .passing
         case .server:
@@ -27,7 +27,7 @@ extension RedisError {
     }
 
     /// Whether waiting and trying again can help while nobody changes anything.
-    public var isPassing: Bool { outlook == .passing }
+    package var isPassing: Bool { outlook == .passing }
 
     /// First words of replies that pass.
     private static let passingReplies = misplacedReplies.union([

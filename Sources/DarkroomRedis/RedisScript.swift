@@ -1,23 +1,23 @@
 internal import CCrypto
 
 /// A Lua script that a connection loads when it connects, and sends whole when the server has lost it.
-public struct RedisScript: Sendable, Equatable {
+package struct RedisScript: Sendable, Equatable {
     /// What errors call it.
-    public let name: String
+    package let name: String
     /// The Lua text.
-    public let source: [UInt8]
+    package let source: [UInt8]
     /// SHA-1 of the source in 40 lower-case hexadecimal digits, by which EVALSHA knows it.
-    public let sha1: String
+    package let sha1: String
 
     /// A script; its SHA-1 is computed here, without a server.
-    public init(name: String, source: [UInt8]) {
+    package init(name: String, source: [UInt8]) {
         self.name = name
         self.source = source
         sha1 = Self.sha1(of: source)
     }
 
     /// EVALSHA of this script.
-    public func command(keys: [[UInt8]], arguments: [[UInt8]] = []) -> RedisCommand {
+    package func command(keys: [[UInt8]], arguments: [[UInt8]] = []) -> RedisCommand {
         var all: [[UInt8]] = [Self.evalsha, Array(sha1.utf8), Array(String(keys.count).utf8)]
         all.reserveCapacity(all.count + keys.count + arguments.count)
         all += keys

@@ -1,14 +1,15 @@
 internal import CSystem
 import DarkroomConcurrency
 import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// A redis-server of our own, on a Unix-domain socket; it ends with the process that started it, at the latest.
-public final class RedisServerProcess: Sendable {
+package final class RedisServerProcess: Sendable {
     /// How to reach it: by its socket.
-    public let configuration: RedisConfiguration
+    package let configuration: RedisConfiguration
     /// What it has logged: `redis.log` in its folder.
-    public let logPath: String
+    package let logPath: String
 
     private let child: ChildProcess
     private let folder: Folder
@@ -22,7 +23,7 @@ public final class RedisServerProcess: Sendable {
     ///   - port: A TCP port of the loopback interface to listen to as well.
     ///   - arguments: More options as on redis-server's command line: `["--appendonly", "yes"]`. Without, it keeps
     ///     nothing on disk.
-    public convenience init(
+    package convenience init(
         socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
         let opened: Folder
@@ -73,10 +74,10 @@ public final class RedisServerProcess: Sendable {
     deinit { child.terminate() }
 
     /// The id of its process.
-    public var processIdentifier: Int32 { child.identifier }
+    package var processIdentifier: Int32 { child.identifier }
 
     /// Ends it (SIGTERM, so it saves what it is configured to save) and waits for its end. Again: does nothing.
-    public func terminate() { child.terminate() }
+    package func terminate() { child.terminate() }
 
     private func waitUntilItServes(_ attempted: String) throws(RedisError) {
         let patience = Duration.seconds(10)
@@ -117,15 +118,13 @@ private final class ChildProcess: Sendable {
     let identifier: pid_t
 
     private let state: Locked<State>
-    private let end: DispatchGroup
+    private let thread: OwnedThread
 
     init(_ arguments: [String], log: Int32, folder: Folder, _ attempted: String) throws(RedisError) {
         let state = Locked(State.running)
-        let end = DispatchGroup()
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
-        end.enter()
-        _ = OwnThread(name: "child") {
+        thread = OwnedThread("child") {
             // Passwords of other servers are nothing for this one.
             let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
             var pointers = arguments.map { strdup($0) } + [nil]
@@ -135,7 +134,7 @@ private final class ChildProcess: Sendable {
             outcome.withLock { $0 = (identifier, error) }
             (pointers + variables).forEach { free($0) }
             started.signal()
-            guard identifier > 0 else { return end.leave() }
+            guard identifier > 0 else { return }
 
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
@@ -144,28 +143,24 @@ private final class ChildProcess: Sendable {
                 waitpid(identifier, nil, 0)
                 $0 = .ended
             }
-            end.leave()
         }
         started.wait()
         let (identifier, error) = outcome.withLock { $0 }
         guard identifier > 0 else {
             let advice = error == ENOENT ? "; install it (Debian: apt install redis-server)" : ""
-            throw RedisError(.cannotStartServer, attempted, String(cString: strerror(error)) + advice)
+            throw RedisError(.cannotStartServer, attempted, systemErrorText(error) + advice)
         }
         self.identifier = identifier
         self.state = state
-        self.end = end
     }
 
-    func hasEnded(within duration: Duration) -> Bool {
-        end.wait(timeout: .now() + .milliseconds(duration.wholeMilliseconds)) == .success
-    }
+    func hasEnded(within duration: Duration) -> Bool { thread.join(timeout: duration) }
 
     func terminate() {
         send(SIGTERM)
         if !hasEnded(within: .seconds(30)) {
             send(SIGKILL)
-            end.wait()
+            thread.join()
         }
     }
 

@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import Foundation
 
 /// What a ``RedisSubscription`` tells.
-public enum RedisSubscriptionEvent: Sendable, Equatable {
+package enum RedisSubscriptionEvent: Sendable, Equatable {
     /// The server has confirmed all channels: what is published from now on arrives. Comes again after every reconnect;
     /// what was published in between is lost, so read again what the messages are about.
     case subscribed
@@ -17,12 +17,12 @@ public enum RedisSubscriptionEvent: Sendable, Equatable {
 /// Attempts are 25 ms to 0.5 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
 /// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one as soon as
 /// they name it.
-public final class RedisSubscription: Sendable {
-    private let mailbox = Mailbox()
-    private let thread: OwnThread
+package final class RedisSubscription: Sendable {
+    private let mailbox = ConnectionMailbox()
+    private let thread: OwnedThread
 
     /// Subscribes to `channels`; `onEvent` is called on the subscription's thread and must be short.
-    public convenience init(
+    package convenience init(
         _ configuration: RedisConfiguration, channels: [String],
         onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
@@ -34,16 +34,16 @@ public final class RedisSubscription: Sendable {
         _ finder: ServerFinder, channels: [String], onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
         let mailbox = mailbox
-        thread = OwnThread(name: "redis-subscription") {
+        thread = OwnedThread("redis-subscription") {
             SubscriptionLoop(finder, channels, mailbox: mailbox, onEvent).run()
         }
     }
 
-    deinit { mailbox.close() }
+    deinit { mailbox.post(.close) }
 
     /// Ends the subscription: no event comes after this has returned. Inside `onEvent` it returns at once.
-    public func close() {
-        mailbox.close()
+    package func close() {
+        mailbox.post(.close)
         thread.join()
     }
 }
@@ -52,7 +52,7 @@ public final class RedisSubscription: Sendable {
 private final class SubscriptionLoop {
     private let configuration: RedisConfiguration
     private let channels: [String]
-    private let mailbox: Mailbox
+    private let mailbox: ConnectionMailbox
     private let onEvent: @Sendable (RedisSubscriptionEvent) -> Void
 
     private var finder: ServerFinder
@@ -63,7 +63,7 @@ private final class SubscriptionLoop {
     private var toldDisconnected = false
 
     init(
-        _ finder: ServerFinder, _ channels: [String], mailbox: Mailbox,
+        _ finder: ServerFinder, _ channels: [String], mailbox: ConnectionMailbox,
         _ onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
         self.finder = finder
@@ -73,15 +73,22 @@ private final class SubscriptionLoop {
         self.onEvent = onEvent
     }
 
-    /// Returns when the mailbox was closed.
+    /// Returns when the subscription is closed.
     func run() {
         let watch = MasterWatch(configuration, notify: mailbox)
         defer { withExtendedLifetime(watch) {} }
-        while mailbox.take().open {
-            let isNoticed = mailbox.takeNotice()
+        while true {
+            var masterMayHaveChanged = false
+            for message in mailbox.take() {
+                switch message {
+                case .masterMayHaveChanged: masterMayHaveChanged = true
+                case .close: return
+                case .call: preconditionFailure("a subscription gets no calls")
+                }
+            }
             do throws(RedisError) {
                 if let session {
-                    if isNoticed { try finder.checkMaster(session) }
+                    if masterMayHaveChanged { try finder.checkMaster(session) }
                     try serve(session)
                 } else if backoff.mustWait(at: .now) {
                     mailbox.sleep(until: backoff.nextAttempt)

@@ -1,5 +1,5 @@
 /// A reply of Redis (protocol version 2).
-public enum RedisValue: Sendable, Equatable {
+package enum RedisValue: Sendable, Equatable {
     /// The null bulk string and the null array: no such key; `false` from a script.
     case null
     /// An integer.
@@ -15,7 +15,7 @@ public enum RedisValue: Sendable, Equatable {
     case error(String)
 
     /// The text of a status or of bytes that are UTF-8; else nil.
-    public var string: String? {
+    package var string: String? {
         switch self {
         case .status(let text): text
         case .bytes(let bytes): String(validating: bytes, as: UTF8.self)
@@ -24,7 +24,7 @@ public enum RedisValue: Sendable, Equatable {
     }
 
     /// An integer, also one written in decimal as hashes and scripts return it; else nil.
-    public var int: Int? {
+    package var int: Int? {
         switch self {
         case .integer(let value): value
         case .status, .bytes: string.flatMap { Int($0) }
@@ -33,12 +33,12 @@ public enum RedisValue: Sendable, Equatable {
     }
 
     /// The bytes of a bulk string; else nil.
-    public var bytes: [UInt8]? {
+    package var bytes: [UInt8]? {
         if case .bytes(let bytes) = self { bytes } else { nil }
     }
 
     /// The elements of an array; else nil.
-    public var array: [RedisValue]? {
+    package var array: [RedisValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 }

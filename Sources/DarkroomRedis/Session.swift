@@ -1,3 +1,4 @@
+import DarkroomConcurrency
 import Foundation
 
 /// One established connection: the bytes both ways, and the protocol on them. Used by one thread.

@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomText
 import Foundation
 
 /// Carries bytes to a server and back without blocking: TCP, TLS or a Unix-domain socket, all by libcurl's
@@ -111,7 +112,7 @@ final class Transport {
             return RedisError(.cannotConnect, attempted, "no address is known for that host; check its name")
         case CURLE_COULDNT_CONNECT:
             // Without a system error it is a socket that was closed again before libcurl looked at it.
-            let found = systemError == 0 ? "closed at once" : String(cString: strerror(Int32(systemError)))
+            let found = systemError == 0 ? "closed at once" : systemErrorText(Int32(systemError))
             return RedisError(.cannotConnect, attempted, "\(found); start a redis-server there, or check the address")
         case CURLE_OPERATION_TIMEDOUT:
             let advice = configuration.tls == nil ? "" : ", and whether the server speaks TLS at this port"

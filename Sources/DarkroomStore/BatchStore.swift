@@ -8,7 +8,7 @@ public final class BatchStore: Sendable {
     /// The names of the keys.
     public let keys: Keys
     /// The connection for commands.
-    public let connection: RedisConnection
+    package let connection: RedisConnection
     let scriptKeys: StoreKeys
 
     /// A store in the namespace of `keys`. The connection is made by the first command, or by `connection.connect()`.

@@ -1,14 +1,14 @@
 /// Guesses what a mistyped word was meant to be.
-public enum NearMiss {
+package enum NearMiss {
     /// The candidate with the smallest edit distance to the word; nil if that distance is more than 1 and more than a third
     /// of the word's length.
-    public static func find(_ word: String, in candidates: [String]) -> String? {
+    package static func find(_ word: String, in candidates: [String]) -> String? {
         scored(word, candidates).min { $0.distance < $1.distance }?.candidate
     }
 
     /// The candidates that the word was perhaps meant to be: first those that hold it whole, then those that few typing
     /// errors separate from it, the nearest first.
-    public static func all(_ word: String, in candidates: [String]) -> [String] {
+    package static func all(_ word: String, in candidates: [String]) -> [String] {
         guard !word.isEmpty else { return [] }
         let holding = candidates.filter { $0.lowercased().contains(word.lowercased()) }
         let near = scored(word, candidates).sorted { $0.distance < $1.distance }.map(\.candidate)

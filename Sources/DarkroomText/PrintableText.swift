@@ -12,9 +12,9 @@
 ///
 /// Joiners and variation selectors stay where scripts and pictures need them: between, or directly after, visible
 /// characters that are not Latin. Bytes that are no UTF-8 and surrogates without a partner are U+FFFD in every Swift text.
-public enum PrintableText {
+package enum PrintableText {
     /// How escapes are written.
-    public enum Form: Sendable {
+    package enum Form: Sendable {
         /// `\n`, `\u{1b}`.
         case people
         /// `\n`, `\u001b`, `\ud83d\ude00` (RFC 8259, section 7).
@@ -24,7 +24,7 @@ public enum PrintableText {
     /// The text with escapes for people.
     /// - Parameter kept: code points that stay although they would be escaped: the tabs between columns, the line feeds of
     ///   a text of several lines.
-    public static func escaped(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
+    package static func escaped(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
         guard !text.utf8.allSatisfy(isPlain) else { return text }
         var escaped = ""
         forEachScalar(of: text) { scalar, isHarmful in
@@ -39,11 +39,11 @@ public enum PrintableText {
     }
 
     /// The text as one line with escapes for people. Tabs are the only control characters that stay.
-    public static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
+    package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes, with quotes and backslashes in it escaped as well.
     /// - Parameter mostBytes: of the text, after escaping; where it is longer, its beginning is followed by "…".
-    public static func appendQuoted(
+    package static func appendQuoted(
         _ text: String, _ form: Form, mostBytes: Int? = nil, to bytes: inout [UInt8]
     ) {
         bytes.append(UInt8(ascii: "\""))

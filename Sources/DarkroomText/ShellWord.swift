@@ -1,7 +1,7 @@
 /// Words of commands that messages show, so that they can be copied into a shell.
-public enum ShellWord {
+package enum ShellWord {
     /// The text as one word of a POSIX shell: as it is, or in single quotes.
-    public static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

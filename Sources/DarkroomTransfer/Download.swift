@@ -1,18 +1,18 @@
 /// A body that arrived whole.
-public struct Download: Sendable, Equatable {
+package struct Download: Sendable, Equatable {
     /// The bytes as the server sent them, in no way decoded; empty when they were streamed.
-    public let body: [UInt8]
+    package let body: [UInt8]
     /// The server's `Content-Type`, which nothing makes true; `nil` for files.
-    public let contentType: String?
+    package let contentType: String?
     /// How many times it was tried, the successful one included; 0 when it was not transferred, but found.
-    public let attempts: Int
+    package let attempts: Int
     /// How long the last attempt took, waiting for a place at its host not counted.
-    public let duration: Duration
+    package let duration: Duration
     /// The requests of the last attempt, redirects included; none for files, and for what was found.
-    public let way: [RequestStop]
+    package let way: [RequestStop]
 
     /// How many bytes were transferred for it.
-    public var transferredBytes: Int { attempts > 0 ? body.count : 0 }
+    package var transferredBytes: Int { attempts > 0 ? body.count : 0 }
 }
 
 extension Download {

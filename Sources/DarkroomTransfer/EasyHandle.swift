@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomText
 import Glibc
 
 /// A libcurl easy handle, used for one attempt after the other, and what the attempt has received so far.
@@ -200,7 +201,7 @@ final class EasyHandle {
         }
         let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
         if descriptor < 0 {
-            refusal = Refusal(code: .connectFailed, detail: "no socket: \(String(cString: strerror(errno)))")
+            refusal = Refusal(code: .connectFailed, detail: "no socket: \(systemErrorText())")
             return CURL_SOCKET_BAD
         }
         refusal = nil  // one address of the host may be dialled: what becomes of that counts

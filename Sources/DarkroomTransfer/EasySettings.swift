@@ -1,4 +1,5 @@
 internal import CCurl
+import DarkroomText
 
 /// What is the same for all attempts of an engine, in libcurl's form.
 final class EasySettings {

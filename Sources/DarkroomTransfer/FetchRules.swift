@@ -1,9 +1,9 @@
 /// One request of a download: its host, and the address that it went to. Each redirect adds a request.
-public struct RequestStop: Sendable, Hashable {
+package struct RequestStop: Sendable, Hashable {
     /// In its canonical form.
-    public let host: String
+    package let host: String
     /// The address that was dialled, or whose connection was used again.
-    public let address: String
+    package let address: String
 
     package init(host: String, address: String) {
         self.host = host

@@ -1,5 +1,6 @@
 import DarkroomConcurrency
 import DarkroomFiles
+import DarkroomText
 import Glibc
 
 /// The folders below which files may be read, and how large those may be.
@@ -23,7 +24,7 @@ struct ReadableFolders: Sendable {
             guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
                 throw denied
             }
-            throw Refusal(code: .fileNotFound, detail: "\(path): \(String(cString: strerror(missing)))")
+            throw Refusal(code: .fileNotFound, detail: "\(path): \(systemErrorText(missing))")
         }
         let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
         guard let (folder, part) = places.first, !part.isEmpty else { throw denied }
@@ -58,7 +59,7 @@ struct ReadableFolders: Sendable {
             }
         }
         guard failure == 0 else {
-            throw Refusal(code: .other, detail: "\(path) could not be read: \(String(cString: strerror(failure)))")
+            throw Refusal(code: .other, detail: "\(path) could not be read: \(systemErrorText(failure))")
         }
         guard !unwanted.isSet else { throw .unwanted }
         guard bytes.count == size else {

@@ -32,7 +32,7 @@ public struct RequestHeader: Sendable, Hashable {
             return
         }
         try self.init(
-            line: text[target.endIndex...].dropFirst(), hosts: place.hosts, port: place.port,
+            line: text[target.endIndex...].dropFirst(), hosts: place.server.hosts, port: place.server.port,
             isSentInPlainText: place.isPlainText)
     }
 
@@ -58,10 +58,8 @@ public struct RequestHeader: Sendable, Hashable {
     /// Whether it goes with a request to an origin whose host is one of ``hosts``.
     func goes(to origin: Origin) -> Bool {
         let isEncrypted = origin.scheme == "https"
-        if let port {
-            guard origin.port == String(port) else { return false }
-        } else {
-            guard isForEverybody || origin.port == (isEncrypted ? "443" : "80") else { return false }
+        guard origin.port == port.map(Int.init) ?? origin.standardPort || port == nil && isForEverybody else {
+            return false
         }
         return isEncrypted || isSentInPlainText || isForEverybody || origin.isNearby
     }
@@ -80,35 +78,26 @@ public struct RequestHeader: Sendable, Hashable {
     }
 }
 
-/// What stands before `=`: hosts, with a scheme and a port where they are written.
+/// The part of a header before `=`: a server, with or without a scheme.
 private struct Place {
-    let hosts: HostPattern
-    let port: UInt16?
+    let server: ServerPattern
     let isPlainText: Bool
 
     /// - Returns: nil if the text is the beginning of a header line without hosts.
     init?(parsing text: Substring) throws(InvalidRequestHeader) {
         let scheme = ["http://", "https://"].first { text.lowercased().hasPrefix($0) }
-        var host = text.dropFirst(scheme?.count ?? 0)
+        let rest = text.dropFirst(scheme?.count ?? 0)
         isPlainText = scheme == "http://"
-        // The colons of an IPv6 address stand in brackets.
-        let bracket = host.hasPrefix("[") ? host.lastIndex(of: "]") : nil
-        if let colon = host[(bracket ?? host.startIndex)...].firstIndex(of: ":") {
-            let digits = host[host.index(after: colon)...]
-            guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = UInt16(digits), number > 0 else {
-                // Taken for a header, HOST=LINE with a mistake would go to everybody.
-                guard scheme == nil, bracket == nil, !digits.isEmpty, !digits.hasPrefix("//"),
-                    !digits.allSatisfy(\.isNumber)
-                else { throw Self.invalid(text) }
-                return nil
-            }
-            port = number
-            host = host[..<colon]
-        } else {
-            port = nil
+        let (host, port) = ServerPattern.split(rest)
+        if let port, ServerPattern.port(port) == nil {
+            // HOST=LINE with a mistake must not be taken for a header, which would be sent to all hosts.
+            guard scheme == nil, !host.hasPrefix("["), !port.isEmpty, !port.hasPrefix("//"),
+                !port.allSatisfy(\.isNumber)
+            else { throw Self.invalid(text) }
+            return nil
         }
         do throws(InvalidHostPattern) {
-            hosts = try HostPattern(parsing: String(host))
+            server = try ServerPattern(parsing: String(rest))
         } catch {
             throw Self.invalid(text)
         }

@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 
 /// A transfer that was started; it goes on whether or not somebody keeps this.
-public final class Transfer: @unchecked Sendable {  // all that changes is touched by the engine's thread alone
+package final class Transfer: @unchecked Sendable {  // all that changes is touched by the engine's thread alone
     enum Phase {
         case waiting  // for a place
         case running(EasyHandle)
@@ -18,7 +18,7 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     let waits: (@Sendable () -> Void)?
     /// Set when it was cancelled, before the engine's thread knows: what only that thread could tell would be told too late.
     let unwanted = Latch()
-    private let mailbox: Mailbox
+    private let mailbox: Mailbox<EngineMessage>
     private var completion: ((Result<Download, TransferError>) -> Void)?
 
     var phase = Phase.waiting
@@ -29,8 +29,9 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     var hasStreamed = false
 
     init(
-        url: String, mailbox: Mailbox, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
-        waits: (@Sendable () -> Void)? = nil, onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
+        url: String, mailbox: Mailbox<EngineMessage>, order: TransferOrder = TransferOrder(),
+        mayBegin: (@Sendable () -> Bool)? = nil, waits: (@Sendable () -> Void)? = nil,
+        onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
         self.url = url
@@ -45,7 +46,7 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     /// Aborts the transfer, wherever it is; its completion gets `.cancelled`, unless it already got another result.
     ///
     /// May be called from any thread, the completion included, and never blocks.
-    public func cancel() {
+    package func cancel() {
         unwanted.set()
         mailbox.post(.cancel(self))
     }
@@ -54,12 +55,12 @@ public final class Transfer: @unchecked Sendable {  // all that changes is touch
     /// One that runs goes on, to be tried again or not as ``TransferEngine/start(_:order:mayBegin:waits:completion:)`` was told.
     ///
     /// May be called from any thread and never blocks.
-    public func withdraw() { mailbox.post(.withdraw(self)) }
+    package func withdraw() { mailbox.post(.withdraw(self)) }
 
     /// Gives the transfer another place among those that wait.
     ///
     /// May be called from any thread and never blocks.
-    public func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
+    package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
     /// The host by which its places are counted; "" for files.
     var host: String {

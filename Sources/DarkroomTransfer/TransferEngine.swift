@@ -1,18 +1,16 @@
 internal import CCurl
 import DarkroomConcurrency
-import Foundation
 
 /// Fetches many URLs at once, on one thread of its own.
 ///
 /// That thread runs libcurl's multi interface and all completions: what they do must be short, or every transfer waits. An engine
 /// that is let go ends its transfers like `shutdown()`, without waiting for it.
-public final class TransferEngine: @unchecked Sendable {  // `thread` is constant, and only compared
-    private let mailbox: Mailbox
-    private let thread: Thread
-    private let running = DispatchGroup()
+package final class TransferEngine: Sendable {
+    private let mailbox: Mailbox<EngineMessage>
+    private let thread: OwnedThread
 
     /// Starts an engine that keeps to `configuration`.
-    public convenience init(_ configuration: TransferConfiguration) {
+    package convenience init(_ configuration: TransferConfiguration) {
         let policy =
             configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)
         self.init(configuration, allows: policy.allows)
@@ -22,17 +20,14 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
     init(_ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool) {
         Self.startLibrary()
         guard let multi = curl_multi_init() else { fatalError("no memory for a libcurl multi handle") }
-        let mailbox = Mailbox(multi: multi)
-        self.mailbox = mailbox
         // The loop is made on its thread and never leaves it; the pointer goes there once.
         nonisolated(unsafe) let handle = multi
-        thread = Thread { [running] in
+        // The loop closes the mailbox before it frees the handle.
+        let mailbox = Mailbox<EngineMessage> { _ = curl_multi_wakeup(handle) }
+        self.mailbox = mailbox
+        thread = OwnedThread("darkroom-transfer") {
             TransferLoop(configuration, allows: allows, multi: handle, mailbox: mailbox).run()
-            running.leave()
         }
-        thread.name = "darkroom-transfer"
-        running.enter()
-        thread.start()
     }
 
     deinit { mailbox.post(.shutdown) }
@@ -50,7 +45,7 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
     ///     next call of `mayBegin` ends the wait.
     ///   - completion: gets the body, or why there is none.
     @discardableResult
-    public func start(
+    package func start(
         _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,
         waits: (@Sendable () -> Void)? = nil, completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
@@ -66,7 +61,7 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
     /// may block to slow the server down, in an engine that does nothing else, best without `TransferConfiguration.timeout`. After the
     /// first piece no fault is tried again, since what was handed over cannot be taken back. A file comes in one piece.
     @discardableResult
-    public func start(
+    package func start(
         _ url: String, onChunk: @escaping @Sendable (UnsafeRawBufferPointer) -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> Transfer {
@@ -75,13 +70,13 @@ public final class TransferEngine: @unchecked Sendable {  // `thread` is constan
 
     /// Aborts all transfers (their completions get `.cancelled`) and waits until the engine's thread is through,
     /// but not when called on that thread. May be called more than once.
-    public func shutdown() {
+    package func shutdown() {
         mailbox.post(.shutdown)
-        if Thread.current !== thread { running.wait() }
+        thread.join()
     }
 
     /// How many transfers run at once from now on, see ``TransferConfiguration/maxRunning``; what runs goes on.
-    public func setMaxRunning(_ count: Int) { mailbox.post(.limit(count)) }
+    package func setMaxRunning(_ count: Int) { mailbox.post(.limit(count)) }
 
     private func start(_ transfer: Transfer) -> Transfer {
         if !mailbox.post(.start(transfer)) { transfer.fail(.cancelled, "the transfer engine was shut down") }

@@ -1,7 +1,7 @@
 /// Why a transfer gave no body.
-public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct TransferError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What went wrong.
-    public enum Code: Sendable, Hashable {
+    package enum Code: Sendable, Hashable {
         /// `Transfer.cancel()` was called, or the engine was shut down.
         case cancelled
         /// The text is no URL with a scheme and, but for `file:`, a host.
@@ -41,21 +41,21 @@ public struct TransferError: Error, Sendable, Equatable, CustomStringConvertible
     }
 
     /// What went wrong.
-    public let code: Code
+    package let code: Code
     /// What was found, for people; names no credentials and no query of the URL.
-    public let detail: String
+    package let detail: String
     /// How many times it was tried; 0 when the transfer was refused or ended before the first.
-    public let attempts: Int
+    package let attempts: Int
 
     /// Makes the error `code` that ended the transfer after `attempts`.
-    public init(code: Code, detail: String, attempts: Int) {
+    package init(code: Code, detail: String, attempts: Int) {
         self.code = code
         self.detail = detail
         self.attempts = attempts
     }
 
     /// The detail and, where it was tried again, how many times.
-    public var description: String {
+    package var description: String {
         attempts > 1 ? "\(detail) (tried \(attempts) times)" : detail
     }
 }

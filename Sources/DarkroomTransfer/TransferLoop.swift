@@ -1,4 +1,6 @@
 internal import CCurl
+import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 // DESIGN
@@ -13,7 +15,7 @@ final class TransferLoop {
     private let configuration: TransferConfiguration
     private let settings: EasySettings
     private let multi: UnsafeMutableRawPointer
-    private let mailbox: Mailbox
+    private let mailbox: Mailbox<EngineMessage>
     private let files: FileReader
 
     private var places: HostQueues<Transfer>
@@ -28,7 +30,7 @@ final class TransferLoop {
 
     init(
         _ configuration: TransferConfiguration, allows: @escaping @Sendable (IPAddress) -> Bool,
-        multi: UnsafeMutableRawPointer, mailbox: Mailbox
+        multi: UnsafeMutableRawPointer, mailbox: Mailbox<EngineMessage>
     ) {
         self.configuration = configuration
         self.multi = multi
@@ -48,12 +50,12 @@ final class TransferLoop {
             curl_multi_perform(multi, &count)
             finishAttempts()
             sweep(.now)  // after libcurl, which may have found what seemed to be missing
-            if mailbox.beginPolling() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
+            if mailbox.prepareToSleep() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
         }
         end()
     }
 
-    private func handle(_ message: Mailbox.Message) {
+    private func handle(_ message: EngineMessage) {
         switch message {
         case .start(let transfer): start(transfer)
         case .cancel(let transfer): cancel(transfer, "cancelled")
@@ -309,13 +311,4 @@ func blockBrokenPipeSignal() {
     sigemptyset(&signals)
     sigaddset(&signals, SIGPIPE)
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-}
-
-extension Duration {
-    /// Milliseconds, rounded down.
-    var wholeMilliseconds: Int {
-        let (seconds, attoseconds) = components
-        let (product, overflow) = Int(seconds).multipliedReportingOverflow(by: 1000)
-        return overflow ? .max : product + Int(attoseconds / 1_000_000_000_000_000)
-    }
 }

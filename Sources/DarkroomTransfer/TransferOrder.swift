@@ -1,15 +1,15 @@
 /// In which order transfers get the places that they wait for.
-public struct TransferOrder: Sendable, Hashable {
+package struct TransferOrder: Sendable, Hashable {
     /// A transfer with a larger value is next. It does not wait for the places of those with a smaller value, see
     /// ``TransferConfiguration/maxRunning``.
-    public var priority: Int
+    package var priority: Int
     /// Of one priority, these are next.
-    public var isFirst: Bool
+    package var isFirst: Bool
     /// Of one priority, groups take turns, whatever their sizes.
-    public var group: String
+    package var group: String
 
     /// An order; transfers that are given none are all of one.
-    public init(priority: Int = 0, isFirst: Bool = false, group: String = "") {
+    package init(priority: Int = 0, isFirst: Bool = false, group: String = "") {
         self.priority = priority
         self.isFirst = isFirst
         self.group = group

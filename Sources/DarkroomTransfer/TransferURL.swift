@@ -57,46 +57,12 @@ final class ParsedURL {
     /// The host in its canonical form; nil where there is none.
     var host: String? { self[CURLUPART_HOST].flatMap(HostName.canonical) }
 
-    /// Whose the URL is; nil where it has no host or a scheme without a port.
+    /// The origin of the URL; nil if it has no host, or a scheme without a port.
     var origin: Origin? {
-        guard let scheme = self[CURLUPART_SCHEME], let host, let port = self[CURLUPART_PORT, CURLU_DEFAULT_PORT] else {
-            return nil
-        }
+        guard let scheme = self[CURLUPART_SCHEME], let host,
+            let port = self[CURLUPART_PORT, CURLU_DEFAULT_PORT].flatMap({ Int($0) })
+        else { return nil }
         return Origin(scheme: scheme, host: host, port: port)
-    }
-}
-
-/// Scheme, host and port (RFC 6454): what is meant for one origin is no other's to know.
-struct Origin: Equatable {
-    let scheme: String
-    let host: String
-    let port: String
-}
-
-/// The names of hosts in one form, so that they can be compared.
-enum HostName {
-    /// In small letters, without a dot at the end; an IPv4 address written out, whatever its spelling (`0x7f.1`), an IPv6 one in
-    /// brackets and as short as it can be. Nil for what is no host.
-    static func canonical(_ host: String) -> String? {
-        if host.hasPrefix("["), host.hasSuffix("]") {
-            return IPAddress(host.dropFirst().dropLast()).map { $0.bitCount == 32 ? "[::ffff:\($0)]" : "[\($0)]" }
-        }
-        let bare = host.hasSuffix(".") ? String(host.dropLast()) : host
-        guard !bare.isEmpty, !bare.utf8.contains(where: { ":/?#@[]\\".utf8.contains($0) || $0 <= 32 || $0 == 127 })
-        else {
-            return nil
-        }
-        if isPlain(bare) { return bare }
-        guard let parsed = try? ParsedURL("http://\(bare)/") else { return nil }
-        // Names beyond ASCII in the form that is looked up, where libcurl can; else it cannot look them up either.
-        return (parsed[CURLUPART_HOST, Int32(CURLU_PUNYCODE)] ?? parsed[CURLUPART_HOST])?.lowercased()
-    }
-
-    /// Whether it is a name in the usual letters; the last label of an address begins with a digit.
-    private static func isPlain(_ host: String) -> Bool {
-        let last = host.utf8.split(separator: UInt8(ascii: ".")).last?.first ?? 0
-        return (97...122).contains(last)
-            && host.utf8.allSatisfy { (97...122).contains($0) || (48...57).contains($0) || $0 == 45 || $0 == 46 }
     }
 }
 

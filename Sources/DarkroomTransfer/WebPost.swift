@@ -1,11 +1,12 @@
 internal import CCurl
+import DarkroomText
 import Glibc
 
 /// Sends bytes to a URL by HTTP POST and reads the status of the answer, one at a time.
 ///
 /// No redirect is followed, no proxy of the environment is used, certificates are checked, and nothing is tried again. Of the
 /// answer's header and body 64 KiB each are taken, and thrown away. Where it may go is the caller's to check, see ``WebAddress``.
-public final class WebPost {
+package final class WebPost {
     private static let maxAnswerBytes = 64 << 10
 
     private let headers: [String]
@@ -19,7 +20,7 @@ public final class WebPost {
     ///   - headers: lines such as `Content-Type: application/json`.
     ///   - timeout: for everything, from the name lookup to the end of the answer.
     ///   - isCancelled: asked while it runs, at least once a second.
-    public init(headers: [String], timeout: Duration, isCancelled: @escaping @Sendable () -> Bool = { false }) {
+    package init(headers: [String], timeout: Duration, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.headers = headers
         self.timeout = timeout
         self.isCancelled = isCancelled
@@ -28,7 +29,7 @@ public final class WebPost {
     /// Sends `body` to `url`. Blocks up to the timeout: for threads of one's own, on which it blocks SIGPIPE for good.
     /// - Returns: the status, 200 to 599, whatever became of the rest of the answer.
     /// - Throws: ``TransferError`` when there is no answer; trying again may help.
-    public func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
+    package func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
         TransferEngine.startLibrary()
         blockBrokenPipeSignal()
         guard let curl = curl_easy_init() else { throw Self.error(.outOfMemory, "no memory for a libcurl handle") }

@@ -1,7 +1,9 @@
 import DarkroomConcurrency
+import DarkroomFileNames
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
+import DarkroomText
 import Foundation
 
 /// What a worker needs to know of a batch to develop its photos, made once for each batch.
@@ -185,7 +187,7 @@ final class BatchContext: Sendable {
         }
         guard access(path, R_OK | X_OK) == 0 else {
             throw Refusal(
-                reason: "the folder of its photos is not seen here: \(path): \(String(cString: strerror(errno)))")
+                reason: "the folder of its photos is not seen here: \(path): \(systemErrorText())")
         }
     }
 

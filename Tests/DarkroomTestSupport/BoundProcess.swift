@@ -3,15 +3,15 @@ import DarkroomConcurrency
 import Foundation
 
 /// A program that a test has started; it ends with the test process, at the latest.
-public final class BoundProcess: Sendable {
+package final class BoundProcess: Sendable {
     /// Its id; another process may have it after its end.
-    public let identifier: Int32
+    package let identifier: Int32
 
     private let hasEnded: DispatchGroup
     private let status = Locked<Int32?>(nil)
 
     /// Starts a program that is found by PATH; what it prints is appended to a file.
-    public init(_ arguments: [String], log path: String) throws {
+    package init(_ arguments: [String], log path: String) throws {
         let log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard log >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
         let started = DispatchSemaphore(value: 0)
@@ -40,18 +40,18 @@ public final class BoundProcess: Sendable {
     }
 
     /// Its exit status, or 128 and the signal that ended it; nil while it runs.
-    public var exitStatus: Int32? { status.withLock { $0 } }
+    package var exitStatus: Int32? { status.withLock { $0 } }
 
     /// Waits until it has ended.
     /// - Returns: false when the time passed first.
-    public func wait(within timeout: Duration) -> Bool {
+    package func wait(within timeout: Duration) -> Bool {
         let nanoseconds =
             Int(timeout.components.seconds) * 1_000_000_000 + Int(timeout.components.attoseconds) / 1_000_000_000
         return hasEnded.wait(timeout: .now() + .nanoseconds(nanoseconds)) == .success
     }
 
     /// Ends it, and waits for its end.
-    public func stop() {
+    package func stop() {
         guard hasEnded.wait(timeout: .now()) == .timedOut else { return }
         kill(identifier, SIGKILL)
         hasEnded.wait()

@@ -3,10 +3,10 @@ import DarkroomConcurrency
 import Foundation
 
 /// A thread that may touch files as a helper process may (Landlock), while the rest of the process goes on as before.
-public enum ConfinedThread {
+package enum ConfinedThread {
     /// Runs `body` on such a thread and waits for it.
     /// - Returns: what `body` returns; nil when the system did not confine the thread.
-    public static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value? {
+    package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value? {
         let result = Locked<Value?>(nil)
         let ended = DispatchSemaphore(value: 0)
         Thread {

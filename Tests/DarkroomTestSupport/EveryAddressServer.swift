@@ -2,9 +2,9 @@ import DarkroomConcurrency
 import Foundation
 
 /// An HTTP server on every address there is, of both families, that tells which of them were dialled.
-public final class EveryAddressServer: Sendable {
+package final class EveryAddressServer: Sendable {
     /// The port it listens on.
-    public let port: UInt16
+    package let port: UInt16
 
     private struct State {
         var connections: [String: Int] = [:]
@@ -15,7 +15,7 @@ public final class EveryAddressServer: Sendable {
     private let state = Locked(State())
 
     /// Answers each request with what `answer` gives for its path: a whole response. Connections are kept for more requests.
-    public init(_ answer: @escaping @Sendable (_ path: String) -> String) throws {
+    package init(_ answer: @escaping @Sendable (_ path: String) -> String) throws {
         listener = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in6()  // ::, which takes IPv4 connections, too
         address.sin6_family = sa_family_t(AF_INET6)
@@ -43,18 +43,18 @@ public final class EveryAddressServer: Sendable {
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
     /// How many connections came, by the address that was dialled; an IPv4 address in the form `::ffff:127.0.0.1`.
-    public var connections: [String: Int] { state.withLock { $0.connections } }
+    package var connections: [String: Int] { state.withLock { $0.connections } }
 
     /// How many requests came.
-    public var requests: Int { state.withLock { $0.requests } }
+    package var requests: Int { state.withLock { $0.requests } }
 
     /// A whole response that is a redirect.
-    public static func redirect(to location: String) -> String {
+    package static func redirect(to location: String) -> String {
         "HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
     }
 
     /// A whole response with a body.
-    public static func body(_ text: String) -> String {
+    package static func body(_ text: String) -> String {
         "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
     }
 

@@ -1,9 +1,9 @@
 import Foundation
 
 /// An HTTP server on 127.0.0.1 whose routes misbehave on purpose, and that tells what its clients did.
-public final class HostileServer: @unchecked Sendable {  // what changes is only touched while `condition` is locked
+package final class HostileServer: @unchecked Sendable {  // what changes is only touched while `condition` is locked
     /// What happens to a request.
-    public indirect enum Route: Sendable {
+    package indirect enum Route: Sendable {
         /// An honest answer with a `Content-Length`.
         case answer(status: Int = 200, headers: [String] = [], body: [UInt8] = [])
         /// No answer at all, until the client goes.
@@ -37,25 +37,25 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
     }
 
     /// What the server saw so far.
-    public struct Log: Sendable {
+    package struct Log: Sendable {
         /// Requests by path.
-        public var requests: [String: Int] = [:]
+        package var requests: [String: Int] = [:]
         /// Clients that went while the server still had to answer, by path.
-        public var departures: [String: Int] = [:]
+        package var departures: [String: Int] = [:]
         /// Requests being answered now.
-        public var running = 0
+        package var running = 0
         /// Requests being answered at the same time, at most.
-        public var mostRunning = 0
+        package var mostRunning = 0
         /// Request line and headers of each request.
-        public var heads: [String] = []
+        package var heads: [String] = []
         /// The body of each request, empty without one.
-        public var bodies: [[UInt8]] = []
+        package var bodies: [[UInt8]] = []
         /// When each request came.
-        public var arrivals: [ContinuousClock.Instant] = []
+        package var arrivals: [ContinuousClock.Instant] = []
     }
 
     /// The port it listens on.
-    public let port: UInt16
+    package let port: UInt16
 
     private struct Waiter {
         let isMet: @Sendable (Log) -> Bool
@@ -73,7 +73,7 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
     private var isStopped = false
 
     /// Serves `routes` by path; any other path is a 404.
-    public init(_ routes: [String: Route]) throws {
+    package init(_ routes: [String: Route]) throws {
         self.routes = routes
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
@@ -103,13 +103,13 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
     deinit { stop() }
 
     /// The URL of `path`, which begins with `/`.
-    public func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
+    package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
     /// What the server saw so far.
-    public var log: Log { locked { current } }
+    package var log: Log { locked { current } }
 
     /// Lets all `held` requests go on, those that come later too.
-    public func release() {
+    package func release() {
         locked {
             isReleased = true
             condition.broadcast()
@@ -117,7 +117,7 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
     }
 
     /// Waits until the log satisfies `isMet`; `false` when it does not within `timeout`.
-    public func wait(
+    package func wait(
         timeout: Duration = .seconds(20), until isMet: @escaping @Sendable (Log) -> Bool
     ) async -> Bool {
         await withCheckedContinuation { continuation in
@@ -138,7 +138,7 @@ public final class HostileServer: @unchecked Sendable {  // what changes is only
     }
 
     /// Closes the listening socket and all connections.
-    public func stop() {
+    package func stop() {
         locked {
             guard !isStopped else { return }
             isStopped = true

@@ -3,12 +3,12 @@ import Foundation
 /// Mounts of a test's own: what is mounted there nobody else sees, and it goes with the test.
 ///
 /// Programs that are to see them are started through ``command(_:)``; the test itself looks through ``path(_:)``.
-public final class MountNamespace: Sendable {
+package final class MountNamespace: Sendable {
     /// Whether one can be made: that takes root's rights.
-    public static let isAvailable = canDo("mount -t tmpfs -o size=1m none /mnt")
+    package static let isAvailable = canDo("mount -t tmpfs -o size=1m none /mnt")
 
     /// Whether file systems in files can be mounted there, too: that takes loop devices.
-    public static let hasLoopDevices = canDo(
+    package static let hasLoopDevices = canDo(
         "truncate -s 4M image && mkfs.ext4 -q -F image && mount -o loop image /mnt && umount /mnt && rm image")
 
     private static func canDo(_ setup: String) -> Bool {
@@ -19,12 +19,12 @@ public final class MountNamespace: Sendable {
     }
 
     /// A folder for the test, seen from everywhere; it goes with the namespace.
-    public let folder: String
+    package let folder: String
     private let holder: BoundProcess
 
     /// Makes one.
     /// - Parameter setup: what a shell does in it first, in ``folder``.
-    public init(_ setup: String) throws {
+    package init(_ setup: String) throws {
         folder = NSTemporaryDirectory() + "darkroom-mounts-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         let ready = folder + "/ready"
@@ -44,16 +44,16 @@ public final class MountNamespace: Sendable {
     deinit { stop() }
 
     /// Why a shell did not do what it was told.
-    public struct Failure: Error, CustomStringConvertible {
+    package struct Failure: Error, CustomStringConvertible {
         /// What it was told, and what it said.
-        public let description: String
+        package let description: String
     }
 
     /// The command that runs `command` in here.
-    public func command(_ command: [String]) -> [String] { ["nsenter", "-t", "\(holder.identifier)", "-m"] + command }
+    package func command(_ command: [String]) -> [String] { ["nsenter", "-t", "\(holder.identifier)", "-m"] + command }
 
     /// Has a shell do something in here, in ``folder``.
-    public func run(_ commands: String) throws {
+    package func run(_ commands: String) throws {
         let script = folder + "/script-\(UUID().uuidString)"
         try Data("cd '\(folder)'\n\(commands)\n".utf8).write(to: URL(fileURLWithPath: script))
         defer { unlink(script) }
@@ -66,10 +66,10 @@ public final class MountNamespace: Sendable {
     }
 
     /// What the test sees as the absolute path `path` of in here.
-    public func path(_ path: String) -> String { "/proc/\(holder.identifier)/root\(path)" }
+    package func path(_ path: String) -> String { "/proc/\(holder.identifier)/root\(path)" }
 
     /// Unmounts all, once the programs in here have ended.
-    public func stop() {
+    package func stop() {
         holder.stop()
         // Unmounted with the namespace: what is left are the empty mount points.
         try? FileManager.default.removeItem(atPath: folder)

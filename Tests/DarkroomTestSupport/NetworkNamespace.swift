@@ -5,12 +5,12 @@ import Foundation
 ///
 /// It belongs to one thread, and to the threads and processes that are started from it (network_namespaces(7)), so the rest of the
 /// test process keeps its network. So does what is mounted there.
-public enum NetworkNamespace {
+package enum NetworkNamespace {
     /// Whether one can be made: that takes root's rights and the `ip` program.
-    public static let isAvailable = holds { enter() == 0 }
+    package static let isAvailable = holds { enter() == 0 }
 
     /// Whether packets can be lost in one, see ``lose(percent:)``.
-    public static let canLosePackets = holds { enter() == 0 && lose(percent: 5) }
+    package static let canLosePackets = holds { enter() == 0 && lose(percent: 5) }
 
     /// Whether something holds on a thread of its own.
     private static func holds(_ condition: @escaping @Sendable () -> Bool) -> Bool {
@@ -26,7 +26,7 @@ public enum NetworkNamespace {
     }
 
     /// Runs `body` on a thread that has a network of its own, and waits for it without blocking the caller's thread.
-    public static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+    package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
                 let status = enter()
@@ -40,13 +40,13 @@ public enum NetworkNamespace {
     }
 
     /// Shows `content` where `path` is, on this thread and what it starts; `content` may change later.
-    public static func replace(_ path: String, by content: URL) -> Bool {
+    package static func replace(_ path: String, by content: URL) -> Bool {
         shell("mount --bind '\(content.path)' '\(path)'") == 0
     }
 
     /// Loses so many of a hundred packets of this thread's network from now on; false when the `nft` program or the kernel
     /// cannot. With 0 none are lost any more.
-    public static func lose(percent: Int) -> Bool {
+    package static func lose(percent: Int) -> Bool {
         let chain = "add chain inet loss arriving { type filter hook input priority 0; }"
         let rule = "add rule inet loss arriving iif lo numgen random mod 100 < \(percent) drop"
         let rules = ["add table inet loss", chain, "flush chain inet loss arriving"] + (percent > 0 ? [rule] : [])

@@ -5,7 +5,7 @@ extension Process {
     ///
     /// A child inherits both from the tests. Their threads may block signals, and a shell starts background commands with SIGINT
     /// ignored.
-    public func runReceivingSignals() throws {
+    package func runReceivingSignals() throws {
         signal(SIGINT, SIG_DFL)
         var none = sigset_t()
         var before = sigset_t()

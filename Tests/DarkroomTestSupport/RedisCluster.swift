@@ -3,16 +3,16 @@ import Foundation
 import Testing
 
 /// A Redis Cluster: real nodes on the loopback interface, three masters and a replica of the first.
-public final class RedisCluster: Sendable {
+package final class RedisCluster: Sendable {
     /// The nodes; the fourth is the replica.
-    public let nodes: [RedisServer]
+    package let nodes: [RedisServer]
     /// Their ports, in the same order.
-    public let ports: [Int]
+    package let ports: [Int]
     /// The names that they have among themselves, in the same order.
-    public let names: [String]
+    package let names: [String]
 
     /// Starts the nodes and waits until the cluster serves.
-    public init() throws {
+    package init() throws {
         ports = try (0..<4).map { _ in try RedisServer.freePort() }
         let busPorts = try (0..<4).map { _ in try RedisServer.freePort() }
         nodes = try zip(ports, busPorts).map { port, busPort in
@@ -46,7 +46,7 @@ public final class RedisCluster: Sendable {
     }
 
     /// Waits until something is so, which the nodes tell each other within moments.
-    public func wait(_ what: String, until isSo: () throws -> Bool) throws {
+    package func wait(_ what: String, until isSo: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while try !isSo() {
             try #require(ContinuousClock.now < deadline, "not within 20 s: \(what)")
@@ -56,12 +56,12 @@ public final class RedisCluster: Sendable {
 
     /// Performs a command on one node, by its socket.
     @discardableResult
-    public static func call(_ node: RedisServer, _ words: String...) throws -> RedisValue {
+    package static func call(_ node: RedisServer, _ words: String...) throws -> RedisValue {
         try RedisConnection(node.configuration).call(RedisCommand(arguments: words.map { Array($0.utf8) }))
     }
 
     /// Ends all nodes.
-    public func stop() {
+    package func stop() {
         for node in nodes { node.stop() }
     }
 

@@ -3,18 +3,18 @@ import Foundation
 import Testing
 
 /// A master, its replicas, and the sentinels that watch them: real ones, on the loopback interface.
-public final class RedisSentinels: Sendable {
+package final class RedisSentinels: Sendable {
     /// What the sentinels call the master.
-    public static let service = "darkroom-test"
+    package static let service = "darkroom-test"
 
     /// The servers; the first is the master at the beginning.
-    public let servers: [RedisServer]
+    package let servers: [RedisServer]
     /// The ports of the servers, in their order.
-    public let ports: [Int]
+    package let ports: [Int]
     /// The ports of the sentinels.
-    public let sentinelPorts: [Int]
+    package let sentinelPorts: [Int]
     /// The sentinels.
-    public let sentinels: [BoundProcess]
+    package let sentinels: [BoundProcess]
 
     /// Starts them and waits until the replicas follow and the sentinels know each other.
     /// - Parameters:
@@ -23,7 +23,7 @@ public final class RedisSentinels: Sendable {
     ///   - password: of the servers, if any.
     ///   - sentinelPassword: of the sentinels, if any.
     ///   - patience: how long the master may be silent before they promote a replica.
-    public init(
+    package init(
         replicas: Int = 2, sentinels count: Int = 3, password: String? = nil, sentinelPassword: String? = nil,
         patience: Duration = .milliseconds(500)
     ) throws {
@@ -69,12 +69,12 @@ public final class RedisSentinels: Sendable {
     }
 
     /// The URL of the master.
-    public var url: String {
+    package var url: String {
         "redis+sentinel://" + sentinelPorts.map { "127.0.0.1:\($0)" }.joined(separator: ",") + "/\(Self.service)"
     }
 
     /// The server that is the master now: the one that says so and follows nobody; nil while there is none.
-    public func promoted() throws -> Int? {
+    package func promoted() throws -> Int? {
         for (server, port) in zip(servers, ports) where port != ports[0] {
             // By its socket, which asks for no more than the others do.
             let role = RedisConnection(server.configuration).call([RedisCommand("ROLE")])[0]
@@ -84,7 +84,7 @@ public final class RedisSentinels: Sendable {
     }
 
     /// Ends everything.
-    public func stop() {
+    package func stop() {
         for sentinel in sentinels { sentinel.stop() }
         for server in servers { server.stop() }
     }

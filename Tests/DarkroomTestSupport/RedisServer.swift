@@ -11,9 +11,9 @@ import Foundation
 /// A real redis-server of a suite, on a socket in a temporary folder; each test takes a namespace of its own.
 ///
 /// `@Suite(.redisServer) struct SomeTests { let redis = RedisServer.current }`
-public final class RedisServer: Sendable {
+package final class RedisServer: Sendable {
     /// The folder of the server's files, for a test's own as well; it goes with the server.
-    public let folder: String
+    package let folder: String
 
     private let process: Locked<RedisServerProcess>
     private let arguments: [String]
@@ -24,13 +24,13 @@ public final class RedisServer: Sendable {
     @TaskLocal static var ofSuite: RedisServer?
 
     /// The server of the suite that runs; the suite has the trait `.redisServer`.
-    public static var current: RedisServer {
+    package static var current: RedisServer {
         guard let ofSuite else { preconditionFailure("the suite of this test lacks the trait .redisServer") }
         return ofSuite
     }
 
     /// Starts a server, for a test that needs one to itself; `stop()` it.
-    public init(arguments: [String] = [], port: Int? = nil) throws {
+    package init(arguments: [String] = [], port: Int? = nil) throws {
         // Not below the build folder: a socket's path may have 107 bytes.
         var template = Array("/tmp/darkroom-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -46,16 +46,16 @@ public final class RedisServer: Sendable {
     }
 
     /// How to reach it.
-    public var configuration: RedisConfiguration { process.withLock { $0.configuration } }
+    package var configuration: RedisConfiguration { process.withLock { $0.configuration } }
 
     /// The id of its process.
-    public var processIdentifier: Int32 { process.withLock { $0.processIdentifier } }
+    package var processIdentifier: Int32 { process.withLock { $0.processIdentifier } }
 
     /// A TCP port of the loopback interface that nothing uses at the moment, another one each time.
     ///
     /// None that the system may give to a connection that goes out (`ip_local_port_range`): one of those would take it before
     /// the server does, or be connected to itself.
-    public static func freePort() throws -> Int {
+    package static func freePort() throws -> Int {
         while true {
             let port = Int.random(in: 10_000..<32_768)
             guard ports.withLock({ $0.insert(port).inserted }) else { continue }
@@ -76,7 +76,7 @@ public final class RedisServer: Sendable {
     }
 
     /// A namespace that no other test has.
-    public func namespace() -> String {
+    package func namespace() -> String {
         "test-"
             + Self.namespaces.withLock { number in
                 number += 1
@@ -85,28 +85,28 @@ public final class RedisServer: Sendable {
     }
 
     /// Ends the server without removing anything.
-    public func terminate() { process.withLock { $0 }.terminate() }
+    package func terminate() { process.withLock { $0 }.terminate() }
 
     /// Ends the server at once, as a crash does: nothing is saved or said.
-    public func crash() {
+    package func crash() {
         kill(processIdentifier, SIGKILL)
         terminate()  // waits for its end
     }
 
     /// Stops the server in its tracks: connections stay, nothing is answered.
-    public func suspend() { kill(processIdentifier, SIGSTOP) }
+    package func suspend() { kill(processIdentifier, SIGSTOP) }
 
     /// Lets a suspended server go on.
-    public func resume() { kill(processIdentifier, SIGCONT) }
+    package func resume() { kill(processIdentifier, SIGCONT) }
 
     /// Starts it again, after `terminate()` or `crash()`, with the same folder and socket.
-    public func restart() throws {
+    package func restart() throws {
         let started = try Self.start(folder, arguments, port)
         process.withLock { $0 = started }
     }
 
     /// Ends the server and removes its folder.
-    public func stop() {
+    package func stop() {
         terminate()
         try? FileManager.default.removeItem(atPath: folder)
     }

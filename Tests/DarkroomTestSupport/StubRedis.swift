@@ -3,16 +3,16 @@ import Foundation
 
 /// A server on a Unix socket that speaks the protocol of Redis and answers PING and INFO, for versions and settings that
 /// no redis-server at hand has. Scripts it refuses, as a Redis before 7.0 does.
-public final class StubRedis: Sendable {
+package final class StubRedis: Sendable {
     /// The path of its socket.
-    public let socketPath: String
+    package let socketPath: String
 
     private let listener: Int32
     private let information: String
     private let folder: String
 
     /// Starts the server; `information` is what INFO answers, a field a line.
-    public init(information: [String]) throws {
+    package init(information: [String]) throws {
         self.information = information.joined(separator: "\r\n") + "\r\n"
         var template = Array("/tmp/darkroom-test-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }

@@ -4,9 +4,9 @@ import Foundation
 /// A proxy between a client and a server, on the loopback interface: carries bytes on, after a delay, cuts connections for a
 /// moment or as long as it is told, or freezes so that neither side hears of the other and nobody closes anything, as when a
 /// machine has lost its power.
-public final class TCPProxy: Sendable {
+package final class TCPProxy: Sendable {
     /// Where it listens.
-    public let port: Int
+    package let port: Int
 
     private struct State {
         var delay = Duration.zero
@@ -22,7 +22,7 @@ public final class TCPProxy: Sendable {
     private let server: Int
 
     /// Starts a proxy to a port of the loopback interface.
-    public init(to server: Int) throws {
+    package init(to server: Int) throws {
         self.server = server
         port = try RedisServer.freePort()
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
@@ -37,35 +37,35 @@ public final class TCPProxy: Sendable {
     }
 
     /// How many connections there were.
-    public var accepted: Int { state.withLock { $0.accepted } }
+    package var accepted: Int { state.withLock { $0.accepted } }
 
     /// What comes is carried on so much later, in each direction.
-    public func delay(_ delay: Duration) { state.withLock { $0.delay = delay } }
+    package func delay(_ delay: Duration) { state.withLock { $0.delay = delay } }
 
     /// Cuts all connections (both sides are told); new ones are taken.
-    public func cut() {
+    package func cut() {
         state.withLock { state in
             for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
     /// Cuts all connections, and every new one at once, until ``restore()``.
-    public func interrupt() {
+    package func interrupt() {
         state.withLock { $0.isInterrupted = true }
         cut()
     }
 
     /// New connections are carried again after ``interrupt()``.
-    public func restore() { state.withLock { $0.isInterrupted = false } }
+    package func restore() { state.withLock { $0.isInterrupted = false } }
 
     /// From now on nothing is carried, what comes is swallowed, and no side is told; new connections are taken and treated so.
-    public func freeze() { state.withLock { $0.isFrozen = true } }
+    package func freeze() { state.withLock { $0.isFrozen = true } }
 
     /// New connections work again. Those that were frozen stay so.
-    public func thaw() { state.withLock { $0.isFrozen = false } }
+    package func thaw() { state.withLock { $0.isFrozen = false } }
 
     /// Cuts all and listens no more.
-    public func close() {
+    package func close() {
         state.withLock { $0.isClosed = true }
         cut()
         shutdown(listener, Int32(SHUT_RDWR))

@@ -1,17 +1,17 @@
 import Foundation
 
 /// A terminal: what a program has open, and the end of whoever shows it and types.
-public struct TerminalPair: Sendable {
+package struct TerminalPair: Sendable {
     /// What shows it and types.
-    public let screen: Int32
+    package let screen: Int32
     /// What a program has open.
-    public let terminal: Int32
+    package let terminal: Int32
 
     private static let unlock = 0x4004_5431  // TIOCSPTLCK
     private static let getNumber = 0x8004_5430  // TIOCGPTN
 
     /// Makes a terminal; it is there until ``close()``.
-    public init() throws {
+    package init() throws {
         func check(_ result: Int32) throws -> Int32 {
             guard result >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
             return result
@@ -25,7 +25,7 @@ public struct TerminalPair: Sendable {
     }
 
     /// Closes both ends.
-    public func close() {
+    package func close() {
         for descriptor in [terminal, screen] { Foundation.close(descriptor) }
     }
 }

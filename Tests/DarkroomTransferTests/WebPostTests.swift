@@ -102,17 +102,20 @@ import Testing
         #expect(code(result) != nil)
     }
 
+}
+
+@Suite struct OriginTests {
     @Test(arguments: [
         ("http://Hooks.Example.ORG/a?b", "http", "hooks.example.org", 80),
         ("https://x.example./", "https", "x.example", 443), ("http:///x.example/", "http", "x.example", 80),
         ("https://user:pass@x.example:8443/h", "https", "x.example", 8443), ("http://0x7f.1/", "http", "127.0.0.1", 80),
         ("http://[::1]:8080/", "http", "[::1]", 8080), ("http://a.example@b.example/", "http", "b.example", 80),
     ])
-    func addressIsWhereLibcurlGoes(_ url: String, _ scheme: String, _ host: String, _ port: Int) throws {
-        let address = try #require(WebAddress(url: url))
-        #expect(address.scheme == scheme && address.host == host && address.port == port)
+    func originIsWhereLibcurlGoes(_ url: String, _ scheme: String, _ host: String, _ port: Int) throws {
+        let origin = try #require(Origin(url: url))
+        #expect(origin.scheme == scheme && origin.host == host && origin.port == port)
     }
 
     @Test(arguments: ["", "no url", "ftp://x.example/", "file:///etc/passwd", "http://", "http://x:99999/"])
-    func otherTextHasNoAddress(_ url: String) { #expect(WebAddress(url: url) == nil) }
+    func otherTextHasNoOrigin(_ url: String) { #expect(Origin(url: url) == nil) }
 }

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomText
 import Foundation
 
 /// Develops single photos, from files or standard input, in this process.
@@ -65,5 +66,5 @@ struct PhotoDeveloping {
 /// What the operating system said, where Foundation keeps it.
 func systemReason(_ error: any Error) -> String {
     let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
-    return cause.map { String(cString: strerror($0.code.rawValue)) } ?? error.localizedDescription
+    return cause.map { systemErrorText($0.code.rawValue) } ?? error.localizedDescription
 }

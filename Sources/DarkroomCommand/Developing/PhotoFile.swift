@@ -18,7 +18,7 @@ struct PhotoFile {
         var found = stat()
         guard lstat(path, &found) == 0 else {
             guard errno != ENOENT else { return nil }
-            throw failure(String(cString: strerror(errno)))
+            throw failure(systemErrorText())
         }
         switch found.st_mode & S_IFMT {
         case S_IFREG: break
@@ -42,7 +42,7 @@ struct PhotoFile {
         // Other users must not read the temporary file before it has the mode of the file that it replaces.
         let mode: mode_t = replaced == nil ? 0o666 : 0o600
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
-        guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
+        guard descriptor >= 0 else { throw failure(systemErrorText()) }
         var problem = Self.write(bytes, to: descriptor)
         if problem == 0, let replaced {
             // Only root may give a file away; whoever else replaces one owns it then.
@@ -56,7 +56,7 @@ struct PhotoFile {
         guard problem == 0 else {
             unlink(temporary)
             throw failure(
-                problem == EEXIST ? "it is there already; --force replaces it" : String(cString: strerror(problem)))
+                problem == EEXIST ? "it is there already; --force replaces it" : systemErrorText(problem))
         }
     }
 

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 /// A look-up of a name, and what came of it.
@@ -39,8 +40,8 @@ struct NameLookUp {
         var list: UnsafeMutablePointer<addrinfo>?
         let status = getaddrinfo(name, nil, &hints, &list)
         guard status == 0 else {
-            let reason = status == EAI_SYSTEM ? strerror(errno) : UnsafeMutablePointer(mutating: gai_strerror(status))
-            return .failure(Failure(reason: reason.map { String(cString: $0) } ?? "error \(status)"))
+            let reason = status == EAI_SYSTEM ? systemErrorText() : String(cString: gai_strerror(status))
+            return .failure(Failure(reason: reason))
         }
         defer { freeaddrinfo(list) }
         var next = list

@@ -18,7 +18,7 @@ final class BatchFeed: Sendable {
     /// Starts feeding.
     /// - Parameter feed: submits or resumes; calls its argument as soon as the batch's id is known.
     init(_ feed: @escaping @Sendable (_ onBegun: (BatchID) -> Void) throws -> BatchFacts) {
-        let thread = Thread { [self] in
+        _ = OwnedThread("feed") { [self] in
             let outcome = Result {
                 do {
                     return try feed { id in
@@ -33,8 +33,6 @@ final class BatchFeed: Sendable {
             begun.signal()
             ended.signal()
         }
-        thread.name = "feed"
-        thread.start()
     }
 
     /// The batch, once its id is known.

@@ -1,4 +1,5 @@
 import CSystem
+import DarkroomText
 import Foundation
 
 /// A command line of the user's, run by `/bin/sh -c`.
@@ -67,6 +68,6 @@ struct ShellCommand {
     }
 
     private static func failed(_ attempted: String, _ error: Int32) -> CommandError {
-        CommandError("\(attempted): \(String(cString: strerror(error)))")
+        CommandError("\(attempted): \(systemErrorText(error))")
     }
 }

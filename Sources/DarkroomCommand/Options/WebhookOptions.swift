@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomText
 import Foundation
 
 /// Where webhooks may go from here, and how they are signed.
@@ -49,7 +50,7 @@ struct WebhookOptions: ParsableArguments {
     private static func secret(ofFile path: String, warn: (String) -> Void) throws -> [UInt8] {
         var status = stat()
         guard stat(path, &status) == 0, let contents = FileManager.default.contents(atPath: path) else {
-            let problem = errno == 0 ? "it cannot be read" : String(cString: strerror(errno))
+            let problem = errno == 0 ? "it cannot be read" : systemErrorText()
             throw CommandError("--webhook-secret-file \(path): \(problem)")
         }
         var secret = Array(contents)

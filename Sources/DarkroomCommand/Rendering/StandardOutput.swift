@@ -39,7 +39,7 @@ final class StandardOutput {
             if written >= 0 {
                 rest = rest.dropFirst(written)
             } else if errno != EINTR {
-                throw OutputError(reason: String(cString: strerror(errno)))
+                throw OutputError(reason: systemErrorText())
             }
         }
     }

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// The Redis of a run: its data lie in the run's folder, its socket in a folder of its own that nobody else may enter.
@@ -155,7 +156,7 @@ final class PrivateRedis {
             var template = Array((parent + "/" + socketFolderPrefix + "XXXXXX").utf8CString)
             if mkdtemp(&template) != nil { return String(decoding: template.dropLast().map(UInt8.init), as: UTF8.self) }
         }
-        throw CommandError("make a folder for the socket of Redis in /tmp: \(String(cString: strerror(errno)))")
+        throw CommandError("make a folder for the socket of Redis in /tmp: \(systemErrorText())")
     }
 
     private static let socketFolderPrefix = "darkroom-run-"

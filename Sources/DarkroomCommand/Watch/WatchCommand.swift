@@ -22,7 +22,7 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         // Before anything that starts a thread.
-        let inbox = try WatchInbox()
+        let inbox = WatchInbox()
         WatchSession.receiveSignals(into: inbox)
         let (redis, batch) = try self.redis.resolving(self.batch)
         let store = try redis.connect()

@@ -20,24 +20,7 @@ final class WatchInbox: Sendable {
     }
 
     private let messages = Locked<[Message]>([])
-    private let reading: Int32
-    private let writing: Int32
-
-    init() throws(CommandError) {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw CommandError("make a pipe: \(String(cString: strerror(errno)))") }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        reading = ends[0]
-        writing = ends[1]
-    }
-
-    deinit {
-        close(reading)
-        close(writing)
-    }
+    private let wakeup = Wakeup()
 
     /// Puts a message in. Of pictures that nobody has drawn yet only the last is kept.
     func post(_ message: Message) {
@@ -45,24 +28,19 @@ final class WatchInbox: Sendable {
             if case .read = message, case .read? = messages.last { messages.removeLast() }
             messages.append(message)
         }
-        var byte: UInt8 = 0
-        _ = write(writing, &byte, 1)  // a full pipe wakes as well
+        wakeup.signal()
     }
 
     /// Waits until something happened or the time is over, and takes what there is.
     /// - Parameter keys: where keys come from; -1 for nowhere.
     func wait(_ timeout: Duration, keys: Int32) -> [Message] {
-        var waiting = [
-            pollfd(fd: reading, events: Int16(POLLIN), revents: 0), pollfd(fd: keys, events: Int16(POLLIN), revents: 0),
-        ]
-        poll(&waiting, 2, Int32(timeout.wholeMilliseconds))
-        var buffer = [UInt8](repeating: 0, count: 256)
-        if waiting[0].revents != 0 { while read(reading, &buffer, buffer.count) == buffer.count {} }
+        let hasKeys = wakeup.wait(for: keys, events: Int16(POLLIN), until: .now + timeout)
         var taken = messages.withLock { messages in
             defer { messages = [] }
             return messages
         }
-        if waiting[1].revents != 0 {
+        if hasKeys {
+            var buffer = [UInt8](repeating: 0, count: 256)
             let count = read(keys, &buffer, buffer.count)
             if count > 0 {
                 taken.append(.keys(Array(buffer[..<count])))

@@ -1,4 +1,5 @@
 import CSystem
+import DarkroomText
 import Foundation
 
 /// The terminal that `watch` draws on: its alternate screen, with keys that come as they are pressed.
@@ -24,7 +25,7 @@ final class WatchTerminal {
     /// Takes the screen and the keys.
     func enter() throws(CommandError) {
         guard csystem_change_terminal(STDOUT_FILENO, Self.end) == 0 else {
-            throw CommandError("change the settings of the terminal: \(String(cString: strerror(errno)))")
+            throw CommandError("change the settings of the terminal: \(systemErrorText())")
         }
         drawn = []
         try write(Self.begin)
@@ -77,7 +78,7 @@ final class WatchTerminal {
                 var waiting = pollfd(fd: STDOUT_FILENO, events: Int16(POLLOUT), revents: 0)
                 poll(&waiting, 1, 100)
             } else if errno != EINTR {
-                throw CommandError("write to the terminal: \(String(cString: strerror(errno)))")
+                throw CommandError("write to the terminal: \(systemErrorText())")
             }
         }
     }

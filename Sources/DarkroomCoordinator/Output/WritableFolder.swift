@@ -1,4 +1,5 @@
 import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// A folder that the coordinator makes for the workers, after it has seen that it can be written.
@@ -11,29 +12,22 @@ struct WritableFolder: Sendable {
     /// Makes the folder, and those above it, where they are missing.
     func create() throws(CoordinatorError) { try make(path) }
 
-    /// Writes, syncs and removes a file: some file systems tell only then that they are full.
+    /// Tries to write a file.
     func tryWriting() throws(CoordinatorError) {
-        let probe = path + "/.darkroom-probe-\(UInt32.random(in: 0...UInt32.max))"
-        let descriptor = open(probe, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw cannotWrite(errno) }
-        defer {
-            close(descriptor)
-            unlink(probe)
+        do throws(SystemFailure) {
+            try Folder(trusted: path).tryWriting(4096)
+        } catch {
+            throw cannotWrite(error)
         }
-        let bytes = [UInt8](repeating: 0, count: 4096)
-        let written = write(descriptor, bytes, bytes.count)
-        guard written == bytes.count else { throw cannotWrite(written < 0 ? errno : ENOSPC) }
-        guard fsync(descriptor) == 0 || errno == EINVAL else { throw cannotWrite(errno) }
     }
 
-    private func cannotWrite(_ error: Int32) -> CoordinatorError {
-        let found = String(cString: strerror(error))
+    private func cannotWrite(_ failure: SystemFailure) -> CoordinatorError {
         let advice =
-            switch error {
+            switch failure.error {
             case ENOSPC, EDQUOT: "free some space, or choose another folder"
             default: "change its permissions, or choose another folder"
             }
-        return CoordinatorError(.outputDenied, "\(role) \(path): it cannot be written: \(found); \(advice)")
+        return CoordinatorError(.outputDenied, "\(role) \(path): it cannot be written: \(failure.text); \(advice)")
     }
 
     /// Makes a folder and those above it.
@@ -46,7 +40,7 @@ struct WritableFolder: Sendable {
         let error = errno
         var information = stat()
         if stat(folder, &information) == 0, information.st_mode & S_IFMT == S_IFDIR { return }
-        let found = error == EEXIST ? "it is a file" : String(cString: strerror(error))
+        let found = error == EEXIST ? "it is a file" : systemErrorText(error)
         throw CoordinatorError(
             .outputDenied,
             "\(role) \(path): \(folder) cannot be made: \(found); "

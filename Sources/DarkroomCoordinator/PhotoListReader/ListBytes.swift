@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomText
 import Foundation
 
 /// The bytes of a list, from its beginning to its end, as often as asked.
@@ -32,7 +33,7 @@ final class FileBytes: ListBytes {
                     .notFound, "there is no such file; name a file, a folder of photos, a URL, or - for standard input")
             }
             throw PhotoListError(
-                .unreadable, "it cannot be opened (\(String(cString: strerror(code)))); check its permissions")
+                .unreadable, "it cannot be opened (\(systemErrorText(code))); check its permissions")
         }
     }
 
@@ -55,7 +56,7 @@ final class FileBytes: ListBytes {
             let count = Foundation.read(descriptor, buffer.baseAddress, buffer.count)
             if count >= 0 { return count }
             guard errno == EINTR else {
-                throw PhotoListError(.unreadable, "reading it failed (\(String(cString: strerror(errno))))")
+                throw PhotoListError(.unreadable, "reading it failed (\(systemErrorText()))")
             }
         }
     }
@@ -67,7 +68,7 @@ final class FileBytes: ListBytes {
 
     func rewind() throws(PhotoListError) {
         guard lseek(descriptor, start, SEEK_SET) == start else {
-            throw PhotoListError(.unreadable, "it cannot be read again (\(String(cString: strerror(errno))))")
+            throw PhotoListError(.unreadable, "it cannot be read again (\(systemErrorText()))")
         }
     }
 }

@@ -1,4 +1,6 @@
+import DarkroomFiles
 import DarkroomModel
+import DarkroomText
 import Foundation
 
 /// A folder as a photo list: the files in it that end like a picture's, by the bytes of their paths below it.
@@ -19,9 +21,8 @@ struct PhotoFolder {
 
     /// The photos in the folder at `path`.
     init(path: String, _ options: ListOptions) throws(PhotoListError) {
-        guard let resolved = realpath(path, nil) else { throw Self.failure(path) }
-        self.path = Array(UnsafeRawBufferPointer(start: resolved, count: strlen(resolved)))
-        free(resolved)
+        guard let real = Path.realBytes(path) else { throw Self.failure(path) }
+        self.path = real
         var exception = stat()
         let hasException = options.except.map { stat($0, &exception) == 0 } ?? false
         var folders: [[UInt8]] = [[]]
@@ -87,6 +88,6 @@ struct PhotoFolder {
     private static func failure(_ path: String) -> PhotoListError {
         PhotoListError(
             .unreadable,
-            "the folder \(path) cannot be read (\(String(cString: strerror(errno)))); check its permissions")
+            "the folder \(path) cannot be read (\(systemErrorText())); check its permissions")
     }
 }

@@ -1,4 +1,5 @@
 import DarkroomCoding
+import DarkroomFileNames
 import DarkroomFiles
 import DarkroomModel
 import Foundation

@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomText
 import Foundation
 
 /// Bytes that come once, made readable again: what was read is kept in a file without a name.
@@ -19,7 +20,7 @@ final class SpooledBytes: ListBytes {
         guard spool >= 0 else {
             throw PhotoListError(
                 .unreadable,
-                "no file can be made in \(folder) to keep it while it is fed (\(String(cString: strerror(errno)))); "
+                "no file can be made in \(folder) to keep it while it is fed (\(systemErrorText())); "
                     + "set TMPDIR to a folder with room")
         }
         unlink(template)
@@ -54,7 +55,7 @@ final class SpooledBytes: ListBytes {
     private func failure(_ attempt: String) -> PhotoListError {
         PhotoListError(
             .unreadable,
-            "\(attempt) failed (\(String(cString: strerror(errno)))); set TMPDIR to a folder with room, or give the list as a file"
+            "\(attempt) failed (\(systemErrorText())); set TMPDIR to a folder with room, or give the list as a file"
         )
     }
 }

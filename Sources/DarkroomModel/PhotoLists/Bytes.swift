@@ -1,7 +1,7 @@
 import Foundation
 
 /// Names for the bytes that lists are made of.
-enum Byte {
+package enum Byte {
     static let tab = UInt8(ascii: "\t")
     static let lineFeed = UInt8(ascii: "\n")
     static let carriageReturn = UInt8(ascii: "\r")
@@ -15,11 +15,11 @@ enum Byte {
 
     static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-    static func isLetter(_ byte: UInt8) -> Bool {
+    package static func isLetter(_ byte: UInt8) -> Bool {
         (byte | 0x20) >= UInt8(ascii: "a") && (byte | 0x20) <= UInt8(ascii: "z")
     }
 
-    static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
+    package static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
     /// The value of a hexadecimal digit, nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {

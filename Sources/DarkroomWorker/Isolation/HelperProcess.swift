@@ -1,5 +1,6 @@
 import CSystem
 import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 /// This program, as a helper is started from it.
@@ -73,7 +74,7 @@ final class HelperProcess: Sendable {
         self.maxTime = maxTime
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
-            throw StartFailure(detail: String(cString: strerror(errno)))
+            throw StartFailure(detail: systemErrorText())
         }
         let (own, its) = (ends[0], ends[1])
         let started = DispatchSemaphore(value: 0)
@@ -93,7 +94,7 @@ final class HelperProcess: Sendable {
         // Before anything of this object is set: there is no process that could be ended.
         guard child > 0 else {
             close(own)
-            throw StartFailure(detail: String(cString: strerror(error)))
+            throw StartFailure(detail: systemErrorText(error))
         }
         identifier = child
         channel = HelperChannel(descriptor: own)
@@ -130,7 +131,7 @@ final class HelperProcess: Sendable {
             throw StartFailure(detail: HelperAnswer.cut(problem), mayPass: greeting.mayPass)
         }
         guard limitMemory(maxMemory), limitTime() else {
-            throw StartFailure(detail: "its limits cannot be set: \(String(cString: strerror(errno)))")
+            throw StartFailure(detail: "its limits cannot be set: \(systemErrorText())")
         }
     }
 
@@ -153,7 +154,7 @@ final class HelperProcess: Sendable {
         _ job: HelperJob, _ bytes: [UInt8], _ allowance: Allowance, unless isStopped: @escaping () -> Bool
     ) -> Outcome {
         guard limitMemory(allowance.memory) else {
-            return .died("was ended, its memory cannot be limited: \(String(cString: strerror(errno)))")
+            return .died("was ended, its memory cannot be limited: \(systemErrorText())")
         }
         let began = ContinuousClock.now
         let used = processorTime

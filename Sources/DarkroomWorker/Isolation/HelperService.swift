@@ -1,6 +1,7 @@
 import CSystem
 import DarkroomImaging
 import DarkroomModel
+import DarkroomText
 import Foundation
 
 extension WorkerConfiguration {
@@ -70,7 +71,7 @@ struct HelperService {
         let error = errno
         return HelperGreeting(
             problem:
-                "the kernel has \(layer) and refuses to confine its \(subject) (\(String(cString: strerror(error)))); "
+                "the kernel has \(layer) and refuses to confine its \(subject) (\(systemErrorText(error))); "
                 + "allow it where the worker runs", mayPass: [ENOMEM, EAGAIN, EBUSY].contains(error))
     }
 

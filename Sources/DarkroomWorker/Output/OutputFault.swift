@@ -92,39 +92,9 @@ struct OutputFault: StorageFault, Equatable {
         }
     }
 
-    private static func tryWriting(
-        _ bytes: Int, to place: OutputPlace, _ folder: String
-    ) throws(SystemFailure) {
+    private static func tryWriting(_ bytes: Int, to place: OutputPlace, _ folder: String) throws(SystemFailure) {
         let root = try place.open()
         try place.whileHolding(root) {}
-        let name = ".room-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
-        var path = Path.joined(folder, name)
-        let descriptor: Int32
-        do throws(SystemFailure) {
-            descriptor = try root.create(path, mode: 0o600)
-        } catch {
-            guard error.error == ENOENT, !folder.isEmpty else { throw error }
-            // The folder is not there yet: the folder above it is on the same file system.
-            path = name
-            descriptor = try root.create(path, mode: 0o600)
-        }
-        defer { close(descriptor) }
-        // From here on the file has no name, and nothing is left behind, whatever happens.
-        try root.remove(path)
-        guard bytes > 0 else { return }
-        var left = bytes
-        try withUnsafeTemporaryAllocation(byteCount: 1 << 16, alignment: 16) { buffer in
-            Result { () throws(SystemFailure) in
-                buffer.initializeMemory(as: UInt8.self, repeating: 0)
-                while left > 0 {
-                    let part = UnsafeRawBufferPointer(
-                        rebasing: UnsafeRawBufferPointer(buffer)[..<min(left, buffer.count)])
-                    try writeAll(part, to: descriptor)
-                    left -= part.count
-                }
-            }
-        }.get()
-        // Some file systems report only now that they are full, or that they fail.
-        guard fdatasync(descriptor) == 0 || errno == EINVAL else { throw SystemFailure("sync", errno) }
+        try root.tryWriting(bytes, below: folder)
     }
 }

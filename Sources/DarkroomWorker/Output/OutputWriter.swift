@@ -54,7 +54,7 @@ enum OutputWriter {
             throw failure(error)
         }
         do throws(SystemFailure) {
-            try fill(descriptor, bytes, isDurable: isDurable)
+            try fill(descriptor, with: bytes, isDurable: isDurable)
             if isWanted() {
                 try place.whileHolding(root) { () throws(SystemFailure) in try root.rename(temporary, to: path) }
                 return true
@@ -93,23 +93,6 @@ enum OutputWriter {
             _ = try root.makeFolder(folder, mode: 0o755)
             return try root.create(temporary)
         }
-    }
-
-    /// Writes all there is to a new file, and closes it.
-    private static func fill(
-        _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, isDurable: Bool
-    ) throws(SystemFailure) {
-        do throws(SystemFailure) {
-            try writeAll(bytes, to: descriptor)
-            guard !isDurable || fdatasync(descriptor) == 0 else {
-                throw SystemFailure("make durable", errno)
-            }
-        } catch {
-            close(descriptor)
-            throw error
-        }
-        // Some network file systems tell of a full disk only now.
-        guard close(descriptor) == 0 else { throw SystemFailure("close", errno) }
     }
 }
 

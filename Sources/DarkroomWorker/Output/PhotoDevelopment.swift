@@ -1,5 +1,6 @@
 import DarkroomCoding
 import DarkroomModel
+import DarkroomText
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation

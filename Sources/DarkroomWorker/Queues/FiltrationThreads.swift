@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomImaging
 import DarkroomLogging
+import DarkroomText
 import Foundation
 
 /// The threads that decode, filter, encode and write photos where these have another priority than the rest of the process.
@@ -28,7 +29,7 @@ final class FiltrationThreads: Sendable {
                 // On Linux a nice value belongs to a thread, and 0 means the one that asks; it has that of the queue's thread.
                 let niceness = Self.niceness(of: priority, from: getpriority(Self.process, 0))
                 guard setpriority(Self.process, 0, niceness) != 0 else { return }
-                let problem = String(cString: strerror(errno))
+                let problem = systemErrorText()
                 let isFirst = isRefused.withLock { isRefused in
                     defer { isRefused = true }
                     return !isRefused

@@ -210,6 +210,6 @@ final class WebhookDelivery: Sendable {
 
     /// The server that a URL names, without the path, which may be a secret.
     private static func server(of url: String) -> String {
-        WebAddress(url: url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
+        Origin(url: url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
     }
 }

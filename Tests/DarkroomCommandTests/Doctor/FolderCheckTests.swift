@@ -1,3 +1,4 @@
+import DarkroomFiles
 import Foundation
 import Testing
 
@@ -19,10 +20,10 @@ import Testing
     @Test func folderThatCannotBeWrittenIsAProblem() throws {
         // The kernel's own file system takes no folders, from nobody.
         let finding = try #require(findings("/proc").last)
-        #expect(finding.verdict == .problem && finding.found.hasPrefix("cannot make a folder in /proc: "))
+        #expect(finding.verdict == .problem && finding.found.hasPrefix("cannot make files in /proc: "))
         for (error, advice) in [(EROFS, "mount it for writing"), (ENOSPC, "free some space"), (EACCES, "change its")] {
             var facts = FolderFacts(path: "/out")
-            facts.writing = .failure(FolderFacts.WriteFailure(attempted: "write a file", error: error))
+            facts.writing = .failure(SystemFailure("write", error))
             #expect(FolderCheck(facts: facts).findings.last?.advice?.hasPrefix(advice) == true)
         }
     }

@@ -1,6 +1,8 @@
 import DarkroomCoding
 import DarkroomConcurrency
 import DarkroomCoordinator
+import DarkroomFileNames
+import DarkroomFiles
 import DarkroomModel
 import DarkroomTestSupport
 import ErrorExpectations
@@ -125,11 +127,7 @@ import Testing
 
     @Test func knowsWhereThePhotosOfAFolderAndOfAListOfPathsLie() throws {
         let folder = try TemporaryFolder()
-        let real = try #require(
-            realpath(folder.path, nil).map { path in
-                defer { free(path) }
-                return String(cString: path)
-            })
+        let real = try #require(Path.real(folder.path))
         _ = try folder.write("0.jpg", [1])
         #expect(try PhotoListReader(folder.path).photosFolder == real)
         let paths = try PhotoListReader(folder.write("paths.txt", Array("0.jpg\nsub/1.jpg\n".utf8)))

@@ -1,3 +1,4 @@
+import DarkroomFileNames
 import DarkroomModel
 import DarkroomTestSupport
 import Foundation

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomText
 import Foundation
 
 /// An HTTP server on this machine's loopback address that begins to answer every request with a large photo and goes on with
@@ -23,7 +24,7 @@ final class TrickleServer: Sendable {
             }
         }
         guard listener >= 0, isListening else {
-            throw CommandError("cannot listen on 127.0.0.1: \(String(cString: strerror(errno)))")
+            throw CommandError("cannot listen on 127.0.0.1: \(systemErrorText())")
         }
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)

@@ -59,7 +59,7 @@ struct FolderCheck: Check {
                 "output writing", found,
                 "photos wait for this disk: look at what else writes to it, or use a faster one")
         case .failure(let failure):
-            let found = "cannot \(failure.attempted) in \(facts.path): \(String(cString: strerror(failure.error)))"
+            let found = "cannot \(failure.attempted) files in \(facts.path): \(failure.text)"
             let advice =
                 switch failure.error {
                 case EROFS: "mount it for writing"

@@ -1,4 +1,6 @@
 import CSystem
+import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// What an output folder is like.
@@ -16,13 +18,7 @@ struct FolderFacts {
     /// How many files can still be made; nil where the file system does not count.
     var freeFiles: Int?
     /// What writing some photos came to: how long until they were on the disk, or what failed.
-    var writing: Result<Duration, WriteFailure>?
-
-    /// What failed.
-    struct WriteFailure: Error, Equatable {
-        let attempted: String
-        let error: Int32
-    }
+    var writing: Result<Duration, SystemFailure>?
 }
 
 /// Looks at an output folder, and writes some photos' worth of files to it, which it removes again.
@@ -39,7 +35,7 @@ struct FolderProbe {
         var information = stat()
         guard stat(path, &information) == 0 else {
             facts.kind =
-                errno == ENOENT ? .missing : errno == ENOTDIR ? .file : .unreadable(String(cString: strerror(errno)))
+                errno == ENOENT ? .missing : errno == ENOTDIR ? .file : .unreadable(systemErrorText())
             return facts
         }
         guard information.st_mode & S_IFMT == S_IFDIR else {
@@ -52,42 +48,21 @@ struct FolderProbe {
             facts.totalBytes = Int(system.f_blocks) * Int(system.f_frsize)
             facts.freeFiles = system.f_files == 0 ? nil : Int(system.f_favail)
         }
-        facts.writing = Result { () throws(FolderFacts.WriteFailure) in try write() }
+        facts.writing = Result { () throws(SystemFailure) in try write() }
         return facts
     }
 
-    /// Writes files into a folder of its own, makes them durable as a worker does, and removes all.
-    private func write() throws(FolderFacts.WriteFailure) -> Duration {
-        // mkdtemp(3) puts letters in place of the Xs.
-        var template = Array((path + "/.darkroom-doctor-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { throw failure("make a folder") }
-        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        defer {
-            for number in 0..<Self.fileCount { unlink("\(folder)/\(number)") }
-            rmdir(folder)
-        }
+    /// Writes files to a new folder, makes them durable as a worker does, and removes them.
+    private func write() throws(SystemFailure) -> Duration {
+        let parent = try Folder(trusted: path)
+        let name = ".darkroom-doctor-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        let folder = try parent.makeFolder(name, mode: 0o700)
+        // What cannot be removed now could not be removed by a second attempt either.
+        defer { try? parent.removeTree(name) }
         let start = ContinuousClock.now
         let bytes = [UInt8](repeating: 0x55, count: Self.fileBytes)
-        for number in 0..<Self.fileCount { try write(bytes, to: "\(folder)/\(number)") }
-        let descriptor = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw failure("open a folder") }
-        defer { close(descriptor) }
-        guard csystem_syncfs(descriptor) == 0 else { throw failure("sync files") }
+        for number in 0..<Self.fileCount { try fill(folder.create("\(number)", mode: 0o600), with: bytes) }
+        guard csystem_syncfs(folder.descriptor) == 0 else { throw SystemFailure("sync", errno) }
         return start.duration(to: .now)
-    }
-
-    private func write(_ bytes: [UInt8], to file: String) throws(FolderFacts.WriteFailure) {
-        let descriptor = open(file, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure("make a file") }
-        let written = Foundation.write(descriptor, bytes, bytes.count)
-        let failed = written == bytes.count ? nil : failure("write a file", written < 0 ? errno : ENOSPC)
-        // Some network file systems tell of a full disk only now.
-        let closed = close(descriptor)
-        if let failed { throw failed }
-        guard closed == 0 else { throw failure("close a file") }
-    }
-
-    private func failure(_ attempted: String, _ error: Int32 = errno) -> FolderFacts.WriteFailure {
-        FolderFacts.WriteFailure(attempted: attempted, error: error)
     }
 }

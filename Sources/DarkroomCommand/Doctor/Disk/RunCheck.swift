@@ -1,4 +1,5 @@
 import DarkroomFiles
+import DarkroomText
 import Foundation
 
 /// What `darkroom run` needs besides: a place for the socket of its private Redis, and that Redis.
@@ -27,7 +28,7 @@ struct RunProbe {
     private static func failure(ofSocketIn parent: String) -> String? {
         // mkdtemp(3) puts letters in place of the Xs.
         var template = Array((parent + "/darkroom-doctor-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { return String(cString: strerror(errno)) }
+        guard mkdtemp(&template) != nil else { return systemErrorText() }
         let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
         let path = folder + "/redis.sock"
         defer {
@@ -40,7 +41,7 @@ struct RunProbe {
         guard path.utf8.count < capacity else { return "its path is too long for a socket" }
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return String(cString: strerror(errno)) }
+        guard descriptor >= 0 else { return systemErrorText() }
         defer { close(descriptor) }
         let bound = withUnsafeBytes(of: &address) { bytes in
             // The memory is that of a socket address, of which the kernel reads the family first.
@@ -48,7 +49,7 @@ struct RunProbe {
                 descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress,
                 socklen_t(MemoryLayout<sockaddr_un>.size))
         }
-        return bound == 0 ? nil : String(cString: strerror(errno))
+        return bound == 0 ? nil : systemErrorText()
     }
 }
 

@@ -1,3 +1,5 @@
+import DarkroomModel
+
 /// How the files that photos are written to are called: literal text with `{index}`, `{name}` and `{stem}`, the name without a
 /// picture's ending, in it.
 ///

@@ -1,3 +1,6 @@
+import DarkroomCoding
+import DarkroomModel
+
 /// Makes part of a file name of any bytes, so that two names never become one.
 ///
 /// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay. These are percent-encoded: all other
@@ -28,18 +31,13 @@ enum SafeName {
             }
         }
         guard safe.count > maxBytes else { return safe }
-        let hash = SHA256.hash(Array(name)).prefix(hashDigits / 2).flatMap(hexadecimal)
+        let hash = Hexadecimal.text(SHA256Digest.hash(of: Array(name))).utf8.prefix(hashDigits)
         return Array(safe[..<cut]) + [cutMark] + hash
     }
 
     /// Whether a text has characters beyond ASCII that are encoded in names.
     static func hasControls(_ text: [UInt8]) -> Bool {
         text.indices.contains { text[$0] >= 0xc0 && characterLength(text[$0...]) == 0 }
-    }
-
-    private static func hexadecimal(_ byte: UInt8) -> [UInt8] {
-        let digits = Array("0123456789abcdef".utf8)
-        return [digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
 
     /// How many bytes the character at the start of `bytes` has when it may stay as it is; 0 when its first byte is to be

@@ -1,7 +1,7 @@
-// What the parts of the way through libvips share.
+// The picture of one job on its way through libvips, shared by Pipeline.c, Loading.c and Saving.c.
 
-#ifndef CIMAGING_PIPELINE_H
-#define CIMAGING_PIPELINE_H
+#ifndef CIMAGING_PIPELINE_STATE_H
+#define CIMAGING_PIPELINE_STATE_H
 
 #include "CImaging.h"
 #include "Stages.h"
@@ -36,15 +36,5 @@ static inline VipsInterpretation darkroom_usual(bool grey, bool wide) {
     if (grey) return wide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
     return wide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB;
 }
-
-// Loading.c: opens the job's bytes; refuses too many pixels before any of them is decoded.
-enum darkroom_status darkroom_load(struct pipeline *pipeline);
-
-// Saving.c: what is written for the job; whether its sides fit; the pixels as the format holds them; the file itself (0
-// when done; g_malloc'ed, which is malloc since GLib 2.46).
-enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline);
-bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format);
-bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format);
-int darkroom_save(VipsImage *image, enum darkroom_format format, int quality, bool strip, void **bytes, size_t *count);
 
 #endif

@@ -1,0 +1,58 @@
+/// Messages from any thread to the one thread that owns the mailbox and sleeps in a wait of its own, such as poll(2).
+///
+/// The mailbox wakes its owner only when a message arrives while the owner sleeps or is about to.
+package final class Mailbox<Message: Sendable>: Sendable {
+    private struct State {
+        var messages: [Message] = []
+        var ownerSleeps = false
+        var isOpen = true
+    }
+
+    private let state = Locked(State())
+    private let wake: @Sendable () -> Void
+
+    /// - Parameter wake: Ends the owner's current or next wait. It is called with the mailbox locked, so never after ``close()``
+    ///   has returned.
+    package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
+
+    /// Leaves a message.
+    /// - Returns: false if the mailbox is closed.
+    @discardableResult
+    package func post(_ message: Message) -> Bool {
+        state.withLock { state in
+            guard state.isOpen else { return false }
+            state.messages.append(message)
+            if state.ownerSleeps {
+                state.ownerSleeps = false
+                wake()
+            }
+            return true
+        }
+    }
+
+    /// Returns the messages since the last call, oldest first. Only the owner calls it.
+    package func take() -> [Message] {
+        state.withLock { state in
+            state.ownerSleeps = false
+            defer { state.messages = [] }
+            return state.messages
+        }
+    }
+
+    /// Returns whether no message waits, so that the owner may sleep. Until the next ``take()``, a message wakes the owner.
+    package func prepareToSleep() -> Bool {
+        state.withLock { state in
+            state.ownerSleeps = state.messages.isEmpty
+            return state.ownerSleeps
+        }
+    }
+
+    /// Refuses further messages and returns those that wait. Only the owner calls it.
+    package func close() -> [Message] {
+        state.withLock { state in
+            state.isOpen = false
+            defer { state.messages = [] }
+            return state.messages
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+
+/// Writes `bytes` at the current position of a file.
+package func writeAll(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SystemFailure) {
+    var written = 0
+    while written < bytes.count {
+        let count = write(descriptor, bytes.baseAddress! + written, bytes.count - written)  // not empty
+        if count < 0 && errno == EINTR { continue }
+        guard count > 0 else { throw SystemFailure("write", count == 0 ? ENOSPC : errno) }
+        written += count
+    }
+}
+
+/// Writes the content of a new file and closes the file, also if writing fails.
+/// - Parameter isDurable: Whether the content must be on the disk when this returns.
+package func fill(
+    _ descriptor: Int32, with bytes: UnsafeRawBufferPointer, isDurable: Bool = false
+) throws(SystemFailure) {
+    do throws(SystemFailure) {
+        try writeAll(bytes, to: descriptor)
+        guard !isDurable || fdatasync(descriptor) == 0 else { throw SystemFailure("make durable", errno) }
+    } catch {
+        close(descriptor)
+        throw error
+    }
+    // Some network file systems report a full disk only here.
+    guard close(descriptor) == 0 else { throw SystemFailure("close", errno) }
+}
+
+/// Writes the content of a new file and closes the file, also if writing fails.
+package func fill(_ descriptor: Int32, with bytes: [UInt8]) throws(SystemFailure) {
+    try bytes.withUnsafeBytes { bytes in
+        Result { () throws(SystemFailure) in try fill(descriptor, with: bytes) }
+    }.get()
+}
+
+extension Folder {
+    /// Tries to write `byteCount` bytes to a file that nobody sees, and to make them durable.
+    /// - Parameter path: A folder below this one. If it is missing, the file is written to this folder, where it will be made.
+    package func tryWriting(_ byteCount: Int, below path: String = "") throws(SystemFailure) {
+        let name = ".darkroom-probe-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
+        var file = Path.joined(path, name)
+        let descriptor: Int32
+        do throws(SystemFailure) {
+            descriptor = try create(file, mode: 0o600)
+        } catch {
+            guard error.error == ENOENT, !path.isEmpty else { throw error }
+            file = name
+            descriptor = try create(file, mode: 0o600)
+        }
+        defer { close(descriptor) }
+        // The file vanishes when it is closed, even if this process is killed.
+        try remove(file)
+        let zeros = [UInt8](repeating: 0, count: min(byteCount, 1 << 16))
+        var left = byteCount
+        while left > 0 {
+            let count = min(left, zeros.count)
+            try zeros[..<count].withUnsafeBytes { part in
+                Result { () throws(SystemFailure) in try writeAll(part, to: descriptor) }
+            }.get()
+            left -= count
+        }
+        // Some file systems report a full or failing disk only here. EINVAL: this one cannot sync files.
+        guard byteCount == 0 || fdatasync(descriptor) == 0 || errno == EINVAL else {
+            throw SystemFailure("sync", errno)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import DarkroomConcurrency
+
+/// What other threads tell the thread of a connection or of a subscription, which sleeps here.
+final class ConnectionMailbox: Sendable {
+    enum Message {
+        /// Commands to send.
+        case call(RedisCall)
+        /// The server may have been replaced.
+        case masterMayHaveChanged
+        /// Close the connection.
+        case close
+    }
+
+    private let messages: Mailbox<Message>
+    private let wakeup = Wakeup()
+
+    init() { messages = Mailbox { [wakeup] in wakeup.signal() } }
+
+    /// Leaves a message.
+    /// - Returns: false if the thread has ended.
+    @discardableResult
+    func post(_ message: Message) -> Bool { messages.post(message) }
+
+    /// Returns the messages since the last call, oldest first. Only the owner calls it.
+    func take() -> [Message] { messages.take() }
+
+    /// Blocks until `socket` is ready for `events`, a message arrives, or `deadline` passes.
+    func sleep(until deadline: ContinuousClock.Instant? = nil, socket: Int32 = -1, events: Int16 = 0) {
+        if messages.prepareToSleep() { wakeup.wait(for: socket, events: events, until: deadline) }
+    }
+
+    /// Refuses further messages and returns those that wait. Only the owner calls it.
+    func end() -> [Message] { messages.close() }
+}

@@ -1,0 +1,4 @@
+import Glibc
+
+/// What the system says of an error number, by strerror(3): `No such file or directory`.
+package func systemErrorText(_ error: Int32 = errno) -> String { String(cString: strerror(error)) }

@@ -1,0 +1,24 @@
+/// The scheme, host and port of a URL (RFC 6454), as libcurl takes them. Secrets for one origin must not be sent to another.
+package struct Origin: Sendable, Hashable {
+    /// `http` or `https`.
+    package let scheme: String
+    /// The host in its canonical form, see ``HostName``.
+    package let host: String
+    /// The port; that of the scheme if the URL names none.
+    package let port: Int
+
+    init(scheme: String, host: String, port: Int) {
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads an `http:` or `https:` URL; nil for other schemes, and for texts without a host.
+    package init?(url: String) {
+        guard let origin = try? ParsedURL(url).origin, ["http", "https"].contains(origin.scheme) else { return nil }
+        self = origin
+    }
+
+    /// The port of the scheme.
+    var standardPort: Int { scheme == "https" ? 443 : 80 }
+}
