@@ -9,13 +9,14 @@ public final class BatchStore: Sendable {
     public let keys: Keys
     /// The connection for commands.
     public let connection: RedisConnection
-    let scriptKeys: StoreKeys
+    /// The prefix of the keys, the one key that every script gets.
+    let keyPrefix: [UInt8]
 
     /// A store in the namespace of `keys`. The connection is made by the first command, or by `connection.connect()`.
     public init(_ configuration: RedisConfiguration, keys: Keys) {
         self.keys = keys
         connection = RedisConnection(configuration, scripts: StoreScripts.all)
-        scriptKeys = StoreKeys(prefix: Array(keys.prefix.utf8))
+        keyPrefix = Array(keys.prefix.utf8)
     }
 
     /// Performs one call and waits for its reply.
@@ -74,4 +75,9 @@ public final class BatchStore: Sendable {
         }
         return values
     }
+}
+
+extension RedisCommand {
+    /// A command of any number of words.
+    init(_ words: [String]) { self.init(arguments: words.map { Array($0.utf8) }) }
 }

@@ -32,7 +32,7 @@ import Testing
         (
             "worker",
             [
-                StoreScripts.claim, StoreScripts.heartbeat, StoreScripts.report, StoreScripts.handback,
+                StoreScripts.claim, StoreScripts.heartbeat, StoreScripts.report, StoreScripts.release,
                 StoreScripts.leave,
                 StoreScripts.webhook,
             ]
@@ -40,11 +40,11 @@ import Testing
         (
             "coordinator",
             [
-                StoreScripts.submit, StoreScripts.feed, StoreScripts.feeder, StoreScripts.seal, StoreScripts.heartbeat,
-                StoreScripts.forget, StoreScripts.expire, StoreScripts.cancel, StoreScripts.cancelPhotos,
+                StoreScripts.submit, StoreScripts.feed, StoreScripts.feederHeartbeat, StoreScripts.seal, StoreScripts.heartbeat,
+                StoreScripts.forget, StoreScripts.expireLeases, StoreScripts.cancel, StoreScripts.cancelPhotos,
                 StoreScripts.suspend,
-                StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.depend,
-                StoreScripts.undepend, StoreScripts.retry, StoreScripts.grow, StoreScripts.restore,
+                StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.addDependency,
+                StoreScripts.removeDependency, StoreScripts.retry, StoreScripts.grow, StoreScripts.restoreEntry,
                 StoreScripts.identify,
             ]
         ),

@@ -1,0 +1,19 @@
+#!lua flags=allow-oom
+-- Seals a batch: nothing more is fed; what was fed is all.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2] operations  [3] photos, as the feeder counted them
+-- {'OK'}  {'GONE'}  {'CANCELLED'}  {'DIFFERS', operations, photos} what is there instead; nothing was written
+local prefix, id = KEYS[1], ARGV[1]
+local key = prefix .. 'batch:' .. id
+local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'sealed', 'operations.ended', 'flag.cancelled')
+if not b[1] then return {'GONE'} end
+if b[6] == '1' then return {'CANCELLED'} end
+if b[2] ~= ARGV[2] or b[3] ~= ARGV[3] then return {'DIFFERS', tonumber(b[2]), tonumber(b[3])} end
+if b[4] == '1' then return {'OK'} end
+redis.call('HSET', key, 'sealed', 1)
+if b[5] == b[2] and b[1] ~= 'waiting' then
+    local clock = redis.call('TIME')
+    local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include finish_batch.lua
+end
+return {'OK'}

@@ -1,0 +1,11 @@
+-- Included. Cancels the batch `id` with the hash `key`, which is neither cancelled nor finished, for `reason` ('': its user's
+-- wish). It costs the same for any size: what executes is ended by its workers, letters are not rewritten.
+-- Expects `prefix` and `now`.
+redis.call('HSET', key, 'flag.cancelled', 1)
+if reason ~= '' then redis.call('HSET', key, 'cancelled.reason', reason) end
+redis.call('ZREM', prefix .. 'ready:' .. redis.call('HGET', key, 'priority'), id)
+redis.call('PUBLISH', prefix .. 'events', '{"event":"isCancelled","time":' .. now .. ',"batch":"' .. id .. '","value":true}')
+--#include publish_batch_controls.lua
+if redis.call('HGET', key, 'executing') == '0' then
+--#include finish_batch.lua
+end

@@ -1,0 +1,12 @@
+-- Included. The batch `id` with the hash `key` waits for no other any more: ready, or finished when nothing is left to do.
+-- Expects `prefix` and `now`.
+redis.call('HSET', key, 'state', 'ready')
+redis.call('PUBLISH', prefix .. 'events', '{"event":"isReady","time":' .. now .. ',"batch":"' .. id .. '","value":true}')
+do
+    local r = redis.call('HMGET', key, 'sealed', 'operations', 'operations.ended')
+    if r[1] == '1' and r[2] == r[3] then
+--#include finish_batch.lua
+    else
+--#include ready_sync.lua
+    end
+end

@@ -1,0 +1,27 @@
+-- Included. Releases at most 100 of those that wait for the batch `id`: it has finished, or is being forgotten. What waits
+-- for the success of all is cancelled when this one had none. Sets `released`: whether none is left.
+-- Expects `prefix`, `now` and `fields`.
+do
+    local source = prefix .. 'batch:' .. id
+    local o = fields(source, 'flag.cancelled', 'count.failed', 'finished')
+    local succeeded = o[1] ~= '1' and o[2] == '0' and o[3] and o[3] ~= ''
+    local reason = id .. ' did not succeed'
+    local waiting = redis.call('TYPE', source .. ':dependents').ok == 'set' and redis.call('SRANDMEMBER', source .. ':dependents', 100) or {}
+    for _, dependent in ipairs(waiting) do
+        local awaited = id
+        local id, key = dependent, prefix .. 'batch:' .. dependent
+        redis.call('SREM', source .. ':dependents', id)
+        local d = fields(key, 'state', 'after.success')
+        if d[1] then redis.call('SREM', key .. ':dependencies', awaited) end
+        if d[1] == 'waiting' then
+            local left = redis.call('SCARD', key .. ':dependencies')
+            redis.call('PUBLISH', prefix .. 'events', '{"event":"dependencies","time":' .. now .. ',"batch":"' .. id .. '","value":' .. left .. '}')
+            if d[2] == '1' and not succeeded then
+--#include cancel_batch.lua
+            elseif left == 0 then
+--#include mark_ready.lua
+            end
+        end
+    end
+    released = #waiting < 100
+end

@@ -1,0 +1,31 @@
+-- Included. Renews the operations that the caller names from ARGV[at]: the number of batches, then for each its id, the
+-- number of operations and for each operation its number and fence. Sets `lost`, a list of batch id, operation, fence, ...
+-- of those that are no longer held by `worker` under that fence, and `named`, for each batch its id and the numbers of
+-- those that are. Expects `prefix`, `attended` and `fields`.
+local lost, named = {}, {}
+local batches = tonumber(ARGV[at])
+at = at + 1
+for _ = 1, batches do
+    local id, count = ARGV[at], tonumber(ARGV[at + 1])
+    local key = prefix .. 'batch:' .. id
+    local b, from, to, sound = fields(key, 'size', 'photos', 'lease', 'state'), 1, 3, nil
+--#include check_batch.lua
+    local numbers, renewals, mine_still = {}, {}, {}
+    for i = 1, count do numbers[i] = ARGV[at + 2 * i] end
+    local holders = b[4] and sound and redis.call('HMGET', key .. ':executing', unpack(numbers)) or {}
+    for i = 1, count do
+        local mine = worker .. ' ' .. ARGV[at + 1 + 2 * i] .. ' '
+        if holders[i] and string.sub(holders[i], 1, #mine) == mine then
+            mine_still[#mine_still + 1] = numbers[i]
+            renewals[#renewals + 1] = attended + b[3]
+            renewals[#renewals + 1] = id .. '/' .. numbers[i]
+        else
+            lost[#lost + 1] = id
+            lost[#lost + 1] = tonumber(numbers[i])
+            lost[#lost + 1] = tonumber(ARGV[at + 1 + 2 * i])
+        end
+    end
+    if #renewals > 0 then redis.call('ZADD', prefix .. 'leases', 'XX', unpack(renewals)) end
+    named[#named + 1] = {id, mine_still}
+    at = at + 2 + 2 * count
+end
