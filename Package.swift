@@ -58,7 +58,8 @@ let package = Package(
         .target(
             name: "DarkroomStore",
             dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomText"],
-            resources: [.embedInCode("Operations/Steps")] + storeOperations.map { .embedInCode("Operations/\($0).lua") }),
+            resources: [.embedInCode("Operations/Steps")] + storeOperations.map { .embedInCode("Operations/\($0).lua") }
+        ),
         .target(
             name: "DarkroomCoordinator",
             dependencies: [

@@ -40,7 +40,8 @@ import Testing
         (
             "coordinator",
             [
-                StoreScripts.submit, StoreScripts.feed, StoreScripts.feederHeartbeat, StoreScripts.seal, StoreScripts.heartbeat,
+                StoreScripts.submit, StoreScripts.feed, StoreScripts.feederHeartbeat, StoreScripts.seal,
+                StoreScripts.heartbeat,
                 StoreScripts.forget, StoreScripts.expireLeases, StoreScripts.cancel, StoreScripts.cancelPhotos,
                 StoreScripts.suspend,
                 StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.addDependency,

@@ -6,33 +6,33 @@
 -- {'GONE', batch id} there is no such batch  {'STARTED'} it is too late  {'CANCELLED'} it was cancelled  {'ITSELF'}
 -- {'OVER'} the other is finished: nothing to wait for
 -- {'FAILED'} the other is finished without success, and the batch waits for success only: it was cancelled
-local prefix, id, other = KEYS[1], ARGV[1], ARGV[2]
-local key, other_key = prefix .. 'batch:' .. id, prefix .. 'batch:' .. other
+--#include prelude.lua
+local id, other = ARGV[1], ARGV[2]
+local key, other_key = KEY_BATCH .. id, KEY_BATCH .. other
 if id == other then return {'ITSELF'} end
 local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'after.success', 'round')
 if not b[1] then return {'GONE', id} end
-local o = redis.call('HMGET', other_key, 'state', 'flag.cancelled', 'count.failed')
+local o = redis.call('HMGET', other_key, OUTCOME_FIELDS)
 if not o[1] then return {'GONE', other} end
 if b[2] == '1' then return {'CANCELLED'} end
 if b[1] == 'executing' or b[1] == 'finished' or b[4] ~= '1' then return {'STARTED'} end
-if redis.call('SISMEMBER', key .. ':dependencies', other) == 1 then return {'OK', 0} end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+if redis.call('SISMEMBER', key .. DEPENDENCIES, other) == 1 then return {'OK', 0} end
+--#include now.lua
 if o[1] == 'finished' then
     if b[3] ~= '1' or o[2] ~= '1' and o[3] == '0' then return {'OVER'} end
     local reason = other .. ' did not succeed'
 --#include cancel_batch.lua
     return {'FAILED'}
 end
-if (redis.call('HGET', prefix .. 'control', 'dependencies') or '0') ~= ARGV[3] then return {'MOVED'} end
-redis.call('HINCRBY', prefix .. 'control', 'dependencies', 1)
-redis.call('SADD', key .. ':dependencies', other)
-redis.call('SADD', other_key .. ':dependents', id)
+if (redis.call('HGET', KEY_CONTROL, 'dependencies') or '0') ~= ARGV[3] then return {'MOVED'} end
+redis.call('HINCRBY', KEY_CONTROL, 'dependencies', 1)
+redis.call('SADD', key .. DEPENDENCIES, other)
+redis.call('SADD', other_key .. DEPENDENTS, id)
 if b[1] == 'ready' then
     redis.call('HSET', key, 'state', 'waiting')
-    redis.call('ZREM', prefix .. 'ready:' .. redis.call('HGET', key, 'priority'), id)
-    redis.call('PUBLISH', prefix .. 'events', '{"event":"isReady","time":' .. now .. ',"batch":"' .. id .. '","value":false}')
+    redis.call('ZREM', KEY_READY .. redis.call('HGET', key, 'priority'), id)
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. TIME_AND_BATCH .. ',"value":false}')
 end
-redis.call('PUBLISH', prefix .. 'events', '{"event":"dependencies","time":' .. now .. ',"batch":"' .. id .. '","value":'
-    .. redis.call('SCARD', key .. ':dependencies') .. '}')
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. TIME_AND_BATCH .. ',"value":'
+    .. redis.call('SCARD', key .. DEPENDENCIES) .. '}')
 return {'OK', 1}

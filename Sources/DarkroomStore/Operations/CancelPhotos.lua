@@ -5,8 +5,9 @@
 -- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos together
 -- {'OK', cancelled now, those that were final}  {'GONE'}  {'FINISHED'}  {'CANCELLED'} the whole batch was
 -- {'UNFED', photos} only so many are fed; nothing was done
-local prefix, id = KEYS[1], ARGV[1]
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local id = ARGV[1]
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'operations.kept',
     'count.cancelled', 'count.downloaded', 'executing', 'output')
 if not b[1] then return {'GONE'} end
@@ -22,10 +23,10 @@ if asked > 1000 then return redis.error_reply('ERR a cancel of ' .. asked .. ' p
 local cancelled, downloaded, touched, moved = 0, 0, {}, {}
 for i = 2, #ARGV, 2 do
     local first = tonumber(ARGV[i])
-    local old = redis.call('GETRANGE', key .. ':states', first, ARGV[i + 1])
+    local old = redis.call('GETRANGE', key .. STATES, first, ARGV[i + 1])
     local new = string.gsub(old, '[ND]', 'C')
     if new ~= old then
-        redis.call('SETRANGE', key .. ':states', first, new)
+        redis.call('SETRANGE', key .. STATES, first, new)
         local at = 0
         while true do
             at = string.find(old, '[ND]', at + 1)
@@ -40,28 +41,27 @@ for i = 2, #ARGV, 2 do
 end
 if cancelled == 0 then return {'OK', 0, asked} end
 
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 local ended, kept = tonumber(b[6]), tonumber(b[8])
 for operation in pairs(touched) do
-    if b[12] == '' and redis.call('ZSCORE', key .. ':queue', operation) then
-        local letters = redis.call('GETRANGE', key .. ':states', (operation - 1) * size, math.min(operation * size, photos) - 1)
+    if b[12] == '' and redis.call('ZSCORE', key .. QUEUE, operation) then
+        local letters = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, photos) - 1)
         if not string.find(letters, '[ND]') then
-            redis.call('ZREM', key .. ':queue', operation)
-            redis.call('HDEL', key .. ':deaths', operation)
-            if string.find(letters, '%l') and kept < 10000 then
+            redis.call('ZREM', key .. QUEUE, operation)
+            redis.call('HDEL', key .. DEATHS, operation)
+            if string.find(letters, '%l') and kept < MOST_ENTRIES_KEPT then
                 kept = kept + 1
             else
-                redis.call('HDEL', key .. ':operations', operation)
+                redis.call('HDEL', key .. OPERATIONS, operation)
             end
             ended = ended + 1
-            redis.call('PUBLISH', prefix .. 'events', '{"event":"ended","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. '}')
+            redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"ended",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
         end
     end
 end
 redis.call('HSET', key, 'count.cancelled', b[9] + cancelled, 'count.downloaded', b[10] - downloaded, 'operations.ended', ended, 'operations.kept', kept)
-redis.call('PUBLISH', prefix .. 'events', '{"event":"photos","time":' .. now .. ',"batch":"' .. id .. '","photos":{' .. table.concat(moved, ',') .. '}}')
-redis.call('PUBLISH', prefix .. 'control', '{"change":"photos","batch":"' .. id .. '","version":' .. redis.call('HINCRBY', prefix .. 'control', 'version', 1) .. '}')
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"photos",' .. TIME_AND_BATCH .. ',"photos":{' .. table.concat(moved, ',') .. '}}')
+redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"photos","batch":"' .. id .. '","version":' .. redis.call('HINCRBY', KEY_CONTROL, 'version', 1) .. '}')
 if b[7] == '1' and ended == tonumber(b[5]) and b[1] ~= 'waiting' then
 --#include finish_batch.lua
 end

@@ -14,13 +14,14 @@
 --     which grows whenever a batch enters one; the number of batches that the worker refuses; each batch a list of its id, what
 --     holds for it (see batch_controls.lua) and for each of its operations: number, letters, deaths, entry. The same claim number
 --     again gets the same answer, as far as it is still the worker's own.
-local prefix, worker, claim = KEYS[1], ARGV[1], tonumber(ARGV[2])
-local worker_key = prefix .. 'worker:' .. worker
+--#include prelude.lua
+local worker, claim = ARGV[1], tonumber(ARGV[2])
+local worker_key = KEY_WORKER .. worker
 local last = redis.call('HMGET', worker_key, 'claim.number', 'claim.answer')
 if last[1] and claim < tonumber(last[1]) then return {'OLD'} end
 --#include read_batch.lua
 --#include clocks.lua
-local refused_key, left_out, at = worker_key .. ':refused', {}, 9
+local refused_key, left_out, at = worker_key .. REFUSED, {}, 9
 if ARGV[8] == '1' then redis.call('UNLINK', refused_key) end
 if ARGV[at] ~= '0' then redis.call('SADD', refused_key, unpack(ARGV, at + 1, at + ARGV[at])) end
 at = at + 1 + ARGV[at]
@@ -42,27 +43,27 @@ if last[1] and claim == tonumber(last[1]) then
     fence = tonumber(words())
     local mine = worker .. ' ' .. string.format('%.0f', fence) .. ' '
     for id in words do
-        local key, number = prefix .. 'batch:' .. id, words()
+        local key, number = KEY_BATCH .. id, words()
         local b, from, to, sound = fields(key, 'state', 'size', 'photos'), 2, 3, nil
 --#include check_batch.lua
-        local holder = b[1] and sound and redis.call('HGET', key .. ':executing', number)
+        local holder = b[1] and sound and redis.call('HGET', key .. EXECUTING, number)
         if holder and string.sub(holder, 1, #mine) == mine then
             handed[#handed + 1] = {id, key, tonumber(b[2]), tonumber(b[3]), {tonumber(number)}}
         end
     end
 else
-    fence = math.max(tonumber(redis.call('HGET', prefix .. 'control', 'claims') or 0) + 1, now)
-    redis.call('HSET', prefix .. 'control', 'claims', fence)
+    fence = math.max(tonumber(redis.call('HGET', KEY_CONTROL, 'claims') or 0) + 1, now)
+    redis.call('HSET', KEY_CONTROL, 'claims', fence)
     local fence_text = string.format('%.0f', fence)
     local answer = {fence_text}
     local operations_left, photos_left = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4])
     -- Ring entries: those read, and of them those that the worker may take.
     local read, looked = 0, 0
-    local focused, names = ARGV[7], {'veryLow', 'low', 'normal', 'high', 'veryHigh'}
+    local focused, names = ARGV[7], {PRIORITIES}
     local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')
     local left, left_priority = 0, nil  -- operations of the batches that were looked at that stay queued
     for rank = tonumber(from_rank or 4), tonumber(ARGV[5]), -1 do
-        local ring = prefix .. 'ready:' .. names[rank + 1]
+        local ring = KEY_READY .. names[rank + 1]
         local after = '-inf'
         if from_turn and rank == tonumber(from_rank) then after = '(' .. from_turn end
         while after and where == '' and operations_left > 0 and photos_left > 0 do
@@ -82,8 +83,8 @@ else
             for n = 1, #open do
                 local id = ids[open[n]]
                 looked = looked + 1
-                local key = prefix .. 'batch:' .. id
-                local b = fields(key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', 'focus.first', 'focus.last', 'focus.only')
+                local key = KEY_BATCH .. id
+                local b = fields(key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', FOCUS_FIELDS)
                 local from, to, sound, count = 2, b[8] and 9 or 7, nil, 0
 --#include check_batch.lua
                 local size = tonumber(b[2])
@@ -95,11 +96,11 @@ else
                 local taken, popped, focus_first, focus_last = {}, {}, nil, nil
                 if count > 0 and b[8] then
                     focus_first, focus_last = math.floor(b[8] / size) + 1, math.floor(b[9] / size) + 1
-                    taken = redis.call('ZRANGEBYSCORE', key .. ':queue', focus_first, focus_last, 'LIMIT', 0, count)
-                    if #taken > 0 then redis.call('ZREM', key .. ':queue', unpack(taken)) end
+                    taken = redis.call('ZRANGEBYSCORE', key .. QUEUE, focus_first, focus_last, 'LIMIT', 0, count)
+                    if #taken > 0 then redis.call('ZREM', key .. QUEUE, unpack(taken)) end
                 end
                 if #taken < count and focused == '' and b[10] ~= '1' then
-                    local rest = redis.call('ZPOPMIN', key .. ':queue', count - #taken)
+                    local rest = redis.call('ZPOPMIN', key .. QUEUE, count - #taken)
                     for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
                 end
                 for _, number in ipairs(taken) do  -- members that are no operation numbers of the batch are dropped
@@ -118,22 +119,22 @@ else
                         answer[#answer + 1] = id
                         answer[#answer + 1] = number
                     end
-                    redis.call('HSET', key .. ':executing', unpack(holders))
-                    redis.call('ZADD', prefix .. 'leases', unpack(leases))
+                    redis.call('HSET', key .. EXECUTING, unpack(holders))
+                    redis.call('ZADD', KEY_LEASES, unpack(leases))
                     local executing = b[6] + #numbers
                     if b[1] == 'ready' then
                         redis.call('HSET', key, 'executing', executing, 'state', 'executing', 'started', now)
-                        redis.call('PUBLISH', prefix .. 'events', '{"event":"isExecuting","time":' .. now .. ',"batch":"' .. id .. '","value":true}')
+                        redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isExecuting",' .. TIME_AND_BATCH .. ',"value":true}')
                     else
                         redis.call('HSET', key, 'executing', executing)
                     end
-                    redis.call('PUBLISH', prefix .. 'events', '{"event":"claimed","time":' .. now .. ',"batch":"' .. id .. '","operations":['
+                    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"claimed",' .. TIME_AND_BATCH .. ',"operations":['
                         .. table.concat(popped, ',') .. '],"worker":"' .. worker .. '"}')
                     local queued = b[4] - b[5] - executing
-                    if queued == 0 or b[10] == '1' and redis.call('ZCOUNT', key .. ':queue', focus_first, focus_last) == 0 then
+                    if queued == 0 or b[10] == '1' and redis.call('ZCOUNT', key .. QUEUE, focus_first, focus_last) == 0 then
                         redis.call('ZREM', ring, id)
                     else
-                        redis.call('ZADD', ring, redis.call('HINCRBY', prefix .. 'control', 'turn', 1), id)
+                        redis.call('ZADD', ring, redis.call('HINCRBY', KEY_CONTROL, 'turn', 1), id)
                         left = left + queued
                         left_priority = left_priority or names[rank + 1]
                     end
@@ -163,11 +164,11 @@ else
     redis.call('HSET', worker_key, 'claim.number', claim, 'claim.answer', table.concat(answer, ' '))
 end
 
-local reply = {'OK', fence, lost, where, version, cluster, tonumber(redis.call('HGET', prefix .. 'control', 'turn') or 0), refusals}
+local reply = {'OK', fence, lost, where, version, cluster, tonumber(redis.call('HGET', KEY_CONTROL, 'turn') or 0), refusals}
 for _, h in ipairs(handed) do
     local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
-    local entries = redis.call('HMGET', key .. ':operations', unpack(numbers))
-    local deaths = redis.call('HMGET', key .. ':deaths', unpack(numbers))
+    local entries = redis.call('HMGET', key .. OPERATIONS, unpack(numbers))
+    local deaths = redis.call('HMGET', key .. DEATHS, unpack(numbers))
     local steering
 --#include batch_controls.lua
     local batch, cancelled = {id, steering}, string.find(steering, 'c', 1, true)  -- since it was handed out
@@ -175,7 +176,7 @@ for _, h in ipairs(handed) do
     while i <= #numbers do
         local run = i  -- the last of a run of operations that follow one another: their letters are read at once
         while numbers[run + 1] == numbers[run] + 1 do run = run + 1 end
-        local letters = redis.call('GETRANGE', key .. ':states', (numbers[i] - 1) * size, math.min(numbers[run] * size, photos) - 1)
+        local letters = redis.call('GETRANGE', key .. STATES, (numbers[i] - 1) * size, math.min(numbers[run] * size, photos) - 1)
         if cancelled then letters = string.gsub(letters, '[ND]', 'C') end
         for j = i, run do
             batch[#batch + 1] = numbers[j]

@@ -3,6 +3,7 @@
 -- back into their queues, one death each. 100 leases a call.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- {'OK'} all are  {'MORE'} call again
-local leases = redis.call('ZRANGEBYSCORE', KEYS[1] .. 'leases', '(-1', '+inf', 'LIMIT', 0, 100)
-for _, member in ipairs(leases) do redis.call('ZADD', KEYS[1] .. 'leases', -1, member) end
+--#include prelude.lua
+local leases = redis.call('ZRANGEBYSCORE', KEY_LEASES, '(-1', '+inf', 'LIMIT', 0, 100)
+for _, member in ipairs(leases) do redis.call('ZADD', KEY_LEASES, -1, member) end
 return {#leases == 100 and 'MORE' or 'OK'}

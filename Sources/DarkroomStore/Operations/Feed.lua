@@ -5,8 +5,9 @@
 --     [5] digest of the feed after it (hexadecimal)
 -- {'OK'}  {'GONE'}  {'EXPECT', n} operation n is the next  {'SEALED'}  {'SHORT'} the operation before was a short one
 -- {'FULL'} as many operations as the window allows have not ended: try again later  {'CANCELLED'} nobody wants them any more
-local prefix, id, number, photos = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local id, number, photos = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing', 'flag.cancelled', 'focus.only')
 if not b[1] then return {'GONE'} end
 if b[9] == '1' then return {'CANCELLED'} end
@@ -15,15 +16,14 @@ local operations, size = tonumber(b[2]), tonumber(b[4])
 if number ~= operations + 1 then return {'EXPECT', operations + 1} end
 if tonumber(b[3]) ~= operations * size then return {'SHORT'} end
 if photos < 1 or photos > size then return redis.error_reply('ERR an operation of ' .. photos .. ' photos, 1 to ' .. size .. ' are allowed') end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 if operations - b[7] >= tonumber(b[6]) then
     redis.call('HSET', key, 'feeder.seen', now)
     return {'FULL'}
 end
-redis.call('HSET', key .. ':operations', number, ARGV[4])
-redis.call('SETRANGE', key .. ':states', operations * size, string.rep('N', photos))
-redis.call('ZADD', key .. ':queue', number, number)
+redis.call('HSET', key .. OPERATIONS, number, ARGV[4])
+redis.call('SETRANGE', key .. STATES, operations * size, string.rep('N', photos))
+redis.call('ZADD', key .. QUEUE, number, number)
 redis.call('HSET', key, 'operations', number, 'photos', b[3] + photos, 'feed.digest', ARGV[5], 'feeder.seen', now)
 if operations - b[7] - b[8] == 0 or b[10] == '1' then  -- the queue was empty, or some of it may be out of focus
 --#include ready_sync.lua

@@ -3,8 +3,9 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id
 -- {'OK'}  {'GONE'}
-local key = KEYS[1] .. 'batch:' .. ARGV[1]
+--#include prelude.lua
+local key = KEY_BATCH .. ARGV[1]
 if redis.call('HEXISTS', key, 'state') == 0 then return {'GONE'} end
-local clock = redis.call('TIME')
-redis.call('HSET', key, 'feeder.seen', clock[1] * 1000 + math.floor(clock[2] / 1000))
+--#include now.lua
+redis.call('HSET', key, 'feeder.seen', now)
 return {'OK'}

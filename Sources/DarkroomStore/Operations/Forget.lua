@@ -3,13 +3,13 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] '1': also one that is not finished
 -- {'OK'} forgotten  {'MORE'} call again  {'GONE'}  {'UNFINISHED', state}
-local prefix, id = KEYS[1], ARGV[1]
+--#include prelude.lua
+local id = ARGV[1]
 --#include read_batch.lua
-if redis.call('EXISTS', prefix .. 'batch:' .. id) == 0 then return {'GONE'} end
-local state = fields(prefix .. 'batch:' .. id, 'state')[1]
+if redis.call('EXISTS', KEY_BATCH .. id) == 0 then return {'GONE'} end
+local state = fields(KEY_BATCH .. id, 'state')[1]
 if state and state ~= 'finished' and ARGV[2] ~= '1' then return {'UNFINISHED', state} end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 local forgotten
 --#include delete_step.lua
 return {forgotten and 'OK' or 'MORE'}

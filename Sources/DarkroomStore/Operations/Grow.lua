@@ -7,33 +7,33 @@
 -- {'OK'}  {'GONE'}  {'CANCELLED'}  {'DIFFERS'} something else was fed meanwhile; nothing was written
 -- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
 -- {'BUSY'} the last operation executes, or what waited for the batch is just being released: try again
-local prefix, id = KEYS[1], ARGV[1]
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local id = ARGV[1]
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'operations', 'photos', 'feed.digest', 'size', 'operations.ended', 'operations.kept')
 if not b[1] then return {'GONE'} end
 if b[2] == '1' then return {'CANCELLED'} end
 if b[3] ~= ARGV[2] or b[4] ~= ARGV[3] or b[5] ~= ARGV[4] then return {'DIFFERS'} end
-if redis.call('ZSCORE', prefix .. 'releases', id) then return {'BUSY'} end
+if redis.call('ZSCORE', KEY_RELEASES, id) then return {'BUSY'} end
 local operation, photos, size, grown = tonumber(b[3]), tonumber(b[4]), tonumber(b[6]), tonumber(ARGV[5])
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 if grown > 0 then
     local first = (operation - 1) * size
     if grown > size or first + grown <= photos then
         return redis.error_reply('ERR operation ' .. operation .. ' with ' .. (photos - first) .. ' photos cannot grow to ' .. grown .. ' of ' .. size)
     end
-    if redis.call('HEXISTS', key .. ':executing', operation) == 1 then return {'BUSY'} end
+    if redis.call('HEXISTS', key .. EXECUTING, operation) == 1 then return {'BUSY'} end
 end
 local insists, seen = false, 0
 --#include retake_output.lua
 if grown > 0 then
     local first = (operation - 1) * size
-    if redis.call('ZADD', key .. ':queue', operation, operation) == 1 then  -- it had ended
-        local kept = redis.call('HEXISTS', key .. ':operations', operation)
+    if redis.call('ZADD', key .. QUEUE, operation, operation) == 1 then  -- it had ended
+        local kept = redis.call('HEXISTS', key .. OPERATIONS, operation)
         redis.call('HSET', key, 'operations.ended', b[7] - 1, 'operations.kept', b[8] - kept)
     end
-    redis.call('HSET', key .. ':operations', operation, ARGV[6])
-    redis.call('SETRANGE', key .. ':states', photos, string.rep('N', first + grown - photos))
+    redis.call('HSET', key .. OPERATIONS, operation, ARGV[6])
+    redis.call('SETRANGE', key .. STATES, photos, string.rep('N', first + grown - photos))
     redis.call('HSET', key, 'photos', first + grown, 'feed.digest', ARGV[7])
 end
 redis.call('HSET', key, 'sealed', 0, 'feeder.seen', now)

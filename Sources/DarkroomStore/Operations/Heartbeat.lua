@@ -12,11 +12,12 @@
 --     turn: that of the rings, which grows whenever a batch enters one
 --     leftovers: batch id, operation number, fence: temporary files that a dead worker may have left under this fence or a lower one
 --     are to be removed; empty when there are none. Nine times a worker is asked, a minute apart: not each sees the folder
-local prefix, worker = KEYS[1], ARGV[1]
+--#include prelude.lua
+local worker = ARGV[1]
 --#include read_batch.lua
 --#include clocks.lua
 local at = 3 + 2 * ARGV[2]
-if worker ~= '' and at > 3 then redis.call('HSET', prefix .. 'worker:' .. worker, unpack(ARGV, 3, at - 1)) end
+if worker ~= '' and at > 3 then redis.call('HSET', KEY_WORKER .. worker, unpack(ARGV, 3, at - 1)) end
 --#include renew_leases.lua
 --#include maintenance.lua
 
@@ -25,7 +26,7 @@ local version, cluster
 local steerings, letters, webhooks = {version, cluster}, {}, {}
 for _, batch in ipairs(named) do
     local id, numbers = batch[1], batch[2]
-    local key = prefix .. 'batch:' .. id
+    local key = KEY_BATCH .. id
     local b = fields(key, 'state', 'size', 'photos', 'count.cancelled')
     if b[1] then
         local steering
@@ -37,32 +38,32 @@ for _, batch in ipairs(named) do
             for _, number in ipairs(numbers) do
                 letters[#letters + 1] = id
                 letters[#letters + 1] = tonumber(number)
-                local text = redis.call('GETRANGE', key .. ':states', (number - 1) * b[2], math.min(number * b[2], tonumber(b[3])) - 1)
+                local text = redis.call('GETRANGE', key .. STATES, (number - 1) * b[2], math.min(number * b[2], tonumber(b[3])) - 1)
                 letters[#letters + 1] = cancelled and string.gsub(text, '[ND]', 'C') or text
             end
         end
     end
 end
-local due = redis.call('ZRANGEBYSCORE', prefix .. 'webhooks', '-inf', now, 'WITHSCORES', 'LIMIT', 0, 10)
+local due = redis.call('ZRANGEBYSCORE', KEY_WEBHOOKS, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 10)
 for i = 1, #due, 2 do
-    local url = fields(prefix .. 'batch:' .. (string.match(due[i], '^(.*) %d+$') or ''), 'webhook')[1]
+    local url = fields(KEY_BATCH .. (string.match(due[i], '^(.*) %d+$') or ''), 'webhook')[1]
     if url then
         webhooks[#webhooks + 1] = due[i]
         webhooks[#webhooks + 1] = tonumber(due[i + 1])
         webhooks[#webhooks + 1] = url
     else
-        redis.call('ZREM', prefix .. 'webhooks', due[i])
+        redis.call('ZREM', KEY_WEBHOOKS, due[i])
     end
 end
-local leftovers, left = {}, worker ~= '' and redis.call('ZRANGEBYSCORE', prefix .. 'leftovers', '-inf', now, 'LIMIT', 0, 1)[1]
+local leftovers, left = {}, worker ~= '' and redis.call('ZRANGEBYSCORE', KEY_LEFTOVERS, '-inf', now, 'LIMIT', 0, 1)[1]
 if left then
-    redis.call('ZREM', prefix .. 'leftovers', left)
+    redis.call('ZREM', KEY_LEFTOVERS, left)
     local id, operation, fence, attempt = string.match(left, '^(%S+) (%d+) (%d+) ([1-9])$')
     if id then
         leftovers = {id, tonumber(operation), tonumber(fence)}
         if attempt ~= '9' then
-            redis.call('ZADD', prefix .. 'leftovers', now + 60000, id .. ' ' .. operation .. ' ' .. fence .. ' ' .. attempt + 1)
+            redis.call('ZADD', KEY_LEFTOVERS, now + 60000, id .. ' ' .. operation .. ' ' .. fence .. ' ' .. attempt + 1)
         end
     end
 end
-return {'OK', lost, steerings, letters, webhooks, more, tonumber(redis.call('HGET', prefix .. 'control', 'turn') or 0), leftovers}
+return {'OK', lost, steerings, letters, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'turn') or 0), leftovers}

@@ -3,10 +3,10 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] a random number, the name where it has none
 -- {'OK', name}
-local control = KEYS[1] .. 'control'
-local name = tonumber(redis.call('HGET', control, 'id'))
+--#include prelude.lua
+local name = tonumber(redis.call('HGET', KEY_CONTROL, 'id'))
 if not name or name < 1 or name > 4503599627370496 or name % 1 ~= 0 then
     name = tonumber(ARGV[1])
-    redis.call('HSET', control, 'id', string.format('%.0f', name))
+    redis.call('HSET', KEY_CONTROL, 'id', string.format('%.0f', name))
 end
 return {'OK', name}

@@ -3,6 +3,7 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id
 -- {'OK'}
-redis.call('ZREM', KEYS[1] .. 'workers', ARGV[1])
-redis.call('UNLINK', KEYS[1] .. 'worker:' .. ARGV[1], KEYS[1] .. 'worker:' .. ARGV[1] .. ':refused')
+--#include prelude.lua
+redis.call('ZREM', KEY_WORKERS, ARGV[1])
+redis.call('UNLINK', KEY_WORKER .. ARGV[1], KEY_WORKER .. ARGV[1] .. REFUSED)
 return {'OK'}

@@ -3,18 +3,18 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] priority
 -- {'OK', 1 when it had another}  {'GONE'}  {'FINISHED'}  {'CANCELLED'}
-local prefix, id, wanted = KEYS[1], ARGV[1], ARGV[2]
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local id, wanted = ARGV[1], ARGV[2]
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'priority')
 if not b[1] then return {'GONE'} end
 if b[2] == '1' then return {'CANCELLED'} end
 if b[1] == 'finished' then return {'FINISHED'} end
 if b[3] == wanted then return {'OK', 0} end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-redis.call('ZREM', prefix .. 'ready:' .. b[3], id)
+--#include now.lua
+redis.call('ZREM', KEY_READY .. b[3], id)
 redis.call('HSET', key, 'priority', wanted)
-redis.call('PUBLISH', prefix .. 'events', '{"event":"priority","time":' .. now .. ',"batch":"' .. id .. '","value":"' .. wanted .. '"}')
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"priority",' .. TIME_AND_BATCH .. ',"value":"' .. wanted .. '"}')
 --#include publish_batch_controls.lua
 --#include reset_notify_throttle.lua
 --#include ready_sync.lua

@@ -4,29 +4,29 @@
 -- ARGV[1] worker id  [2] fence  [3] batch id  [4] operation number  [5] '1': the worker refuses the batch, no hint is published
 -- {'OK'}  {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} its letters were all final
 -- {'CANCELLED', letters} its batch is cancelled, so that it has ended; N and D are C then
-local prefix, worker, fence, id, operation = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local worker, fence, id, operation = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local key = KEY_BATCH .. id
 ARGV.quiet = ARGV[5] == '1'
-local b = redis.call('HMGET', key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output')
+local b = redis.call('HMGET', key, REQUEUE_FIELDS)
 local from, to, sound = 1, 8, nil
 --#include check_batch.lua
 if not b[10] or not sound then return {'GONE'} end
-local holder = redis.call('HGET', key .. ':executing', operation)
+local holder = redis.call('HGET', key .. EXECUTING, operation)
 local mine = worker .. ' ' .. fence .. ' '
-local ended = not holder and operation <= tonumber(b[5]) and not redis.call('ZSCORE', key .. ':queue', operation)
+local ended = not holder and operation <= tonumber(b[5]) and not redis.call('ZSCORE', key .. QUEUE, operation)
 if holder and string.sub(holder, 1, #mine) == mine then
-    local clock = redis.call('TIME')
-    local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
     local died = false
-    redis.call('ZREM', prefix .. 'leases', id .. '/' .. operation)
+    redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
 --#include requeue_operation.lua
     if not ended then
-        redis.call('PUBLISH', prefix .. 'events', '{"event":"handedBack","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. '}')
+        redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"handedBack",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
         return {'OK'}
     end
 elseif holder or not ended and b[11] ~= '1' or operation > tonumber(b[5]) then
     return {'LOST'}
 end
-local letters = redis.call('GETRANGE', key .. ':states', (operation - 1) * b[1], math.min(operation * b[1], tonumber(b[2])) - 1)
+local letters = redis.call('GETRANGE', key .. STATES, (operation - 1) * b[1], math.min(operation * b[1], tonumber(b[2])) - 1)
 if b[11] == '1' then return {'CANCELLED', (string.gsub(letters, '[ND]', 'C'))} end
 return {'ENDED', letters}

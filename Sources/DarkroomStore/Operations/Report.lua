@@ -12,8 +12,9 @@
 --     else ''; the number of the last change of a flag
 -- {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} neither queued nor executing
 -- {'CANCELLED', letters} its batch is cancelled, nothing was changed; N and D are C then
-local prefix, worker, fence, id, operation, news = KEYS[1], ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local worker, fence, id, operation, news = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'executing', 'count.downloaded',
     'count.filtered', 'count.failed', 'count.cancelled', 'bytes.in', 'bytes.out', 'operations.kept', 'flag.cancelled', 'output')
 local from, to, sound = 2, 14, nil
@@ -21,14 +22,14 @@ local from, to, sound = 2, 14, nil
 if not b[1] or not sound then return {'GONE'} end
 local size, photos = tonumber(b[2]), tonumber(b[3])
 local first = (operation - 1) * size
-local old = redis.call('GETRANGE', key .. ':states', first, math.min(first + size, photos) - 1)
-local holder = redis.call('HGET', key .. ':executing', operation)
+local old = redis.call('GETRANGE', key .. STATES, first, math.min(first + size, photos) - 1)
+local holder = redis.call('HGET', key .. EXECUTING, operation)
 local mine = worker .. ' ' .. fence .. ' '
 if b[15] == '1' and operation <= tonumber(b[4]) and (not holder or string.sub(holder, 1, #mine) == mine) then
     return {'CANCELLED', (string.gsub(old, '[ND]', 'C'))}
 end
 if not holder or string.sub(holder, 1, #mine) ~= mine then
-    if holder or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. ':queue', operation) then return {'LOST'} end
+    if holder or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEUE, operation) then return {'LOST'} end
     return {'ENDED', old}
 end
 if #news ~= #old or string.find(news, '[^%.NDFC%l]') then
@@ -75,21 +76,21 @@ elseif old ~= news then
     new = table.concat(parts)
 end
 
-if new ~= old then redis.call('SETRANGE', key .. ':states', first, new) end
+if new ~= old then redis.call('SETRANGE', key .. STATES, first, new) end
 local changes = {}
 if downloaded ~= 0 or filtered > 0 or failed > 0 or cancelled > 0 then
     changes = {'count.downloaded', b[8] + downloaded, 'count.filtered', b[9] + filtered, 'count.failed', b[10] + failed, 'count.cancelled', b[11] + cancelled}
 end
 if failed > 0 then
-    for letter, count in pairs(reasons) do redis.call('HINCRBY', key .. ':reasons', string.char(letter), count) end
-    local kept, room = {}, 10000 - redis.call('HLEN', key .. ':failures')
+    for letter, count in pairs(reasons) do redis.call('HINCRBY', key .. REASONS, string.char(letter), count) end
+    local kept, room = {}, 10000 - redis.call('HLEN', key .. FAILURES)
     for i = 8, #ARGV, 2 do
         if #kept < 2 * room and #ARGV[i + 1] <= 512 and moved[tonumber(ARGV[i])] then
             kept[#kept + 1] = ARGV[i]
             kept[#kept + 1] = ARGV[i + 1]
         end
     end
-    if #kept > 0 then redis.call('HSET', key .. ':failures', unpack(kept)) end
+    if #kept > 0 then redis.call('HSET', key .. FAILURES, unpack(kept)) end
 end
 local bytes_in, bytes_out = string.match(holder, ' (%d+) (%d+) ?%l*$')
 if tonumber(ARGV[6]) > tonumber(bytes_in) then
@@ -114,31 +115,30 @@ if ended and b[16] ~= '' then
     end
 end
 if ended then
-    redis.call('HDEL', key .. ':executing', operation)
-    redis.call('ZREM', prefix .. 'leases', id .. '/' .. operation)
-    redis.call('HDEL', key .. ':deaths', operation)
+    redis.call('HDEL', key .. EXECUTING, operation)
+    redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
+    redis.call('HDEL', key .. DEATHS, operation)
     local kept = tonumber(b[14])
-    if string.find(new, '%l') and kept < 10000 then
+    if string.find(new, '%l') and kept < MOST_ENTRIES_KEPT then
         changes[#changes + 1] = 'operations.kept'
         changes[#changes + 1] = kept + 1
     else
-        redis.call('HDEL', key .. ':operations', operation)
+        redis.call('HDEL', key .. OPERATIONS, operation)
     end
     local n = #changes
     changes[n + 1], changes[n + 2], changes[n + 3], changes[n + 4] = 'executing', b[7] - 1, 'operations.ended', b[5] + 1
 else
-    redis.call('HSET', key .. ':executing', operation, mine .. bytes_in .. ' ' .. bytes_out .. (string.find(news, '[^%.]') and '' or ' begun'))
-    if filtered + failed + cancelled > 0 and (tonumber(redis.call('HGET', key .. ':deaths', operation)) or 0) > 2 then
-        redis.call('HSET', key .. ':deaths', operation, 2)
+    redis.call('HSET', key .. EXECUTING, operation, mine .. bytes_in .. ' ' .. bytes_out .. (string.find(news, '[^%.]') and '' or ' begun'))
+    if filtered + failed + cancelled > 0 and (tonumber(redis.call('HGET', key .. DEATHS, operation)) or 0) > 2 then
+        redis.call('HSET', key .. DEATHS, operation, 2)
     end
 end
 if #changes > 0 then redis.call('HSET', key, unpack(changes)) end
 if ended then
-    local clock = redis.call('TIME')
-    local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-    redis.call('PUBLISH', prefix .. 'events', '{"event":"ended","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. '}')
+--#include now.lua
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"ended",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
     if b[6] == '1' and b[5] + 1 == tonumber(b[4]) then
 --#include finish_batch.lua
     end
 end
-return {'OK', ended and 1 or 0, differs and new or '', tonumber(redis.call('HGET', prefix .. 'control', 'version') or 0)}
+return {'OK', ended and 1 or 0, differs and new or '', tonumber(redis.call('HGET', KEY_CONTROL, 'version') or 0)}

@@ -3,16 +3,17 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operation number  [3] entry, as it was fed
 -- {'OK'}  {'GONE'}  {'NEEDLESS'} it has not ended, nothing of it failed, or its entry is there
-local prefix, id, operation = KEYS[1], ARGV[1], tonumber(ARGV[2])
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local id, operation = ARGV[1], tonumber(ARGV[2])
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'flag.cancelled')
 if not b[1] then return {'GONE'} end
-if b[5] == '1' or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. ':queue', operation)
-    or redis.call('HEXISTS', key .. ':executing', operation) == 1 or redis.call('HEXISTS', key .. ':operations', operation) == 1 then
+if b[5] == '1' or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEUE, operation)
+    or redis.call('HEXISTS', key .. EXECUTING, operation) == 1 or redis.call('HEXISTS', key .. OPERATIONS, operation) == 1 then
     return {'NEEDLESS'}
 end
-local letters = redis.call('GETRANGE', key .. ':states', (operation - 1) * b[2], math.min(operation * b[2], tonumber(b[3])) - 1)
+local letters = redis.call('GETRANGE', key .. STATES, (operation - 1) * b[2], math.min(operation * b[2], tonumber(b[3])) - 1)
 if not string.find(letters, '%l') then return {'NEEDLESS'} end
-redis.call('HSET', key .. ':operations', operation, ARGV[3])
+redis.call('HSET', key .. OPERATIONS, operation, ARGV[3])
 redis.call('HINCRBY', key, 'operations.kept', 1)
 return {'OK'}

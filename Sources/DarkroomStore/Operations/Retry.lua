@@ -6,14 +6,14 @@
 -- {'OK', photos that are new again, photos whose entries are not kept, operation to go on with (0: all was looked at)}
 -- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
 -- {'GONE'}  {'CANCELLED'} a cancelled batch is not retried  {'BUSY'} what waited for it is just being released: try again
-local prefix, id, operation, last = KEYS[1], ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local id, operation, last = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'operations.kept', 'count.failed')
 if not b[1] then return {'GONE'} end
 if b[2] == '1' then return {'CANCELLED'} end
-if redis.call('ZSCORE', prefix .. 'releases', id) then return {'BUSY'} end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+if redis.call('ZSCORE', KEY_RELEASES, id) then return {'BUSY'} end
+--#include now.lua
 local insists, seen = ARGV[5] ~= '', tonumber(ARGV[5]) or 0
 --#include retake_output.lua
 local size, photos = tonumber(b[3]), tonumber(b[4])
@@ -24,7 +24,7 @@ local retried, not_kept, operations, letters_left, looked, reasons, forgotten = 
 while operation <= last do
     -- Where no photo failed, letters are looked at by the ten thousand, not taken apart.
     local first = (operation - 1) * size
-    local text = redis.call('GETRANGE', key .. ':states', first, math.min(first + 10000, last * size, photos) - 1)
+    local text = redis.call('GETRANGE', key .. STATES, first, math.min(first + 10000, last * size, photos) - 1)
     local at = string.find(text, wanted)
     looked = looked + (at or #text)
     if not at then
@@ -32,13 +32,13 @@ while operation <= last do
     else
         operation = operation + math.floor((at - 1) / size)
         first = (operation - 1) * size
-        local old = redis.call('GETRANGE', key .. ':states', first, math.min(first + size, photos) - 1)
+        local old = redis.call('GETRANGE', key .. STATES, first, math.min(first + size, photos) - 1)
         if #old > letters_left and letters_left < 1000 or operations == 100 then break end
         letters_left = letters_left - #old
         operations = operations + 1
-        if not redis.call('ZSCORE', key .. ':queue', operation) and redis.call('HEXISTS', key .. ':executing', operation) == 0 then
+        if not redis.call('ZSCORE', key .. QUEUE, operation) and redis.call('HEXISTS', key .. EXECUTING, operation) == 0 then
             local new, count = string.gsub(old, wanted, 'N')
-            if redis.call('HEXISTS', key .. ':operations', operation) == 0 then
+            if redis.call('HEXISTS', key .. OPERATIONS, operation) == 0 then
                 not_kept = not_kept + count
             else
                 at = 0
@@ -49,8 +49,8 @@ while operation <= last do
                     reasons[letter] = (reasons[letter] or 0) + 1
                     forgotten[#forgotten + 1] = string.format('%.0f', first + at - 1)
                 end
-                redis.call('SETRANGE', key .. ':states', first, new)
-                redis.call('ZADD', key .. ':queue', operation, operation)
+                redis.call('SETRANGE', key .. STATES, first, new)
+                redis.call('ZADD', key .. QUEUE, operation, operation)
                 retried = retried + count
                 b[6], b[7] = b[6] - 1, b[7] - 1
             end
@@ -61,9 +61,9 @@ while operation <= last do
 end
 if retried > 0 then
     for letter, count in pairs(reasons) do
-        if redis.call('HINCRBY', key .. ':reasons', letter, -count) == 0 then redis.call('HDEL', key .. ':reasons', letter) end
+        if redis.call('HINCRBY', key .. REASONS, letter, -count) == 0 then redis.call('HDEL', key .. REASONS, letter) end
     end
-    redis.call('HDEL', key .. ':failures', unpack(forgotten))
+    redis.call('HDEL', key .. FAILURES, unpack(forgotten))
     redis.call('HSET', key, 'operations.ended', b[6], 'operations.kept', b[7], 'count.failed', b[8] - retried)
     if b[1] == 'finished' then
 --#include reopen_batch.lua

@@ -3,8 +3,9 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operations  [3] photos, as the feeder counted them
 -- {'OK'}  {'GONE'}  {'CANCELLED'}  {'DIFFERS', operations, photos} what is there instead; nothing was written
-local prefix, id = KEYS[1], ARGV[1]
-local key = prefix .. 'batch:' .. id
+--#include prelude.lua
+local id = ARGV[1]
+local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'sealed', 'operations.ended', 'flag.cancelled')
 if not b[1] then return {'GONE'} end
 if b[6] == '1' then return {'CANCELLED'} end
@@ -12,8 +13,7 @@ if b[2] ~= ARGV[2] or b[3] ~= ARGV[3] then return {'DIFFERS', tonumber(b[2]), to
 if b[4] == '1' then return {'OK'} end
 redis.call('HSET', key, 'sealed', 1)
 if b[5] == b[2] and b[1] ~= 'waiting' then
-    local clock = redis.call('TIME')
-    local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 --#include finish_batch.lua
 end
 return {'OK'}

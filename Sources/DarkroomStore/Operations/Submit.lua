@@ -8,50 +8,50 @@
 -- {'OK', time of submission}  {'EXISTS'} submitted before  {'FORGOTTEN'} submitted and forgotten before
 -- {'OUTPUT', batch id} that batch writes to the folder
 -- {'NAME', batch id} that batch has the name and is not over  {'GONE', batch id} there is no such batch to wait for
-local prefix, id, output, name, others = KEYS[1], ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])
-local key = prefix .. 'batch:' .. id
-if redis.call('ZSCORE', prefix .. 'forgotten', id) then return {'FORGOTTEN'} end
+--#include prelude.lua
+local id, output, name, others = ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])
+local key = KEY_BATCH .. id
+if redis.call('ZSCORE', KEY_FORGOTTEN, id) then return {'FORGOTTEN'} end
 if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
 local waits, hopeless = {}, nil
 for i = 7, 6 + others do
-    local o = redis.call('HMGET', prefix .. 'batch:' .. ARGV[i], 'state', 'flag.cancelled', 'count.failed')
+    local o = redis.call('HMGET', KEY_BATCH .. ARGV[i], OUTCOME_FIELDS)
     if not o[1] then return {'GONE', ARGV[i]} end
     if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then hopeless = ARGV[i] end
 end
 if name ~= '' then
-    local other = redis.call('HGET', prefix .. 'names', name)
+    local other = redis.call('HGET', KEY_NAMES, name)
     if other then
-        local o = redis.call('HMGET', prefix .. 'batch:' .. other, 'state', 'flag.cancelled')
+        local o = redis.call('HMGET', KEY_BATCH .. other, 'state', 'flag.cancelled')
         if o[1] and o[1] ~= 'finished' and o[2] ~= '1' then return {'NAME', other} end
     end
 end
 if output ~= '' then
-    local other = redis.call('HGET', prefix .. 'outputs', output)
-    if other and ARGV[4] ~= '1' and redis.call('EXISTS', prefix .. 'batch:' .. other) == 1 then return {'OUTPUT', other} end
+    local other = redis.call('HGET', KEY_OUTPUTS, output)
+    if other and ARGV[4] ~= '1' and redis.call('EXISTS', KEY_BATCH .. other) == 1 then return {'OUTPUT', other} end
 end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 redis.call('HSET', key, unpack(ARGV, 7 + others))
 if output ~= '' then
     local seen, taken = tonumber(ARGV[3]), nil
 --#include take_output.lua
     redis.call('HSET', key, 'output.taken', taken)
 end
-if name ~= '' then redis.call('HSET', prefix .. 'names', name, id) end
+if name ~= '' then redis.call('HSET', KEY_NAMES, name, id) end
 redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitted', now, 'started', '', 'finished', '', 'feeder.seen', now,
     'photos', 0, 'operations', 0, 'operations.ended', 0, 'operations.kept', 0, 'executing', 0, 'sealed', 0, 'round', 1,
     'count.downloaded', 0, 'count.filtered', 0, 'count.failed', 0, 'count.cancelled', 0, 'bytes.in', 0, 'bytes.out', 0,
     'feed.digest', '')
-redis.call('ZADD', prefix .. 'batches', now, id)
-local about = '"time":' .. now .. ',"batch":"' .. id .. '"'
-redis.call('PUBLISH', prefix .. 'events', '{"event":"submitted",' .. about .. '}')
+redis.call('ZADD', KEY_BATCHES, now, id)
+local about = TIME_AND_BATCH
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"submitted",' .. about .. '}')
 if #waits == 0 then
-    redis.call('PUBLISH', prefix .. 'events', '{"event":"isReady",' .. about .. ',"value":true}')
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. about .. ',"value":true}')
 else
-    redis.call('HINCRBY', prefix .. 'control', 'dependencies', 1)
-    redis.call('SADD', key .. ':dependencies', unpack(waits))
-    for _, other in ipairs(waits) do redis.call('SADD', prefix .. 'batch:' .. other .. ':dependents', id) end
-    redis.call('PUBLISH', prefix .. 'events', '{"event":"dependencies",' .. about .. ',"value":' .. redis.call('SCARD', key .. ':dependencies') .. '}')
+    redis.call('HINCRBY', KEY_CONTROL, 'dependencies', 1)
+    redis.call('SADD', key .. DEPENDENCIES, unpack(waits))
+    for _, other in ipairs(waits) do redis.call('SADD', KEY_BATCH .. other .. DEPENDENTS, id) end
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. about .. ',"value":' .. redis.call('SCARD', key .. DEPENDENCIES) .. '}')
 end
 if hopeless and redis.call('HGET', key, 'after.success') == '1' then
     local reason = hopeless .. ' did not succeed'

@@ -3,10 +3,11 @@
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id, '' for the cluster  [2] `suspended`, `downloads.suspended` or `filtrations.suspended`  [3] '1' or '0'
 -- {'OK', 1 when that was not so before}  {'GONE'}  {'FINISHED'}  {'CANCELLED'}
-local prefix, id, flag, on = KEYS[1], ARGV[1], ARGV[2], ARGV[3]
-local key, field = prefix .. 'control', flag
+--#include prelude.lua
+local id, flag, on = ARGV[1], ARGV[2], ARGV[3]
+local key, field = KEY_CONTROL, flag
 if id ~= '' then
-    key, field = prefix .. 'batch:' .. id, 'flag.' .. flag
+    key, field = KEY_BATCH .. id, 'flag.' .. flag
     local b = redis.call('HMGET', key, 'state', 'flag.cancelled')
     if not b[1] then return {'GONE'} end
     if b[2] == '1' then return {'CANCELLED'} end
@@ -14,11 +15,10 @@ if id ~= '' then
 end
 if (redis.call('HGET', key, field) or '0') == on then return {'OK', 0} end
 if on == '1' then redis.call('HSET', key, field, 1) else redis.call('HDEL', key, field) end
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 local part = flag == 'suspended' and 'everything' or string.match(flag, '^%a+')
 local about = id ~= '' and '"batch":"' .. id .. '",' or ''
-redis.call('PUBLISH', prefix .. 'events', '{"event":"isSuspended","time":' .. now .. ',' .. about .. '"value":' .. tostring(on == '1') .. ',"part":"' .. part .. '"}')
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isSuspended","time":' .. now .. ',' .. about .. '"value":' .. tostring(on == '1') .. ',"part":"' .. part .. '"}')
 if id == '' then
 --#include publish_cluster_controls.lua
 else

@@ -1,19 +1,18 @@
 import DarkroomRedis
 
 /// The Lua scripts of the store, one for each operation. The Swift file of an operation declares its script and its call; the
-/// head of the Lua file lists KEYS, ARGV and replies.
-///
-/// A line `--#include NAME` in a script stands for the text of `Operations/Steps/NAME`. Scripts share steps in this way and
-/// not as Lua functions, because a script would make each function again in every call.
+/// head of the Lua file lists KEYS, ARGV and replies. ``ScriptText`` describes how scripts share steps and names.
 enum StoreScripts {
     /// The scripts that a connection loads.
     static let all = [
         addDependency, cancel, cancelPhotos, claim, expireLeases, feed, feederHeartbeat, focus, forget, grow, heartbeat,
-        identify, leave, limits, prioritize, release, removeDependency, report, restoreEntry, retry, seal, submit, suspend,
+        identify, leave, limits, prioritize, release, removeDependency, report, restoreEntry, retry, seal, submit,
+        suspend,
         webhook,
     ]
 
-    private static let steps: [String: [UInt8]] = [
+    /// The text of each step by its file name.
+    static let steps: [String: [UInt8]] = [
         "batch_controls.lua": PackageResources.batch_controls_lua,
         "cancel_batch.lua": PackageResources.cancel_batch_lua,
         "check_batch.lua": PackageResources.check_batch_lua,
@@ -24,6 +23,8 @@ enum StoreScripts {
         "maintenance.lua": PackageResources.maintenance_lua,
         "mark_ready.lua": PackageResources.mark_ready_lua,
         "notify_work.lua": PackageResources.notify_work_lua,
+        "now.lua": PackageResources.now_lua,
+        "prelude.lua": PackageResources.prelude_lua,
         "publish_batch_controls.lua": PackageResources.publish_batch_controls_lua,
         "publish_cluster_controls.lua": PackageResources.publish_cluster_controls_lua,
         "read_batch.lua": PackageResources.read_batch_lua,
@@ -39,19 +40,9 @@ enum StoreScripts {
         "take_output.lua": PackageResources.take_output_lua,
     ]
 
-    /// The script of an operation with its steps put in.
+    /// The script of an operation with its steps.
     static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
-        RedisScript(name: name, source: Array(expanded(source).utf8))
-    }
-
-    private static func expanded(_ source: [UInt8]) -> String {
-        let lines = String(decoding: source, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-        return lines.map { line in
-            guard line.hasPrefix("--#include ") else { return String(line) }
-            guard let step = steps[String(line.dropFirst("--#include ".count))] else {
-                preconditionFailure("a script includes a step that does not exist: \(line)")  // noticed by every test
-            }
-            return expanded(step)
-        }.joined(separator: "\n")
+        var text = ScriptText(steps: steps)
+        return RedisScript(name: name, source: Array(text.expanded(source).utf8))
     }
 }

@@ -2,7 +2,7 @@
 -- `rank,flags,first,last`: the rank of its priority; `c` cancelled, `s` suspended, `d` downloads suspended, `f` filtrations
 -- suspended, `o` nothing but the focus; first and last photo of the focus.
 local s = redis.call('HMGET', key, 'priority', 'flag.cancelled', 'flag.suspended', 'flag.downloads.suspended', 'flag.filtrations.suspended',
-    'focus.first', 'focus.last', 'focus.only')
+    FOCUS_FIELDS)
 local focus, first, last = ',', tonumber(s[6]) or -1, tonumber(s[7]) or -1
 if first >= 0 and last >= first and last <= 9999999999 then focus = string.format('%.0f,%.0f', first, last) end
 local ranks = {veryLow = '0,', low = '1,', normal = '2,', high = '3,', veryHigh = '4,'}

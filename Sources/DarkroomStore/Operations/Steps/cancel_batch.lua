@@ -3,8 +3,8 @@
 -- Expects `prefix` and `now`.
 redis.call('HSET', key, 'flag.cancelled', 1)
 if reason ~= '' then redis.call('HSET', key, 'cancelled.reason', reason) end
-redis.call('ZREM', prefix .. 'ready:' .. redis.call('HGET', key, 'priority'), id)
-redis.call('PUBLISH', prefix .. 'events', '{"event":"isCancelled","time":' .. now .. ',"batch":"' .. id .. '","value":true}')
+redis.call('ZREM', KEY_READY .. redis.call('HGET', key, 'priority'), id)
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isCancelled",' .. TIME_AND_BATCH .. ',"value":true}')
 --#include publish_batch_controls.lua
 if redis.call('HGET', key, 'executing') == '0' then
 --#include finish_batch.lua

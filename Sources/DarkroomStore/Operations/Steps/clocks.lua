@@ -4,17 +4,16 @@
 --
 -- Every claim and heartbeat includes this file, so it also repairs the counters of `control` that another program has
 -- damaged. A damaged counter goes on from `now`, which is larger than any number of changes.
-local clock = redis.call('TIME')
-local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
+--#include now.lua
 local counters = {'seen', 'attended', 'aged', 'claims', 'turn', 'version', 'dependencies', 'taken'}
-local counted = redis.call('HMGET', prefix .. 'control', unpack(counters))
+local counted = redis.call('HMGET', KEY_CONTROL, unpack(counters))
 for i = 1, #counters do
     if counted[i] and not (string.find(counted[i], '^%d+$') and tonumber(counted[i]) <= 4503599627370496) then
         counted[i] = tostring(now)
-        redis.call('HSET', prefix .. 'control', counters[i], now)
+        redis.call('HSET', KEY_CONTROL, counters[i], now)
     end
 end
 local passed = math.max(now - (tonumber(counted[1]) or now), 0)
 local attended = (tonumber(counted[2]) or 0) + math.min(passed, 3000)
 local aged = (tonumber(counted[3]) or 0) + math.min(passed, 21600000)
-redis.call('HSET', prefix .. 'control', 'seen', now, 'attended', attended, 'aged', aged)
+redis.call('HSET', KEY_CONTROL, 'seen', now, 'attended', attended, 'aged', aged)

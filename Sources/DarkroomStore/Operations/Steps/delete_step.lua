@@ -2,40 +2,40 @@
 -- and its id goes into the sorted set `forgotten`, which keeps the newest 10,000; then at most 100 of the batches that wait
 -- for it, of those that it waits for, and of the leases of its executing operations; with the last of them all other keys.
 -- Keys of a wrong type are removed at once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of read_batch.lua.
-local key = prefix .. 'batch:' .. id
+local key = KEY_BATCH .. id
 for suffix, wanted in pairs(types) do
     local found = redis.call('TYPE', key .. suffix).ok
     if found ~= wanted and found ~= 'none' then redis.call('UNLINK', key .. suffix) end
 end
 local facts = redis.call('HMGET', key, 'priority', 'output', 'round', 'name')
 redis.call('HDEL', key, 'state')
-redis.call('ZADD', prefix .. 'forgotten', 'NX', now, id)
-redis.call('ZREMRANGEBYRANK', prefix .. 'forgotten', 0, -10001)
+redis.call('ZADD', KEY_FORGOTTEN, 'NX', now, id)
+redis.call('ZREMRANGEBYRANK', KEY_FORGOTTEN, 0, -10001)
 local released
 --#include release_dependents.lua
-for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. ':dependencies', 100)) do
-    if redis.call('TYPE', prefix .. 'batch:' .. awaited .. ':dependents').ok == 'set' then
-        redis.call('SREM', prefix .. 'batch:' .. awaited .. ':dependents', id)
+for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 100)) do
+    if redis.call('TYPE', KEY_BATCH .. awaited .. DEPENDENTS).ok == 'set' then
+        redis.call('SREM', KEY_BATCH .. awaited .. DEPENDENTS, id)
     end
-    redis.call('SREM', key .. ':dependencies', awaited)
+    redis.call('SREM', key .. DEPENDENCIES, awaited)
 end
-for _, priority in ipairs({'veryLow', 'low', 'normal', 'high', 'veryHigh'}) do redis.call('ZREM', prefix .. 'ready:' .. priority, id) end
-local operations = redis.call('HRANDFIELD', key .. ':executing', 100)
+for _, priority in ipairs({PRIORITIES}) do redis.call('ZREM', KEY_READY .. priority, id) end
+local operations = redis.call('HRANDFIELD', key .. EXECUTING, 100)
 for _, operation in ipairs(operations) do
-    redis.call('ZREM', prefix .. 'leases', id .. '/' .. operation)
-    redis.call('HDEL', key .. ':executing', operation)
+    redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
+    redis.call('HDEL', key .. EXECUTING, operation)
 end
-forgotten = redis.call('EXISTS', key .. ':executing', key .. ':dependents', key .. ':dependencies') == 0
+forgotten = redis.call('EXISTS', key .. EXECUTING, key .. DEPENDENTS, key .. DEPENDENCIES) == 0
 if forgotten then
-    if facts[2] and redis.call('HGET', prefix .. 'outputs', facts[2]) == id then redis.call('HDEL', prefix .. 'outputs', facts[2]) end
-    if facts[4] and redis.call('HGET', prefix .. 'names', facts[4]) == id then redis.call('HDEL', prefix .. 'names', facts[4]) end
-    redis.call('UNLINK', key, key .. ':states', key .. ':operations', key .. ':queue', key .. ':deaths', key .. ':failures', key .. ':reasons')
-    redis.call('ZREM', prefix .. 'batches', id)
-    redis.call('ZREM', prefix .. 'expiring', id)
-    redis.call('ZREM', prefix .. 'releases', id)
+    if facts[2] and redis.call('HGET', KEY_OUTPUTS, facts[2]) == id then redis.call('HDEL', KEY_OUTPUTS, facts[2]) end
+    if facts[4] and redis.call('HGET', KEY_NAMES, facts[4]) == id then redis.call('HDEL', KEY_NAMES, facts[4]) end
+    redis.call('UNLINK', key, key .. STATES, key .. OPERATIONS, key .. QUEUE, key .. DEATHS, key .. FAILURES, key .. REASONS)
+    redis.call('ZREM', KEY_BATCHES, id)
+    redis.call('ZREM', KEY_EXPIRING, id)
+    redis.call('ZREM', KEY_RELEASES, id)
     local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- of a batch that was retried an earlier one may be waiting for its call, too
-    for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', prefix .. 'webhooks', id .. ' ' .. round) end
-    redis.call('PUBLISH', prefix .. 'events', '{"event":"forgotten","time":' .. now .. ',"batch":"' .. id .. '"}')
+    for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', KEY_WEBHOOKS, id .. ' ' .. round) end
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"forgotten",' .. TIME_AND_BATCH .. '}')
 else
-    redis.call('ZADD', prefix .. 'expiring', 0, id)  -- whoever began may be gone: any claim or heartbeat goes on
+    redis.call('ZADD', KEY_EXPIRING, 0, id)  -- whoever began may be gone: any claim or heartbeat goes on
 end

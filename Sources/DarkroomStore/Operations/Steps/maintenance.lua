@@ -3,36 +3,36 @@
 -- into their queues, and does one step of releasing what waits for a batch that has finished and one of forgetting a batch
 -- whose time has come. Sets `more`, 1 when there is more of that to do. Expects `prefix`, `now`, `attended`, `aged`, `fields`.
 local more = 0
-if worker ~= '' then redis.call('ZADD', prefix .. 'workers', now, worker) end
-for _, silent in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'workers', '-inf', now - 3600000, 'LIMIT', 0, 10)) do
-    redis.call('ZREM', prefix .. 'workers', silent)
-    redis.call('UNLINK', prefix .. 'worker:' .. silent, prefix .. 'worker:' .. silent .. ':refused')
+if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
+for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '-inf', now - 3600000, 'LIMIT', 0, 10)) do
+    redis.call('ZREM', KEY_WORKERS, silent)
+    redis.call('UNLINK', KEY_WORKER .. silent, KEY_WORKER .. silent .. REFUSED)
 end
-local expired = redis.call('ZRANGEBYSCORE', prefix .. 'leases', '-inf', '(' .. attended, 'LIMIT', 0, 50)
+local expired = redis.call('ZRANGEBYSCORE', KEY_LEASES, '-inf', '(' .. attended, 'LIMIT', 0, 50)
 if #expired == 50 then more = 1 end
 for _, member in ipairs(expired) do
-    redis.call('ZREM', prefix .. 'leases', member)
+    redis.call('ZREM', KEY_LEASES, member)
     local id, number = string.match(member, '^(.*)/(%d+)$')
-    local key = prefix .. 'batch:' .. (id or '')
-    local b = fields(key, 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output')
+    local key = KEY_BATCH .. (id or '')
+    local b = fields(key, REQUEUE_FIELDS)
     local from, to, sound, operation = 1, 8, nil, tonumber(number)
 --#include check_batch.lua
-    if b[10] and sound and operation <= tonumber(b[5]) and redis.call('HEXISTS', key .. ':executing', number) == 1 then
+    if b[10] and sound and operation <= tonumber(b[5]) and redis.call('HEXISTS', key .. EXECUTING, number) == 1 then
         local died, ended = true, false
 --#include requeue_operation.lua
     end
 end
-for _, id in ipairs(redis.call('ZRANGE', prefix .. 'releases', 0, 0)) do
+for _, id in ipairs(redis.call('ZRANGE', KEY_RELEASES, 0, 0)) do
     local released
 --#include release_dependents.lua
-    if released then redis.call('ZREM', prefix .. 'releases', id) end
-    more = math.max(more, redis.call('EXISTS', prefix .. 'releases'))
+    if released then redis.call('ZREM', KEY_RELEASES, id) end
+    more = math.max(more, redis.call('EXISTS', KEY_RELEASES))
 end
-for _, id in ipairs(redis.call('ZRANGEBYSCORE', prefix .. 'expiring', '-inf', now, 'LIMIT', 0, 1)) do
-    local e = fields(prefix .. 'batch:' .. id, 'state', 'expires')
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEY_EXPIRING, '-inf', now, 'LIMIT', 0, 1)) do
+    local e = fields(KEY_BATCH .. id, 'state', 'expires')
     local left = e[1] and (tonumber(e[2]) or 0) - aged or 0
     if left > 0 then  -- the clock has jumped: the batch has not been retained for as long as it is to be
-        redis.call('ZADD', prefix .. 'expiring', now + left, id)
+        redis.call('ZADD', KEY_EXPIRING, now + left, id)
     else
         local forgotten
 --#include delete_step.lua

@@ -1,7 +1,7 @@
 -- Included. The batch `id` with the hash `key` waits for no other any more: ready, or finished when nothing is left to do.
 -- Expects `prefix` and `now`.
 redis.call('HSET', key, 'state', 'ready')
-redis.call('PUBLISH', prefix .. 'events', '{"event":"isReady","time":' .. now .. ',"batch":"' .. id .. '","value":true}')
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. TIME_AND_BATCH .. ',"value":true}')
 do
     local r = redis.call('HMGET', key, 'sealed', 'operations', 'operations.ended')
     if r[1] == '1' and r[2] == r[3] then

@@ -2,11 +2,11 @@
 -- published within 100 ms. `workers` is the number of workers heard of within 10 s; each draws whether it claims, see
 -- Hint.swift. Expects `prefix`, `now`, `priority` and `operations`.
 do
-    local said = redis.call('HMGET', prefix .. 'control', 'hinted.' .. priority, 'offered.' .. priority)
+    local said = redis.call('HMGET', KEY_CONTROL, 'hinted.' .. priority, 'offered.' .. priority)
     local since = now - (tonumber(said[1]) or 0)  -- another program may have written anything
     if not (since >= 0 and since < 100) or operations >= 2 * (tonumber(said[2]) or 0) then
-        redis.call('HSET', prefix .. 'control', 'hinted.' .. priority, now, 'offered.' .. priority, operations)
-        redis.call('PUBLISH', prefix .. 'control', '{"change":"work","workers":' .. redis.call('ZCOUNT', prefix .. 'workers', now - 10000, '+inf')
+        redis.call('HSET', KEY_CONTROL, 'hinted.' .. priority, now, 'offered.' .. priority, operations)
+        redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"work","workers":' .. LIVING_WORKERS
             .. ',"priority":"' .. priority .. '","operations":' .. operations .. '}')
     end
 end

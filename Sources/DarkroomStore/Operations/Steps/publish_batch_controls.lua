@@ -2,6 +2,6 @@
 do
     local steering
 --#include batch_controls.lua
-    redis.call('PUBLISH', prefix .. 'control', '{"change":"batch","batch":"' .. id .. '","steering":"' .. steering .. '","version":'
-        .. redis.call('HINCRBY', prefix .. 'control', 'version', 1) .. '}')
+    redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"batch","batch":"' .. id .. '","steering":"' .. steering .. '","version":'
+        .. redis.call('HINCRBY', KEY_CONTROL, 'version', 1) .. '}')
 end

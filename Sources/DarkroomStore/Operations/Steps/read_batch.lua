@@ -1,8 +1,8 @@
 -- Included at the head of scripts that read batches their caller did not name. Declares `types`, the type of each key of a
 -- batch, and `fields(key, ...)`, which returns these fields of the batch with the hash `key`. If a key of the batch has a
 -- wrong type, the result is empty: the batch counts as gone until a user forgets it, and hinders no other batch.
-local types = {[''] = 'hash', [':states'] = 'string', [':operations'] = 'hash', [':queue'] = 'zset', [':executing'] = 'hash', [':deaths'] = 'hash',
-    [':failures'] = 'hash', [':reasons'] = 'hash', [':dependencies'] = 'set', [':dependents'] = 'set'}
+local types = {[''] = 'hash', [STATES] = 'string', [OPERATIONS] = 'hash', [QUEUE] = 'zset', [EXECUTING] = 'hash', [DEATHS] = 'hash',
+    [FAILURES] = 'hash', [REASONS] = 'hash', [DEPENDENCIES] = 'set', [DEPENDENTS] = 'set'}
 local function fields(key, ...)
     for suffix, wanted in pairs(types) do
         local found = redis.call('TYPE', key .. suffix).ok

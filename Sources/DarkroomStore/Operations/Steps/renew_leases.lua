@@ -7,12 +7,12 @@ local batches = tonumber(ARGV[at])
 at = at + 1
 for _ = 1, batches do
     local id, count = ARGV[at], tonumber(ARGV[at + 1])
-    local key = prefix .. 'batch:' .. id
+    local key = KEY_BATCH .. id
     local b, from, to, sound = fields(key, 'size', 'photos', 'lease', 'state'), 1, 3, nil
 --#include check_batch.lua
     local numbers, renewals, mine_still = {}, {}, {}
     for i = 1, count do numbers[i] = ARGV[at + 2 * i] end
-    local holders = b[4] and sound and redis.call('HMGET', key .. ':executing', unpack(numbers)) or {}
+    local holders = b[4] and sound and redis.call('HMGET', key .. EXECUTING, unpack(numbers)) or {}
     for i = 1, count do
         local mine = worker .. ' ' .. ARGV[at + 1 + 2 * i] .. ' '
         if holders[i] and string.sub(holders[i], 1, #mine) == mine then
@@ -25,7 +25,7 @@ for _ = 1, batches do
             lost[#lost + 1] = tonumber(ARGV[at + 1 + 2 * i])
         end
     end
-    if #renewals > 0 then redis.call('ZADD', prefix .. 'leases', 'XX', unpack(renewals)) end
+    if #renewals > 0 then redis.call('ZADD', KEY_LEASES, 'XX', unpack(renewals)) end
     named[#named + 1] = {id, mine_still}
     at = at + 2 + 2 * count
 end

@@ -9,45 +9,45 @@
 -- order. Sets `ended`. What a dead worker may have left in the folder of a cancelled batch is noted in `leftovers`, at most 1,000 times:
 -- no claim of the operation will remove it.
 local first = (operation - 1) * b[1]
-local back = redis.call('GETRANGE', key .. ':states', first, math.min(first + b[1], tonumber(b[2])) - 1)
+local back = redis.call('GETRANGE', key .. STATES, first, math.min(first + b[1], tonumber(b[2])) - 1)
 local thrown, cancelled = 0, b[11] == '1'
 if not cancelled and (not b[9] or b[9] == '') then
     back, thrown = string.gsub(back, 'D', 'N')
-    if thrown > 0 then redis.call('SETRANGE', key .. ':states', first, back) end
+    if thrown > 0 then redis.call('SETRANGE', key .. STATES, first, back) end
 end
-local holder = died and redis.call('HGET', key .. ':executing', operation)
-redis.call('HDEL', key .. ':executing', operation)
+local holder = died and redis.call('HGET', key .. EXECUTING, operation)
+redis.call('HDEL', key .. EXECUTING, operation)
 -- A photo that was cancelled alone may have no line in the manifest yet: the next worker writes it.
 ended = cancelled or not string.find(back, b[13] == '' and '[ND]' or '[NDC]')
 local left_by = cancelled and holder and (b[13] or '') ~= '' and string.match(holder, '^%S+ (%d+) ')
 if left_by then
-    redis.call('ZADD', prefix .. 'leftovers', now, id .. ' ' .. operation .. ' ' .. left_by .. ' 1')
-    redis.call('ZREMRANGEBYRANK', prefix .. 'leftovers', 0, -1001)
+    redis.call('ZADD', KEY_LEFTOVERS, now, id .. ' ' .. operation .. ' ' .. left_by .. ' 1')
+    redis.call('ZREMRANGEBYRANK', KEY_LEFTOVERS, 0, -1001)
 end
 if ended then
-    redis.call('HDEL', key .. ':deaths', operation)
+    redis.call('HDEL', key .. DEATHS, operation)
     local kept = tonumber(b[8])
-    if not cancelled and string.find(back, '%l') and kept < 10000 then
+    if not cancelled and string.find(back, '%l') and kept < MOST_ENTRIES_KEPT then
         kept = kept + 1
     else
-        redis.call('HDEL', key .. ':operations', operation)
+        redis.call('HDEL', key .. OPERATIONS, operation)
     end
     redis.call('HSET', key, 'count.downloaded', b[3] - thrown, 'executing', b[4] - 1, 'operations.ended', b[6] + 1, 'operations.kept', kept)
-    redis.call('PUBLISH', prefix .. 'events', '{"event":"ended","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. '}')
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"ended",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
     if cancelled and b[4] == '1' or not cancelled and b[7] == '1' and b[6] + 1 == tonumber(b[5]) then
 --#include finish_batch.lua
     end
 else
     redis.call('HSET', key, 'count.downloaded', b[3] - thrown, 'executing', b[4] - 1)
-    redis.call('ZADD', key .. ':queue', operation, operation)
+    redis.call('ZADD', key .. QUEUE, operation, operation)
     if died then
-        local deaths = redis.call('HGET', key .. ':deaths', operation) or ''
+        local deaths = redis.call('HGET', key .. DEATHS, operation) or ''
         deaths = string.find(deaths, '^%d+$') and math.min(tonumber(deaths), 1000000) or 0  -- what is no number counts as 0
         if deaths < 2 or string.find(holder, ' begun$') then
             deaths = deaths + 1
-            redis.call('HSET', key .. ':deaths', operation, deaths)
+            redis.call('HSET', key .. DEATHS, operation, deaths)
         end
-        redis.call('PUBLISH', prefix .. 'events', '{"event":"recovered","time":' .. now .. ',"batch":"' .. id .. '","operation":' .. operation .. ',"deaths":' .. deaths .. '}')
+        redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"recovered",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. ',"deaths":' .. deaths .. '}')
     end
     if b[5] - b[6] - b[4] == 0 or b[12] == '1' then  -- the queue was empty, or some of it may be out of focus
 --#include ready_sync.lua

@@ -3,8 +3,8 @@
 do
     local output, taken = redis.call('HGET', key, 'output'), nil
     if output and output ~= '' then
-        local holder = redis.call('HGET', prefix .. 'outputs', output)
-        if holder and holder ~= id and not insists and redis.call('EXISTS', prefix .. 'batch:' .. holder) == 1 then return {'OUTPUT', holder} end
+        local holder = redis.call('HGET', KEY_OUTPUTS, output)
+        if holder and holder ~= id and not insists and redis.call('EXISTS', KEY_BATCH .. holder) == 1 then return {'OUTPUT', holder} end
         if holder ~= id or insists then
 --#include take_output.lua
             redis.call('HSET', key, 'output.taken', taken)

@@ -8,11 +8,11 @@ do
     if retain >= 0 then
         if f[4] and f[4] ~= '' then
             for r = math.max(1, round - 99), round do
-                if redis.call('ZSCORE', prefix .. 'webhooks', id .. ' ' .. r) then stays = 86400000 end
+                if redis.call('ZSCORE', KEY_WEBHOOKS, id .. ' ' .. r) then stays = 86400000 end
             end
         end
         stays = math.max(retain, stays)
-        redis.call('ZADD', prefix .. 'expiring', (tonumber(f[2]) or 0) + stays, id)
+        redis.call('ZADD', KEY_EXPIRING, (tonumber(f[2]) or 0) + stays, id)
         redis.call('HSET', key, 'expires', (tonumber(f[5]) or 0) + stays)
     end
 end
