@@ -127,10 +127,10 @@ final class WorkerCore: Sendable {
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
         guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
         let past = ManifestFiles.takeOver(claimed, records, context)
-        if claimed.deaths > 0 { Leftovers.remove(of: claimed.held, records, context) }
+        if claimed.leaseExpiries > 0 { Leftovers.remove(of: claimed.held, records, context) }
         let operation = OperationInHand(claimed, context, records: records, past: past, folder: folder)
         // Five workers died of it without bringing a photo of it to its end.
-        let isDeadly = claimed.deaths >= 5
+        let isDeadly = claimed.leaseExpiries >= 5
         let dropped = withLedger { ledger -> [PhotoInProgress] in
             // Lost, or handed back, before it was taken up.
             guard ledger.arriving.remove(claimed.held) != nil else { return [] }
@@ -140,12 +140,12 @@ final class WorkerCore: Sendable {
         if operation.isSuspect, !isDeadly {
             logger.warning(
                 "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
-                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.leaseExpiries)]))
         }
         if isDeadly {
             logger.error(
                 "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
-                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.leaseExpiries)]))
         }
         pending.cancel(dropped)
         advance()

@@ -24,10 +24,10 @@ import Testing
         let id = BatchID("batch")
         let ofCluster = [
             keys.control, keys.batches, keys.batch(id), keys.ready(.high), keys.leases, keys.workers, keys.worker("w"),
-            keys.outputs, keys.names, keys.expiring, keys.forgotten, keys.releases, keys.webhooks, keys.leftovers,
+            keys.outputs, keys.names, keys.expiring, keys.forgotten, keys.releases, keys.webhooks, keys.staleFiles,
         ]
         let ofBatch = [
-            keys.states(id), keys.operations(id), keys.queue(id), keys.executing(id), keys.deaths(id),
+            keys.states(id), keys.operations(id), keys.queue(id), keys.executing(id), keys.leaseExpiries(id),
             keys.failures(id), keys.reasons(id), keys.dependencies(id), keys.dependents(id),
         ]
         let prelude = String(decoding: try #require(StoreScripts.steps["prelude.lua"]), as: UTF8.self)

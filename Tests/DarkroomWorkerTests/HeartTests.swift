@@ -49,7 +49,7 @@ struct HeartTests {
             _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.2"))
         }
         #expect(try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")) == holder)
-        #expect(try darkroom.store.connection.call(.init("HLEN", darkroom.keys.deaths(id))) == .integer(0))
+        #expect(try darkroom.store.connection.call(.init("HLEN", darkroom.keys.leaseExpiries(id))) == .integer(0))
         worker.leave()
         worker.wait()
     }

@@ -22,7 +22,7 @@ struct LedgerBench {
     @discardableResult
     mutating func claim(
         _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, letters: String? = nil,
-        deaths: Int = 0
+        leaseExpiries: Int = 0
     ) throws -> HeldOperation {
         var options = BatchOptions()
         options.operationSize = 10
@@ -36,7 +36,7 @@ struct LedgerBench {
             _ = ledger.steer { $0.answered(version, sent: version, batches: [batch: steering]) }
         }
         let claimed = ClaimedOperation(
-            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8), deaths: deaths,
+            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8), leaseExpiries: deaths,
             entry: [])
         let first = (number - 1) * 10
         let records = (0..<claimed.letters.count).map {

@@ -67,7 +67,7 @@ import Testing
             numbers[batch, default: 0] += 1
             let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let deaths = chance(20) ? 2 : 0
-            try bench.claim(batch, numbers[batch]!, letters: letters + "N", deaths: deaths)  // set right above
+            try bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: deaths)  // set right above
         }
 
         mutating func endDownload() {

@@ -10,8 +10,8 @@ import Testing
 
     @Test func runsItsPhotosOneByOneBesideOthers() throws {
         var bench = LedgerBench(downloads: 8)
-        let suspect = try bench.claim(batch, 1, photos: 4, deaths: 2)
-        let other = try bench.claim(batch, 2, photos: 4, deaths: 1)
+        let suspect = try bench.claim(batch, 1, photos: 4, leaseExpiries: 2)
+        let other = try bench.claim(batch, 2, photos: 4, leaseExpiries: 1)
         let first = bench.begin()
         #expect(
             first.filter { $0.operation == suspect }.count == 1 && first.filter { $0.operation == other }.count == 4)
@@ -26,7 +26,7 @@ import Testing
 
     @Test func reportsEachPhotoAtOnce() throws {
         var bench = LedgerBench()
-        let suspect = try bench.claim(batch, 1, photos: 3, deaths: 3)
+        let suspect = try bench.claim(batch, 1, photos: 3, leaseExpiries: 3)
         let other = try bench.claim(batch, 2, photos: 3)
         for photo in bench.begin().filter({ $0.record.index % 10 == 0 }) {
             bench.download(photo)
@@ -40,7 +40,7 @@ import Testing
     @Test func doesNotKeepItsWorkerFromClaiming() throws {
         var bench = LedgerBench(downloads: 4, filtrations: 2)
         let room = bench.ledger.photosWanted
-        for number in 1...3 { try bench.claim(batch, number, deaths: 2) }
+        for number in 1...3 { try bench.claim(batch, number, leaseExpiries: 2) }
         _ = bench.begin()
         #expect(bench.ledger.photosWanted == room - 3, "27 that may not begin now take no room")
     }

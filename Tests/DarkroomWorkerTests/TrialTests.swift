@@ -14,7 +14,7 @@ import Testing
         let server = try HostileServer(["/held.jpg": .held(.answer(status: 404))])
         defer { server.stop() }
         let id = try darkroom.submit([server.url("/held.jpg"), "NO URL"], darkroom.options())
-        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "2"))
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "2"))
         let worker = try darkroom.worker()
         #expect(await server.wait { $0.running == 1 }, "the download has not begun")
         let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")).string
@@ -29,8 +29,8 @@ import Testing
     @Test func lettersTellOfSuspectsWithoutProgressOnly() throws {
         var bench = LedgerBench()
         let batch = BatchID("batch")
-        let suspect = try bench.claim(batch, 1, photos: 3, deaths: 2)
-        let other = try bench.claim(batch, 2, photos: 3, deaths: 1)
+        let suspect = try bench.claim(batch, 1, photos: 3, leaseExpiries: 2)
+        let other = try bench.claim(batch, 2, photos: 3, leaseExpiries: 1)
         let begun = bench.begin()
         func letters(_ held: HeldOperation, begins: Bool) -> String? {
             begun.first { $0.operation == held }.flatMap { bench.ledger.letters(of: $0, begins: begins) }

@@ -130,7 +130,7 @@ import Testing
             work("9007199254740992")
                 == .work(Hint.Work(workers: 1_000_000, priority: .high, operations: 0)))
         #expect(
-            hint(#"{"change":"batch","batch":"one","steering":"2,s,,","version":9}"#)
+            hint(#"{"change":"batch","batch":"one","controls":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
         #expect(hint(#"{"change":"photos","batch":"one","version":9}"#) == .photos(batch, version: 9))
         var cluster = ClusterSteering()
@@ -139,7 +139,7 @@ import Testing
         #expect(hint(#"{"change":"cluster","cluster":"s,16,","version":9}"#) == .cluster(cluster, version: 9))
         #expect(hint(#"{"change":"weather"}"#) == nil)
         #expect(hint("no JSON") == nil)
-        #expect(hint(#"{"change":"batch","batch":"one","steering":"?","version":9}"#) == nil)
+        #expect(hint(#"{"change":"batch","batch":"one","controls":"?","version":9}"#) == nil)
     }
 }
 

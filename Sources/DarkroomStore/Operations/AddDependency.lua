@@ -1,11 +1,15 @@
 #!lua
--- Makes a batch wait for another. Circles are looked for by the caller, who says which version of all dependencies it saw.
+-- Makes a batch wait for another. The caller looks for circles, and passes the version of the dependencies that it read.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] the batch that it is to wait for  [3] `dependencies` of `control` as the caller saw it
--- {'OK', 1 when it did not wait for it before}  {'MOVED'} dependencies have changed since: look again
--- {'GONE', batch id} there is no such batch  {'STARTED'} it is too late  {'CANCELLED'} it was cancelled  {'ITSELF'}
--- {'OVER'} the other is finished: nothing to wait for
--- {'FAILED'} the other is finished without success, and the batch waits for success only: it was cancelled
+-- ARGV[1] batch id  [2] the batch that it is to wait for  [3] `dependencies` of `control` before the caller read them
+-- {'OK', new}: `new` is 1 if the batch did not wait for the other before
+-- {'MOVED'} dependencies have changed since [3]: read them again
+-- {'GONE', batch id} there is no such batch
+-- {'STARTED'} the batch has started: too late
+-- {'CANCELLED'} the batch is cancelled
+-- {'ITSELF'} both are the same batch
+-- {'OVER'} the other batch has finished: there is nothing to wait for
+-- {'FAILED'} the other batch has finished without success, and the batch waits for success only: it was cancelled
 --#include prelude.lua
 local id, other = ARGV[1], ARGV[2]
 local key, other_key = KEY_BATCH .. id, KEY_BATCH .. other

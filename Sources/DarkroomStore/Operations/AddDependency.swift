@@ -10,13 +10,13 @@ extension BatchStore {
     ///   - id: the batch.
     ///   - other: the batch that it is to wait for.
     ///   - version: ``dependencyVersion()`` before the caller read the dependencies.
-    public func depend(_ id: BatchID, on other: BatchID, version: Int) -> ScriptCall<DependReply> {
+    public func addDependency(_ id: BatchID, on other: BatchID, version: Int) -> ScriptCall<AddDependencyReply> {
         call(StoreScripts.addDependency, [id, other, version])
     }
 }
 
-/// The reply of ``BatchStore/depend(_:on:version:)``.
-public enum DependReply: Sendable, Equatable {
+/// The reply of ``BatchStore/addDependency(_:on:version:)``.
+public enum AddDependencyReply: Sendable, Equatable {
     case added(isNew: Bool)
     /// The other batch has finished: there is nothing to wait for.
     case finishedBefore
@@ -32,7 +32,7 @@ public enum DependReply: Sendable, Equatable {
     case itself
 }
 
-extension DependReply: ScriptReplyDecodable {
+extension AddDependencyReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .added(isNew: try reply.int(1) == 1)

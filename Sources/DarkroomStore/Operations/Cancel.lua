@@ -1,9 +1,10 @@
 #!lua flags=allow-oom
--- Cancels a batch: nothing of it is handed out any more, what is not final counts as cancelled.
+-- Cancels a batch: no more of its operations are claimed, and its photos that are not final count as cancelled.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] reason, '' for none
--- {'OK', 1 when it was not cancelled before, 1 when nothing of it executes (any more)}  {'GONE'}
--- {'FINISHED'} it was over, and not by a cancel
+-- {'OK', new, finished}: `new` is 1 if this call cancelled the batch; `finished` is 1 if none of its operations executes
+-- {'GONE'} there is no such batch
+-- {'FINISHED'} the batch has finished and was not cancelled
 --#include prelude.lua
 local id, reason = ARGV[1], ARGV[2]
 local key = KEY_BATCH .. id

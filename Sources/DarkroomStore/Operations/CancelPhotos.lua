@@ -1,10 +1,14 @@
 #!lua flags=allow-oom
--- Cancels photos one by one. The workers that run some of them get a hint. A queued operation with nothing left to do ends at
--- once if the batch writes no files; otherwise the worker that claims it writes the manifest lines of its photos and ends it.
+-- Cancels single photos. Workers that run some of them get a change notice. If a queued operation has only final photos then,
+-- it ends at once, unless the batch writes files: then the worker that claims the operation writes the manifest lines of the
+-- cancelled photos and ends it.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos together
--- {'OK', cancelled now, those that were final}  {'GONE'}  {'FINISHED'}  {'CANCELLED'} the whole batch was
--- {'UNFED', photos} only so many are fed; nothing was done
+-- {'OK', cancelled, final}: the number of photos that this call cancelled, and of those that were final before
+-- {'GONE'} there is no such batch
+-- {'FINISHED'} the batch has finished
+-- {'CANCELLED'} the whole batch is cancelled
+-- {'UNFED', photos} only so many photos are fed, and a range goes beyond them; nothing was done
 --#include prelude.lua
 local id = ARGV[1]
 local key = KEY_BATCH .. id
@@ -45,11 +49,11 @@ if cancelled == 0 then return {'OK', 0, asked} end
 local ended, kept = tonumber(b[6]), tonumber(b[8])
 for operation in pairs(touched) do
     if b[12] == '' and redis.call('ZSCORE', key .. QUEUE, operation) then
-        local letters = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, photos) - 1)
-        if not string.find(letters, '[ND]') then
+        local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, photos) - 1)
+        if not string.find(codes, '[ND]') then
             redis.call('ZREM', key .. QUEUE, operation)
-            redis.call('HDEL', key .. DEATHS, operation)
-            if string.find(letters, '%l') and kept < MOST_ENTRIES_KEPT then
+            redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
+            if string.find(codes, '%l') and kept < MOST_ENTRIES_KEPT then
                 kept = kept + 1
             else
                 redis.call('HDEL', key .. OPERATIONS, operation)

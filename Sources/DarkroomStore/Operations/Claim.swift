@@ -68,7 +68,7 @@ public struct ClaimedOperation: Sendable, Equatable {
     /// One letter a photo, as they stand.
     public let letters: [UInt8]
     /// How many leases of it have expired.
-    public let deaths: Int
+    public let leaseExpiries: Int
     /// Its photos as ``EntryCoding`` packs them.
     public let entry: [UInt8]
 }
@@ -126,7 +126,7 @@ extension Claimed {
             steering[batch] = controls
             for at in stride(from: 2, to: list.count - 3, by: 4) {
                 guard let number = list[at].operation, let letters = list[at + 1].bytes,
-                    let deaths = list[at + 2].number
+                    let leaseExpiries = list[at + 2].number
                 else { throw reply.unexpected }
                 // The other operations of the reply are valid. The lease of this one expires.
                 guard let entry = list[at + 3].bytes else {
@@ -134,7 +134,8 @@ extension Claimed {
                     continue
                 }
                 let held = HeldOperation(batch: batch, number: number, fence: fence)
-                operations.append(ClaimedOperation(held: held, letters: letters, deaths: deaths, entry: entry))
+                operations.append(
+                    ClaimedOperation(held: held, letters: letters, leaseExpiries: leaseExpiries, entry: entry))
             }
         }
     }

@@ -1,10 +1,15 @@
 #!lua
--- Feeds one operation: its entry, its letters, the counters and the ring entry together, or nothing.
+-- Feeds one operation: writes its entry, its state codes, the counters and the place in the ready queue together, or nothing.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operation number  [3] photos in it  [4] entry (version byte, deflated lines)
 --     [5] digest of the feed after it (hexadecimal)
--- {'OK'}  {'GONE'}  {'EXPECT', n} operation n is the next  {'SEALED'}  {'SHORT'} the operation before was a short one
--- {'FULL'} as many operations as the window allows have not ended: try again later  {'CANCELLED'} nobody wants them any more
+-- {'OK'} fed
+-- {'GONE'} there is no such batch
+-- {'EXPECT', n} operation n is the next
+-- {'SEALED'} the batch is sealed
+-- {'SHORT'} the operation before has fewer photos than the operation size, so none can follow it
+-- {'FULL'} as many operations as the window allows have not ended: try again later
+-- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
 local id, number, photos = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local key = KEY_BATCH .. id
@@ -25,7 +30,7 @@ redis.call('HSET', key .. OPERATIONS, number, ARGV[4])
 redis.call('SETRANGE', key .. STATES, operations * size, string.rep('N', photos))
 redis.call('ZADD', key .. QUEUE, number, number)
 redis.call('HSET', key, 'operations', number, 'photos', b[3] + photos, 'feed.digest', ARGV[5], 'feeder.seen', now)
-if operations - b[7] - b[8] == 0 or b[10] == '1' then  -- the queue was empty, or some of it may be out of focus
+if operations - b[7] - b[8] == 0 or b[10] == '1' then  -- the queue was empty, or has no operation in focus
 --#include ready_sync.lua
 end
 return {'OK'}

@@ -1,8 +1,11 @@
 #!lua flags=allow-oom
--- Forgets a batch as a whole, one bounded step a call.
+-- Forgets a batch, one bounded step a call.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] '1': also one that is not finished
--- {'OK'} forgotten  {'MORE'} call again  {'GONE'}  {'UNFINISHED', state}
+-- ARGV[1] batch id  [2] '1': also a batch that has not finished
+-- {'OK'} forgotten
+-- {'MORE'} call again
+-- {'GONE'} there is no such batch
+-- {'UNFINISHED', state} the batch has not finished; nothing was done
 --#include prelude.lua
 local id = ARGV[1]
 --#include read_batch.lua

@@ -1,12 +1,15 @@
 #!lua
--- Reopens a batch whose list has grown: adds photos to a short last operation, and lets further operations be fed. A batch
--- that has finished begins a new round. Final letters stay, so only the new photos run.
+-- Reopens a batch whose list has grown: adds photos to a short last operation, and lets more operations be fed. A batch that
+-- has finished begins a new round. Final state codes stay, so only the new photos run.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: what the caller has compared its list with
---     [5] photos that the last operation has from now on, 0 when it stays as it is  [6] its entry then  [7] digest of the feed then
--- {'OK'}  {'GONE'}  {'CANCELLED'}  {'DIFFERS'} something else was fed meanwhile; nothing was written
+-- ARGV[1] batch id  [2] operations  [3] photos  [4] digest of the feed: those with which the caller has compared its list
+--     [5] photos of the last operation from now on, 0 to leave it as it is  [6] its new entry  [7] digest of the feed with it
+-- {'OK'} reopened
+-- {'GONE'} there is no such batch
+-- {'CANCELLED'} the batch is cancelled
+-- {'DIFFERS'} the feed in Redis is another; nothing was written
 -- {'OUTPUT', batch id} that batch has taken the output folder; nothing was written
--- {'BUSY'} the last operation executes, or what waited for the batch is just being released: try again
+-- {'BUSY'} the last operation executes, or the dependents of the batch are being released: try again
 --#include prelude.lua
 local id = ARGV[1]
 local key = KEY_BATCH .. id
@@ -24,7 +27,7 @@ if grown > 0 then
     end
     if redis.call('HEXISTS', key .. EXECUTING, operation) == 1 then return {'BUSY'} end
 end
-local insists, seen = false, 0
+local overwrite, seen = false, 0
 --#include retake_output.lua
 if grown > 0 then
     local first = (operation - 1) * size

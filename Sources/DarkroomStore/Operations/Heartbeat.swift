@@ -20,7 +20,7 @@ extension BatchStore {
     /// Does one bounded step of the maintenance that workers' heartbeats do, so that it makes progress also if no worker
     /// runs. A Redis user without the rights for it leaves it to others.
     /// - Returns: true if there is more to do.
-    public func keepHouse() throws(StoreError) -> Bool {
+    public func maintain() throws(StoreError) -> Bool {
         do {
             return try perform(heartbeat(worker: nil)).hasMore
         } catch {
@@ -59,7 +59,7 @@ public struct HeartbeatReply: Sendable, Equatable {
     /// The turn of the ready queues, which grows whenever a batch enters one.
     public var turn: Int
     /// An operation of a cancelled batch, under the fence of its lost worker: its temporary files are to be removed.
-    public var leftover: HeldOperation?
+    public var staleFiles: HeldOperation?
 }
 
 extension HeartbeatReply: ScriptReplyDecodable {
@@ -93,7 +93,7 @@ extension HeartbeatReply: ScriptReplyDecodable {
         // Invalid members are skipped, as above.
         let left = try reply.array(7)
         if left.count == 3, let batch = left[0].batch, let number = left[1].operation, let fence = left[2].number {
-            leftover = HeldOperation(batch: batch, number: number, fence: fence)
+            staleFiles = HeldOperation(batch: batch, number: number, fence: fence)
         }
     }
 }

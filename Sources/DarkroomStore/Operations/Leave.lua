@@ -1,5 +1,5 @@
 #!lua flags=allow-oom
--- A worker that has handed back everything takes itself off the list of workers.
+-- Removes a worker, which has released all its operations, from the list of workers.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] worker id
 -- {'OK'}

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Sets how much every worker does at once, over what each was started with.
+-- Sets how many downloads and filtrations every worker runs at once, in place of the worker's own options.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] downloads  [2] filtrations; each a number, '' to leave it as it is, '0' to leave it to each worker
--- {'OK', 1 when something changed}
+-- ARGV[1] downloads  [2] filtrations; each a number, '' to leave the limit as it is, '0' to remove it
+-- {'OK', changed}: `changed` is 1 if a limit changed
 --#include prelude.lua
 local fields, changed = {LIMIT_FIELDS}, 0
 for i = 1, 2 do

@@ -2,7 +2,10 @@
 -- Changes the priority of a batch, effective with the next claim.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] priority
--- {'OK', 1 when it had another}  {'GONE'}  {'FINISHED'}  {'CANCELLED'}
+-- {'OK', new}: `new` is 1 if the batch had another priority
+-- {'GONE'} there is no such batch
+-- {'FINISHED'} the batch has finished
+-- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
 local id, wanted = ARGV[1], ARGV[2]
 local key = KEY_BATCH .. id

@@ -9,15 +9,15 @@ extension BatchStore {
     ///   - worker: the worker that holds it.
     ///   - isRefused: whether the worker refuses the batch. No change notice is published then, since many workers may
     ///     refuse the same batch.
-    public func handback(
+    public func release(
         _ held: HeldOperation, worker: String, isRefused: Bool = false
-    ) -> ScriptCall<HandbackReply> {
+    ) -> ScriptCall<ReleaseReply> {
         call(StoreScripts.release, [worker, held.fence, held.batch, held.number, isRefused])
     }
 }
 
-/// The reply of ``BatchStore/handback(_:worker:isRefused:)``.
-public enum HandbackReply: Sendable, Equatable {
+/// The reply of ``BatchStore/release(_:worker:isRefused:)``.
+public enum ReleaseReply: Sendable, Equatable {
     case queued
     case gone
     /// The operation is queued again, or another worker holds it.
@@ -28,7 +28,7 @@ public enum HandbackReply: Sendable, Equatable {
     case cancelled(letters: [UInt8])
 }
 
-extension HandbackReply: ScriptReplyDecodable {
+extension ReleaseReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .queued

@@ -2,7 +2,8 @@
 -- Makes a batch no longer wait for another.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] the batch that it waits for
--- {'OK', 1 when it waited for it}  {'GONE', batch id}
+-- {'OK', new}: `new` is 1 if the batch waited for the other
+-- {'GONE', batch id} there is no such batch
 --#include prelude.lua
 local id, other = ARGV[1], ARGV[2]
 local key = KEY_BATCH .. id

@@ -6,19 +6,19 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Makes a batch no longer wait for another. Repeating the call does no harm.
-    public func undepend(_ id: BatchID, from other: BatchID) -> ScriptCall<UndependReply> {
+    public func removeDependency(_ id: BatchID, from other: BatchID) -> ScriptCall<RemoveDependencyReply> {
         call(StoreScripts.removeDependency, [id, other])
     }
 }
 
-/// The reply of ``BatchStore/undepend(_:from:)``.
-public enum UndependReply: Sendable, Equatable {
+/// The reply of ``BatchStore/removeDependency(_:from:)``.
+public enum RemoveDependencyReply: Sendable, Equatable {
     /// The batch does not wait for the other; `isNew` if it did before this call.
     case removed(isNew: Bool)
     case gone(BatchID)
 }
 
-extension UndependReply: ScriptReplyDecodable {
+extension RemoveDependencyReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .removed(isNew: try reply.int(1) == 1)

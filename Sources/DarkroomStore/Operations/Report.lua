@@ -1,30 +1,31 @@
 #!lua flags=allow-oom
--- A worker reports what became of the photos of one operation; the report that makes the last of them final ends it.
+-- Reports the states of the photos of one operation. The report that makes the last photo final ends the operation.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] worker id  [2] fence  [3] batch id  [4] operation number
---     [5] a letter a photo: `.` no news, `N` downloaded bytes were thrown away, `D`, `F`, `C`, a small letter for a failure;
---         what was reported before may be said again
---         what says nothing at all (`.` only) says that something begins of which a worker could die; what says anything, that
---         it is over: see requeue_operation.lua
---     [6] [7] bytes in and out of all photos that this claim has made final  [8...] photo index, JSON of failures,
---     kept of the first 10,000 where it has at most 512 bytes
--- {'OK', 1 when the operation has ended, letters, version}: the letters as they stand where a final one was met that differs,
---     else ''; the number of the last change of a flag
--- {'GONE'}  {'LOST'} queued again or another's  {'ENDED', letters} neither queued nor executing
--- {'CANCELLED', letters} its batch is cancelled, nothing was changed; N and D are C then
+-- ARGV[1] worker id  [2] fencing token  [3] batch id  [4] operation number
+--     [5] a state code a photo: `.` no news, `N` downloaded bytes were thrown away, `D`, `F`, `C`, a small letter for a failure.
+--     A state may be reported again. A report of `.` only says that a crash probe begins; any other report says that it is
+--     over (see requeue_operation.lua)
+--     [6] [7] bytes in and out of all photos that are final since this claim
+--     [8...] photo index and JSON of failures; kept if it is among the first 10,000 and has at most 512 bytes
+-- {'OK', ended, codes, version}: `ended` is 1 if the operation has ended; the state codes if a final one differs from the
+--     reported one, else ''; the number of the last change of a control
+-- {'GONE'} there is no such batch
+-- {'LOST'} the operation is queued again, or another worker holds it
+-- {'ENDED', codes} the operation has ended
+-- {'CANCELLED', codes} the batch is cancelled, and nothing was changed; C in the place of N and D
 --#include prelude.lua
-local worker, fence, id, operation, news = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
+local worker, token, id, operation, reported = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5]
 local key = KEY_BATCH .. id
 local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'executing', 'count.downloaded',
     'count.filtered', 'count.failed', 'count.cancelled', 'bytes.in', 'bytes.out', 'operations.kept', 'flag.cancelled', 'output')
-local from, to, sound = 2, 14, nil
+local from, to, is_valid = 2, 14, nil
 --#include check_batch.lua
-if not b[1] or not sound then return {'GONE'} end
+if not b[1] or not is_valid then return {'GONE'} end
 local size, photos = tonumber(b[2]), tonumber(b[3])
 local first = (operation - 1) * size
 local old = redis.call('GETRANGE', key .. STATES, first, math.min(first + size, photos) - 1)
 local holder = redis.call('HGET', key .. EXECUTING, operation)
-local mine = worker .. ' ' .. fence .. ' '
+local mine = worker .. ' ' .. token .. ' '
 if b[15] == '1' and operation <= tonumber(b[4]) and (not holder or string.sub(holder, 1, #mine) == mine) then
     return {'CANCELLED', (string.gsub(old, '[ND]', 'C'))}
 end
@@ -32,19 +33,19 @@ if not holder or string.sub(holder, 1, #mine) ~= mine then
     if holder or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEUE, operation) then return {'LOST'} end
     return {'ENDED', old}
 end
-if #news ~= #old or string.find(news, '[^%.NDFC%l]') then
-    return redis.error_reply('ERR a report of ' .. #news .. ' letters "' .. news .. '" for an operation of ' .. #old .. ' photos')
+if #reported ~= #old or string.find(reported, '[^%.NDFC%l]') then
+    return redis.error_reply('ERR a report of ' .. #reported .. ' codes "' .. reported .. '" for an operation of ' .. #old .. ' photos')
 end
 
 local downloaded, filtered, failed, cancelled, differs = 0, 0, 0, 0, false
 local reasons, moved = {}, {}
 local new = old
-if not string.find(old, '[^N]') and not string.find(news, '[^F]') then
-    new, filtered = news, #news
-elseif old ~= news then
+if not string.find(old, '[^N]') and not string.find(reported, '[^F]') then
+    new, filtered = reported, #reported
+elseif old ~= reported then
     local parts = {}
     for from = 1, #old, 25 do
-        local o, n = string.sub(old, from, from + 24), string.sub(news, from, from + 24)
+        local o, n = string.sub(old, from, from + 24), string.sub(reported, from, from + 24)
         if o ~= n and string.find(n, '[^%.]') then
             local was, is = {string.byte(o, 1, -1)}, {string.byte(n, 1, -1)}
             for i = 1, #was do
@@ -82,7 +83,7 @@ if downloaded ~= 0 or filtered > 0 or failed > 0 or cancelled > 0 then
     changes = {'count.downloaded', b[8] + downloaded, 'count.filtered', b[9] + filtered, 'count.failed', b[10] + failed, 'count.cancelled', b[11] + cancelled}
 end
 if failed > 0 then
-    for letter, count in pairs(reasons) do redis.call('HINCRBY', key .. REASONS, string.char(letter), count) end
+    for code, count in pairs(reasons) do redis.call('HINCRBY', key .. REASONS, string.char(code), count) end
     local kept, room = {}, 10000 - redis.call('HLEN', key .. FAILURES)
     for i = 8, #ARGV, 2 do
         if #kept < 2 * room and #ARGV[i + 1] <= 512 and moved[tonumber(ARGV[i])] then
@@ -106,18 +107,18 @@ end
 
 local ended = not string.find(new, '[ND]')
 if ended and b[16] ~= '' then
-    -- A photo that was cancelled alone since the worker last heard of it has no line in the manifest: the worker is told of it,
-    -- and reports again with its line.
+    -- A photo that was cancelled alone after the worker's last report has no manifest line. The reply tells the worker, which
+    -- writes the line and reports again.
     local at = string.find(old, 'C', 1, true)
     while at do
-        if string.find(news, '^[%.ND]', at) then ended, differs = false, true end
+        if string.find(reported, '^[%.ND]', at) then ended, differs = false, true end
         at = string.find(old, 'C', at + 1, true)
     end
 end
 if ended then
     redis.call('HDEL', key .. EXECUTING, operation)
     redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
-    redis.call('HDEL', key .. DEATHS, operation)
+    redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
     local kept = tonumber(b[14])
     if string.find(new, '%l') and kept < MOST_ENTRIES_KEPT then
         changes[#changes + 1] = 'operations.kept'
@@ -128,9 +129,9 @@ if ended then
     local n = #changes
     changes[n + 1], changes[n + 2], changes[n + 3], changes[n + 4] = 'executing', b[7] - 1, 'operations.ended', b[5] + 1
 else
-    redis.call('HSET', key .. EXECUTING, operation, mine .. bytes_in .. ' ' .. bytes_out .. (string.find(news, '[^%.]') and '' or ' begun'))
-    if filtered + failed + cancelled > 0 and (tonumber(redis.call('HGET', key .. DEATHS, operation)) or 0) > 2 then
-        redis.call('HSET', key .. DEATHS, operation, 2)
+    redis.call('HSET', key .. EXECUTING, operation, mine .. bytes_in .. ' ' .. bytes_out .. (string.find(reported, '[^%.]') and '' or ' begun'))
+    if filtered + failed + cancelled > 0 and (tonumber(redis.call('HGET', key .. LEASE_EXPIRIES, operation)) or 0) > 2 then
+        redis.call('HSET', key .. LEASE_EXPIRIES, operation, 2)
     end
 end
 if #changes > 0 then redis.call('HSET', key, unpack(changes)) end

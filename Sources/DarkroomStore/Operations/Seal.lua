@@ -1,8 +1,11 @@
 #!lua flags=allow-oom
--- Seals a batch: nothing more is fed; what was fed is all.
+-- Seals a batch: nothing more is fed.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id  [2] operations  [3] photos, as the feeder counted them
--- {'OK'}  {'GONE'}  {'CANCELLED'}  {'DIFFERS', operations, photos} what is there instead; nothing was written
+-- {'OK'} sealed
+-- {'GONE'} there is no such batch
+-- {'CANCELLED'} the batch is cancelled
+-- {'DIFFERS', operations, photos} the numbers in Redis; nothing was written
 --#include prelude.lua
 local id = ARGV[1]
 local key = KEY_BATCH .. id

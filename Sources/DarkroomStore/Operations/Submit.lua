@@ -1,23 +1,25 @@
 #!lua
--- Submits a batch: its facts and counters, no photos yet.
+-- Submits a batch: writes its options and counters. It has no photos yet.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] batch id  [2] output folder, '' for none  [3] the number in the holder file of that folder, 0 if
---     there is none  [4] 1 to take the folder even if another batch has it  [5] name of the batch, '' for none
---     [6] number of batches that it waits for, at most 100
---     [7...] their ids, then field, value, ...
--- {'OK', time of submission}  {'EXISTS'} submitted before  {'FORGOTTEN'} submitted and forgotten before
+-- ARGV[1] batch id  [2] output folder, '' for none  [3] the number in the holder file of that folder, 0 if there is none
+--     [4] '1': the batch takes the folder if another batch has it  [5] name of the batch, '' for none
+--     [6] number of batches that it waits for, at most 100  [7...] their ids, then field, value, ... of its options
+-- {'OK', time of submission}
+-- {'EXISTS'} the id was submitted before
+-- {'FORGOTTEN'} the id was submitted and forgotten before
 -- {'OUTPUT', batch id} that batch writes to the folder
--- {'NAME', batch id} that batch has the name and is not over  {'GONE', batch id} there is no such batch to wait for
+-- {'NAME', batch id} that batch has the name, and has neither finished nor been cancelled
+-- {'GONE', batch id} there is no such batch to wait for
 --#include prelude.lua
 local id, output, name, others = ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])
 local key = KEY_BATCH .. id
 if redis.call('ZSCORE', KEY_FORGOTTEN, id) then return {'FORGOTTEN'} end
 if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
-local waits, hopeless = {}, nil
+local waits, failed_dependency = {}, nil
 for i = 7, 6 + others do
     local o = redis.call('HMGET', KEY_BATCH .. ARGV[i], OUTCOME_FIELDS)
     if not o[1] then return {'GONE', ARGV[i]} end
-    if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then hopeless = ARGV[i] end
+    if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then failed_dependency = ARGV[i] end
 end
 if name ~= '' then
     local other = redis.call('HGET', KEY_NAMES, name)
@@ -53,8 +55,8 @@ else
     for _, other in ipairs(waits) do redis.call('SADD', KEY_BATCH .. other .. DEPENDENTS, id) end
     redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. about .. ',"value":' .. redis.call('SCARD', key .. DEPENDENCIES) .. '}')
 end
-if hopeless and redis.call('HGET', key, 'after.success') == '1' then
-    local reason = hopeless .. ' did not succeed'
+if failed_dependency and redis.call('HGET', key, 'after.success') == '1' then
+    local reason = failed_dependency .. ' did not succeed'
 --#include cancel_batch.lua
 end
 return {'OK', now}

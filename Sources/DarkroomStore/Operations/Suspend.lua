@@ -1,8 +1,11 @@
 #!lua flags=allow-oom
--- Suspends or resumes a batch or the cluster, whole or in part.
+-- Suspends or resumes a batch or the cluster, as a whole or in part.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
 -- ARGV[1] batch id, '' for the cluster  [2] `suspended`, `downloads.suspended` or `filtrations.suspended`  [3] '1' or '0'
--- {'OK', 1 when that was not so before}  {'GONE'}  {'FINISHED'}  {'CANCELLED'}
+-- {'OK', new}: `new` is 1 if the flag had another value
+-- {'GONE'} there is no such batch
+-- {'FINISHED'} the batch has finished
+-- {'CANCELLED'} the batch is cancelled
 --#include prelude.lua
 local id, flag, on = ARGV[1], ARGV[2], ARGV[3]
 local key, field = KEY_CONTROL, flag

@@ -1,9 +1,10 @@
 #!lua flags=allow-oom
--- Moves the next attempt of a webhook, if it still stands where the caller saw it.
+-- Sets the time of the next attempt of a webhook, or removes it, if its time is still the one that the caller saw.
 -- KEYS[1] the prefix of every key, `{<namespace>}:`
--- ARGV[1] member of `webhooks`  [2] its score as the caller saw it  [3] ms until the next attempt, '' when none is to follow
---     [4] '1': this takes it for an attempt, which is counted
--- {'OK', attempts, new score}  {'MOVED'} another worker has it, or it is done
+-- ARGV[1] member of `webhooks`  [2] its score as the caller saw it  [3] ms until the next attempt, '' if there is none
+--     [4] '1': the caller begins an attempt, which is counted
+-- {'OK', attempts, score}: the attempts so far, the new score
+-- {'MOVED'} another worker has taken the webhook, or it is removed
 --#include prelude.lua
 local member = ARGV[1]
 local score = redis.call('ZSCORE', KEY_WEBHOOKS, member)

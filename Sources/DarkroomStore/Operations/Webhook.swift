@@ -17,7 +17,7 @@ extension BatchStore {
     ///   - score: the score from ``takeWebhook(_:for:)``.
     ///   - delay: until the next attempt; nil if there is none.
     /// - Returns: false if others have taken it meanwhile.
-    public func settleWebhook(_ member: String, score: Int, retryAfter delay: Duration?) -> ScriptCall<Bool> {
+    public func endWebhookAttempt(_ member: String, score: Int, retryAfter delay: Duration?) -> ScriptCall<Bool> {
         let milliseconds = delay.map { String($0.wholeMilliseconds) } ?? ""
         return call(StoreScripts.webhook, [member, score, milliseconds, false]) { reply throws(StoreError) in
             reply.status == "OK"

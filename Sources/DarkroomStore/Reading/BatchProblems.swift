@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomText
 
-/// Finds the problems of batches that have not finished, from facts read from Redis at one moment.
+/// Finds the problems of batches that have not finished, in facts that were read from Redis at one time.
 public struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
 
@@ -12,11 +12,11 @@ public struct BatchProblems: Sendable {
     private let damaged: [BatchID: [String]]
 
     /// - Parameters:
-    ///   - workers: those that Redis lists.
-    ///   - cluster: what holds for all of them.
+    ///   - workers: the workers that Redis lists.
+    ///   - cluster: the controls of the cluster.
     ///   - now: in ms of the Redis clock.
-    ///   - known: the batches that others may wait for; those that are missing count as going on.
-    ///   - damaged: what is wrong with batches beside `BatchFacts.damage`.
+    ///   - known: the batches that others may wait for; a missing batch counts as one without problems.
+    ///   - damaged: damage of batches beside `BatchFacts.damage`.
     public init(
         workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:]
@@ -28,7 +28,7 @@ public struct BatchProblems: Sendable {
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// What hinders one batch: first what hinders all.
+    /// The problems of one batch: first those of the cluster.
     public func of(_ batch: BatchFacts) -> [BatchProblem] {
         Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
     }
@@ -42,10 +42,10 @@ public struct BatchProblems: Sendable {
         return ofCluster + open.flatMap { own($0, besides: ids) }
     }
 
-    /// Whether something may hinder a batch.
+    /// Whether a batch can have problems.
     private static func isHindered(_ batch: BatchFacts) -> Bool { batch.isOpen || !batch.damage.isEmpty }
 
-    /// What hinders every batch.
+    /// The problems of the cluster, which hinder every batch.
     public var ofCluster: [BatchProblem] {
         parts(
             (cluster.isSuspended, cluster.areDownloadsSuspended, cluster.areFiltrationsSuspended),
@@ -154,7 +154,7 @@ public struct BatchProblems: Sendable {
         return (code, why, isLocked ? Self.remedy(ofLockIn: batch.options.output) : Self.remedy(code, batch.id))
     }
 
-    /// The kind of a worker's refusal. A worker says why in words, which name the option or the folder.
+    /// The kind of a worker's refusal, found by the words of its reason, which names the option or the folder.
     private static func code(ofRefusal reason: String) -> BatchProblem.Code {
         if reason.contains("has taken the folder") { return .folderTaken }
         if reason.contains(" --") { return .optionMissing }

@@ -9,7 +9,7 @@ extension BatchStore {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
-    /// Those of `ids`, at most 1,000, that have neither finished nor been cancelled nor been forgotten.
+    /// The batches of `ids`, at most 1,000, that were neither finished, cancelled nor forgotten.
     public func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
@@ -21,7 +21,7 @@ extension BatchStore {
         return Set(zip(ids, isOver).filter { !$0.1 }.map(\.0))
     }
 
-    /// The facts of batches; those that are gone are left out.
+    /// The facts of batches, without those that are gone.
     public func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
         var facts: [BatchFacts] = []
         let values = try read(
@@ -44,7 +44,7 @@ extension BatchStore {
         return facts
     }
 
-    /// When each of these batches took its output folder last, see `BatchFacts.outputTaken`; those that are gone are left out.
+    /// `BatchFacts.outputTaken` of batches, without those that are gone.
     public func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") }, ofAnotherType: .null)
@@ -58,14 +58,14 @@ extension BatchStore {
         return taken
     }
 
-    /// The batches that each of these waits for, earliest submission first; none for one that is gone.
+    /// The dependencies of each of these batches, earliest submission first; none for a batch that is gone.
     public func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
         try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }, ofAnotherType: .null).map { value in
             (value.array ?? []).compactMap(\.batch).sorted()
         }
     }
 
-    /// The facts of a batch, nil when it is gone.
+    /// The facts of a batch; nil if it is gone.
     public func facts(of id: BatchID) throws(StoreError) -> BatchFacts? {
         try facts(of: [id]).first
     }
@@ -73,7 +73,8 @@ extension BatchStore {
     /// The keys of batches that have a wrong type, one phrase for each key.
     func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
         let wanted: [(name: String, type: String)] = [
-            ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"), ("deaths", "hash"),
+            ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"),
+            ("lease.expiries", "hash"),
             ("failures", "hash"), ("dependencies", "set"), ("dependents", "set"),
         ]
         let types = try read(
@@ -89,7 +90,7 @@ extension BatchStore {
 
     /// The batch that a user names by its id, its name, or a unique prefix of its id. A name means the newest batch that
     /// has it.
-    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, which lists what there is.
+    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, whose text lists batches.
     public func batch(named name: String) throws(StoreError) -> BatchFacts {
         let ids = try batchIDs()
         if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }
@@ -109,7 +110,7 @@ extension BatchStore {
         return first
     }
 
-    /// For a name that no batch has: the names that resemble it, or otherwise the newest batches.
+    /// For a name that no batch has: names that resemble it, or else the newest batches.
     private static func hint(for name: String, _ all: [BatchFacts]) -> String {
         guard !all.isEmpty else { return "there is no batch at all;" }
         // The newest first, each name once.
@@ -132,7 +133,7 @@ extension BatchStore {
         try members(keys.dependents(id))
     }
 
-    /// The number of the last change of anybody's dependencies.
+    /// The number of the last change of a dependency.
     public func dependencyVersion() throws(StoreError) -> Int {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
     }
@@ -141,7 +142,7 @@ extension BatchStore {
         (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.batch).sorted()
     }
 
-    /// The fields of a hash as HGETALL gives them; values that are no text are left out.
+    /// The fields of a hash from the reply of HGETALL, without values that are not text.
     static func fields(_ value: RedisValue) -> [String: String] {
         let list = value.array ?? []
         var fields: [String: String] = [:]

@@ -13,7 +13,7 @@ extension BatchStore {
         return seconds * 1000 + micros / 1000
     }
 
-    /// What holds for the cluster.
+    /// The controls of the cluster.
     public func clusterSteering() throws(StoreError) -> ClusterSteering {
         let names = [
             "suspended", "downloads.suspended", "filtrations.suspended", "downloads.limit", "filtrations.limit",
@@ -30,7 +30,7 @@ extension BatchStore {
         return cluster
     }
 
-    /// The workers that were heard of within the last hour, the one heard of last first.
+    /// The workers with a claim or heartbeat within the last hour, the latest first.
     public func workers() throws(StoreError) -> [WorkerFacts] {
         let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "-1", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
@@ -43,10 +43,10 @@ extension BatchStore {
         }
     }
 
-    /// The workers that Redis lists, each with those of `batches` that it refuses.
+    /// The workers that Redis lists, each with the batches of `batches` that it refuses.
     public func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
         var workers = try workers()
-        // One that has said all its refusals need not be asked.
+        // The refusals of the other workers are in their facts.
         let silent = workers.indices.filter {
             (workers[$0].fields["refused"] ?? "").unicodeScalars.count >= WorkerFacts.mostRefusedText
         }
@@ -63,8 +63,8 @@ extension BatchStore {
         return workers
     }
 
-    /// The webhooks that are due since `time` (ms since 1970) or later, the one that has been due for the longest time first, without
-    /// the first `first` of them; the URL of a batch that is gone is "".
+    /// The webhooks that became due at `time` (ms since 1970) or later, the oldest first, without the first `first` of them. The
+    /// URL of a batch that is gone is "".
     public func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {

@@ -1,18 +1,18 @@
 /// An operation as `darkroom operations` shows it.
 public struct OperationFacts: Sendable, Equatable {
-    /// Where an operation stands.
+    /// The state of an operation.
     public enum State: String, Sendable, Codable {
         case queued, executing, ended
     }
 
     /// Its number in the batch, from 1.
     public let number: Int
-    /// Where it stands.
+    /// Its state.
     public let state: State
-    /// Who holds it.
+    /// The worker that holds it.
     public let worker: String?
     /// How many leases of it have expired.
-    public let deaths: Int
+    public let leaseExpiries: Int
     /// One letter a photo.
     public let letters: [UInt8]
 }

@@ -1,17 +1,17 @@
 import DarkroomModel
 
-/// A worker as it describes itself in Redis.
+/// A worker as Redis lists it.
 public struct WorkerFacts: Sendable, Equatable {
     /// The worker's id, new with every start.
     public let id: String
-    /// When it was last heard of, in ms since 1970 of the Redis clock.
+    /// The time of its last claim or heartbeat, in ms since 1970 of the Redis clock.
     public let seen: Int
-    /// What it says of itself: host, pid, version, started, slots, what it runs, rates.
+    /// Its facts: host, pid, version, start time, slots, running photos, rates.
     public let fields: [String: String]
     /// Batches that it refuses without a reason in its fields, of those given to ``BatchStore/workers(refusing:)``.
     public internal(set) var refusedToo: Set<BatchID> = []
 
-    /// A worker by what it says of itself.
+    /// A worker with its facts.
     public init(id: String, seen: Int, fields: [String: String]) {
         self.id = id
         self.seen = seen
@@ -20,13 +20,13 @@ public struct WorkerFacts: Sendable, Equatable {
 }
 
 extension WorkerFacts {
-    /// A worker that was silent for longer counts as dead: three heartbeats and 1 s.
+    /// A worker that was silent for longer counts as lost: three heartbeats and 1 s.
     public static let livesFor = Duration.seconds(10)
 
-    /// Whether it was heard of lately; `now` is in ms of the Redis clock.
+    /// Whether the worker counts as running; `now` is in ms of the Redis clock.
     public func isLiving(now: Int) -> Bool { now - seen <= Self.livesFor.wholeMilliseconds }
 
-    /// The longest text in which a worker says what it refuses and why; of more refusals it has the beginning.
+    /// The most characters of the fact `refused`. A longer text of refusals is cut.
     public static let mostRefusedText = 4000
 
     /// The reason why the worker refuses a batch; nil if no refusal is known.

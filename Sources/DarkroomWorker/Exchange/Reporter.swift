@@ -163,7 +163,7 @@ final class Reporter: Sendable {
     private func handBack() -> Bool {
         let operations = core.withLedger { $0.toHandBack(now: .now) }
         let calls = operations.map { held in
-            core.store.handback(
+            core.store.release(
                 held, worker: core.id, isRefused: core.refusals.withLock { $0.contains(held.batch) })
         }
         var isComplete = true

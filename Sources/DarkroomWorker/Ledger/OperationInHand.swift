@@ -69,8 +69,8 @@ struct OperationInHand {
         isTaken = claimed.letters.map { PhotoRecordState(letter: $0)?.isFinal == true }
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
-        hasPast = claimed.deaths > 0 || unfinished < letters.count
-        isSuspect = claimed.deaths >= 2
+        hasPast = claimed.leaseExpiries > 0 || unfinished < letters.count
+        isSuspect = claimed.leaseExpiries >= 2
         // Its photos were cancelled one by one in the queue: their lines are to be written, and its end to be reported.
         if isDone { noteSettled() }
     }

@@ -1,7 +1,7 @@
--- Included. One step of forgetting the batch `id` as a whole: first its state goes, so that nobody writes to it any more,
--- and its id goes into the sorted set `forgotten`, which keeps the newest 10,000; then at most 100 of the batches that wait
--- for it, of those that it waits for, and of the leases of its executing operations; with the last of them all other keys.
--- Keys of a wrong type are removed at once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of read_batch.lua.
+-- Included. One step of forgetting the batch `id`. It removes the state first, so that no script writes to the batch any more,
+-- and adds the id to the sorted set `forgotten`, which keeps the newest 10,000. Then it removes at most 100 of the dependents,
+-- of the dependencies, and of the leases; with the last of them it removes all other keys. Keys of a wrong type are removed at
+-- once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of read_batch.lua.
 local key = KEY_BATCH .. id
 for suffix, wanted in pairs(types) do
     local found = redis.call('TYPE', key .. suffix).ok
@@ -29,13 +29,13 @@ forgotten = redis.call('EXISTS', key .. EXECUTING, key .. DEPENDENTS, key .. DEP
 if forgotten then
     if facts[2] and redis.call('HGET', KEY_OUTPUTS, facts[2]) == id then redis.call('HDEL', KEY_OUTPUTS, facts[2]) end
     if facts[4] and redis.call('HGET', KEY_NAMES, facts[4]) == id then redis.call('HDEL', KEY_NAMES, facts[4]) end
-    redis.call('UNLINK', key, key .. STATES, key .. OPERATIONS, key .. QUEUE, key .. DEATHS, key .. FAILURES, key .. REASONS)
+    redis.call('UNLINK', key, key .. STATES, key .. OPERATIONS, key .. QUEUE, key .. LEASE_EXPIRIES, key .. FAILURES, key .. REASONS)
     redis.call('ZREM', KEY_BATCHES, id)
     redis.call('ZREM', KEY_EXPIRING, id)
     redis.call('ZREM', KEY_RELEASES, id)
-    local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- of a batch that was retried an earlier one may be waiting for its call, too
+    local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- earlier rounds may have webhooks, too
     for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', KEY_WEBHOOKS, id .. ' ' .. round) end
     redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"forgotten",' .. TIME_AND_BATCH .. '}')
 else
-    redis.call('ZADD', KEY_EXPIRING, 0, id)  -- whoever began may be gone: any claim or heartbeat goes on
+    redis.call('ZADD', KEY_EXPIRING, 0, id)  -- if the caller does not go on, claims and heartbeats do
 end

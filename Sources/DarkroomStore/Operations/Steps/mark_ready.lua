@@ -1,5 +1,5 @@
--- Included. The batch `id` with the hash `key` waits for no other any more: ready, or finished when nothing is left to do.
--- Expects `prefix` and `now`.
+-- Included. The batch `id` with the hash `key` has no dependencies left: marks it ready, or finishes it if all its operations
+-- have ended. Expects `prefix` and `now`.
 redis.call('HSET', key, 'state', 'ready')
 redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. TIME_AND_BATCH .. ',"value":true}')
 do

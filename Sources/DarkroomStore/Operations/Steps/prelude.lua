@@ -1,6 +1,6 @@
 -- Included at the head of every script: names of keys, and lists of fields that several scripts share. A line
--- `--#define NAME TEXT` puts TEXT in the place of NAME in all lines below it, before the script is sent to Redis. So the
--- definitions cost no time when the script runs.
+-- `--#define NAME TEXT` puts TEXT in the place of NAME in all lines below it before the script is sent to Redis, so definitions
+-- cost no time when the script runs.
 
 -- The one key that every script gets: `{<namespace>}:`, the prefix of all keys.
 local prefix = KEYS[1]
@@ -20,17 +20,17 @@ local prefix = KEYS[1]
 --#define KEY_FORGOTTEN prefix .. 'forgotten'
 --#define KEY_RELEASES prefix .. 'releases'
 --#define KEY_WEBHOOKS prefix .. 'webhooks'
---#define KEY_LEFTOVERS prefix .. 'leftovers'
+--#define KEY_STALE_FILES prefix .. 'stale.files'
 --#define CHANNEL_CONTROL prefix .. 'control'
 --#define CHANNEL_EVENTS prefix .. 'events'
 
--- What follows the hash key of a worker or a batch in the names of its other keys.
+-- The other keys of a worker or a batch begin with the key of its hash.
 --#define REFUSED ':refused'
 --#define STATES ':states'
 --#define OPERATIONS ':operations'
 --#define QUEUE ':queue'
 --#define EXECUTING ':executing'
---#define DEATHS ':deaths'
+--#define LEASE_EXPIRIES ':lease.expiries'
 --#define FAILURES ':failures'
 --#define REASONS ':reasons'
 --#define DEPENDENCIES ':dependencies'
@@ -39,7 +39,7 @@ local prefix = KEYS[1]
 -- Fields of a batch's hash.
 --#define FOCUS_FIELDS 'focus.first', 'focus.last', 'focus.only'
 --#define OUTCOME_FIELDS 'state', 'flag.cancelled', 'count.failed'
--- The order in which check_batch.lua and requeue_operation.lua use them.
+-- Those that requeue_operation.lua needs, in this order.
 --#define REQUEUE_FIELDS 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output'
 
 -- Fields of `control`.
@@ -48,11 +48,11 @@ local prefix = KEYS[1]
 -- Lowest priority first.
 --#define PRIORITIES 'veryLow', 'low', 'normal', 'high', 'veryHigh'
 
--- The number of workers that sent a heartbeat or a claim in the last 10 s.
---#define LIVING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 10000, '+inf')
+-- The number of workers with a heartbeat or a claim in the last 10 s.
+--#define RUNNING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 10000, '+inf')
 
--- So many ended operations of a batch keep their entries, so that their failed photos can be retried.
+-- The most ended operations of a batch whose entries are kept, so that their failed photos can be retried.
 --#define MOST_ENTRIES_KEPT 10000
 
--- Members of the JSON of an event of the batch `id`.
+-- The time and the batch `id` in the JSON of an event.
 --#define TIME_AND_BATCH '"time":' .. now .. ',"batch":"' .. id .. '"'

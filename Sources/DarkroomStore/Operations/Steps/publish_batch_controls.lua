@@ -1,7 +1,7 @@
--- Included. Notes that what holds for the batch `id` with the hash `key` has changed, and tells the workers. Expects `prefix`.
+-- Included. Counts a change of the controls of the batch `id` with the hash `key`, and publishes them. Expects `prefix`.
 do
-    local steering
+    local controls
 --#include batch_controls.lua
-    redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"batch","batch":"' .. id .. '","steering":"' .. steering .. '","version":'
+    redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"batch","batch":"' .. id .. '","controls":"' .. controls .. '","version":'
         .. redis.call('HINCRBY', KEY_CONTROL, 'version', 1) .. '}')
 end

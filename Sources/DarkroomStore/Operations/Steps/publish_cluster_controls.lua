@@ -1,4 +1,4 @@
--- Included. Notes that what holds for the whole cluster has changed, and tells the workers. Expects `prefix`.
+-- Included. Counts a change of the controls of the cluster, and publishes them. Expects `prefix`.
 do
     local version, cluster
     redis.call('HINCRBY', KEY_CONTROL, 'version', 1)

@@ -1,7 +1,7 @@
--- Included at the head of scripts that read batches their caller did not name. Declares `types`, the type of each key of a
--- batch, and `fields(key, ...)`, which returns these fields of the batch with the hash `key`. If a key of the batch has a
--- wrong type, the result is empty: the batch counts as gone until a user forgets it, and hinders no other batch.
-local types = {[''] = 'hash', [STATES] = 'string', [OPERATIONS] = 'hash', [QUEUE] = 'zset', [EXECUTING] = 'hash', [DEATHS] = 'hash',
+-- Included by scripts that read batches which their caller did not name. Declares `types`, the type of each key of a batch,
+-- and `fields(key, ...)`, which returns these fields of the batch with the hash `key`. If a key of the batch has a wrong type,
+-- the result is empty: the batch counts as gone until a user forgets it, and does not disturb other batches.
+local types = {[''] = 'hash', [STATES] = 'string', [OPERATIONS] = 'hash', [QUEUE] = 'zset', [EXECUTING] = 'hash', [LEASE_EXPIRIES] = 'hash',
     [FAILURES] = 'hash', [REASONS] = 'hash', [DEPENDENCIES] = 'set', [DEPENDENTS] = 'set'}
 local function fields(key, ...)
     for suffix, wanted in pairs(types) do

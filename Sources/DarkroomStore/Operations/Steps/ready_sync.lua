@@ -1,5 +1,5 @@
--- Included. Puts the batch `id` with the hash `key` where it belongs: into the ring of its priority exactly when something
--- of it can be handed out. Expects `prefix` and `now`.
+-- Included. Adds the batch `id` with the hash `key` to the ready queue of its priority if an operation of it can be claimed,
+-- and removes it from the queue otherwise. Expects `prefix` and `now`.
 do
     local s = redis.call('HMGET', key, 'state', 'priority', 'flag.cancelled', 'flag.suspended', 'flag.downloads.suspended',
         FOCUS_FIELDS, 'size')

@@ -1,6 +1,6 @@
--- Included. Releases at most 100 of those that wait for the batch `id`: it has finished, or is being forgotten. What waits
--- for the success of all is cancelled when this one had none. Sets `released`: whether none is left.
--- Expects `prefix`, `now` and `fields`.
+-- Included. Releases at most 100 dependents of the batch `id`, which has finished or is being forgotten. A dependent that waits
+-- for success only is cancelled if the batch had none. Sets `released`: whether no dependent is left. Expects `prefix`, `now`
+-- and `fields`.
 do
     local source = KEY_BATCH .. id
     local o = fields(source, 'flag.cancelled', 'count.failed', 'finished')

@@ -1,3 +1,3 @@
--- Included. What a user asks for is not held back by what was hinted a moment ago: the next "work available" of the priority
--- of the batch with the hash `key` is published at once. Expects `prefix`.
-redis.call('HDEL', KEY_CONTROL, 'hinted.' .. redis.call('HGET', key, 'priority'))
+-- Included. Lets the next change notice of the priority of the batch with the hash `key` be published at once, because a user
+-- asked for the change. Expects `prefix`.
+redis.call('HDEL', KEY_CONTROL, 'notified.' .. redis.call('HGET', key, 'priority'))
