@@ -12,6 +12,16 @@ func debian(_ name: String, pkgConfig: String, package: String) -> Target {
 /// glibc checks the sizes of buffers, which needs an optimizing compiler; `deploy/build` adds what needs other options.
 let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
 
+/// The Lua scripts of the store, `Operations/NAME.lua` beside `Operations/NAME.swift`.
+///
+/// They are listed because SwiftPM embeds a single file or a whole folder, and embeds a folder with its Swift files. A list
+/// read from the folder would be outdated after a change of the folder: SwiftPM evaluates a manifest again only if its text changes.
+let storeOperations = [
+    "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
+    "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Report",
+    "RestoreEntry", "Retry", "Seal", "Submit", "Suspend", "Webhook",
+]
+
 let package = Package(
     name: "darkroom",
     products: [
@@ -55,7 +65,8 @@ let package = Package(
         .target(
             name: "DarkroomStore",
             dependencies: ["DarkroomModel", "DarkroomRedis", "DarkroomCoding", "DarkroomText"],
-            resources: [.embedInCode("Scripts")]),
+            resources: [.embedInCode("Operations/Steps")] + storeOperations.map { .embedInCode("Operations/\($0).lua") }
+        ),
         .target(
             name: "DarkroomCoordinator",
             dependencies: [

@@ -23,12 +23,13 @@ struct OperationsCommand: ParsableCommand {
             return try array.finish()
         }
         var table = Table(
-            ["operation", "state", "first", "photos", "done", "failed", "deaths", "worker"], to: output)
+            ["operation", "state", "first", "photos", "done", "failed", "expiries", "worker"], to: output)
         try forEach(store, found) { operation, first in
             let counts = PhotoCounts(letters: operation.letters, of: found)
             try table.add([
                 .number(operation.number), .text(operation.state.rawValue), .number(first),
-                .count(operation.letters.count), .count(counts.final), .count(counts.failed), .count(operation.deaths),
+                .count(operation.letters.count), .count(counts.final), .count(counts.failed),
+                .count(operation.leaseExpiries),
                 .text(operation.worker ?? ""),
             ])
         }
@@ -56,7 +57,7 @@ struct OperationsCommand: ParsableCommand {
             "operation": .int(operation.number), "state": .string(operation.state.rawValue), "first": .int(first),
             "photos": .int(operation.letters.count),
             "counts": JSON(PhotoCounts(letters: operation.letters, of: batch)),
-            "deaths": .int(operation.deaths), "worker": JSON(operation.worker),
+            "leaseExpiries": .int(operation.leaseExpiries), "worker": JSON(operation.worker),
         ]
     }
 }

@@ -58,7 +58,7 @@ public struct BatchFacts: Sendable, Equatable {
     /// When it was submitted, in ms since 1970 of the Redis clock.
     public var submitted = 0
     /// The number with which it took its output folder: the Redis clock in ms since 1970, or a larger number (see
-    /// `taking.lua`). The batch with the largest number has the folder.
+    /// `take_output.lua`). The batch with the largest number has the folder.
     public var outputTaken = 0
     /// When the first operation of this round was claimed; nil before.
     public var started: Int?

@@ -39,8 +39,8 @@ public struct Keys: Sendable, Hashable {
     public func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
     /// Operation number to worker, fence and bytes: a hash.
     public func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
-    /// Operation number to expired leases: a hash.
-    public func deaths(_ id: BatchID) -> String { batch(id) + ":deaths" }
+    /// Operation number to the number of its leases that have expired: a hash.
+    public func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
     /// Photo index to what failed, the first 10,000: a hash.
     public func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
     /// Reason to the number of photos that failed for it, exact: a hash.
@@ -63,7 +63,7 @@ public struct Keys: Sendable, Hashable {
     public var webhooks: String { prefix + "webhooks" }
     /// `<batch id> <operation> <fence> <attempt>` of temporary files that dead workers may have left of cancelled batches, by when a
     /// worker is asked to remove them, the latest 1,000: a sorted set.
-    public var leftovers: String { prefix + "leftovers" }
+    public var staleFiles: String { prefix + "stale.files" }
     /// The channel of hints that something changed.
     public var controlChannel: String { prefix + "control" }
     /// The channel of every change: what key-value observing is on one device.

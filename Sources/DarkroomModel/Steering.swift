@@ -30,7 +30,7 @@ public struct Steering: Sendable, Equatable {
     /// Nothing special.
     public init() {}
 
-    /// Reads what the scripts write (`steering.lua`): `rank,flags,first,last`, as `2,so,40,60`; nil when it is nothing of theirs.
+    /// Reads what the scripts write (`batch_controls.lua`): `rank,flags,first,last`, as `2,so,40,60`; nil when it is nothing of theirs.
     public init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, let rank = Int(parts[0]),
@@ -83,7 +83,7 @@ public struct ClusterSteering: Sendable, Equatable {
     /// Nothing special.
     public init() {}
 
-    /// Reads what the scripts write (`cluster.lua`): `flags,downloads,filtrations`, as `s,16,`; nil when it is nothing of theirs.
+    /// Reads what the scripts write (`cluster_controls.lua`): `flags,downloads,filtrations`, as `s,16,`; nil when it is nothing of theirs.
     public init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }

@@ -1,21 +1,22 @@
 public import DarkroomModel
 public import DarkroomRedis
 
-/// What stands in Redis, and the only way to change it: every change is one script, performed alone or in a pipeline.
+/// The batches in Redis. Every change is one script, performed alone or in a pipeline; `Operations` has one file for each.
 ///
-/// Any thread may call it. The functions without `async` block until Redis has answered: call them on threads of your own.
+/// Any thread may call it. The functions block until Redis has answered, so call them on threads of your own.
 public final class BatchStore: Sendable {
     /// The names of the keys.
     public let keys: Keys
     /// The connection for commands.
     package let connection: RedisConnection
-    let scriptKeys: StoreKeys
+    /// The prefix of the keys, the one key that every script gets.
+    let keyPrefix: [UInt8]
 
     /// A store in the namespace of `keys`. The connection is made by the first command, or by `connection.connect()`.
     public init(_ configuration: RedisConfiguration, keys: Keys) {
         self.keys = keys
         connection = RedisConnection(configuration, scripts: StoreScripts.all)
-        scriptKeys = StoreKeys(prefix: Array(keys.prefix.utf8))
+        keyPrefix = Array(keys.prefix.utf8)
     }
 
     /// Performs one call and waits for its reply.
@@ -30,7 +31,7 @@ public final class BatchStore: Sendable {
         return replies
     }
 
-    /// Performs several calls in one pipeline and waits for what became of each.
+    /// Performs several calls in one pipeline and waits for the result of each.
     public func results<Reply>(of calls: [ScriptCall<Reply>]) -> [Result<Reply, StoreError>] {
         guard !calls.isEmpty else { return [] }
         return zip(calls, connection.call(calls.map(\.command))).map { call, result in
@@ -38,7 +39,8 @@ public final class BatchStore: Sendable {
         }
     }
 
-    /// Sends several calls in one pipeline; `completion` gets their replies on the connection's thread and must not block.
+    /// Sends several calls in one pipeline; `completion` is called with their replies on the connection's
+    /// thread, and must not block.
     public func send<Reply>(
         _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
     ) {
@@ -56,7 +58,7 @@ public final class BatchStore: Sendable {
     }
 
     /// Performs plain commands that change nothing in one pipeline and waits for their replies.
-    /// - Parameter ofAnotherType: the result of a command whose key has a wrong type; nil makes it an error.
+    /// - Parameter ofAnotherType: the result of a command whose key has a wrong type; nil makes this an error.
     func read(_ commands: [RedisCommand], ofAnotherType: RedisValue? = nil) throws(StoreError) -> [RedisValue] {
         guard !commands.isEmpty else { return [] }
         var values: [RedisValue] = []
@@ -74,4 +76,9 @@ public final class BatchStore: Sendable {
         }
         return values
     }
+}
+
+extension RedisCommand {
+    /// A command of any number of words.
+    init(_ words: [String]) { self.init(arguments: words.map { Array($0.utf8) }) }
 }

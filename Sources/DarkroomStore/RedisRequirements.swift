@@ -1,14 +1,14 @@
 import DarkroomRedis
 
-/// What a Redis must be like so that nothing is lost in it, checked by whoever begins to work with it.
+/// The requirements of a Redis that loses no data, checked before a program works with it.
 public enum RedisRequirements {
     private static let oldestMajorVersion = 7
 
     /// Checks version and eviction policy of a Redis. Blocks.
     ///
-    /// It uses a connection of its own, without scripts: a Redis that is too old cannot load them.
-    /// - Returns: what is no hindrance but should be known, a sentence each.
-    /// - Throws: ``StoreError`` with the code `unsuitableRedis`, which says what to change, or `redis`.
+    /// The check uses a connection of its own without scripts, because a Redis that is too old cannot load them.
+    /// - Returns: warnings, a sentence each.
+    /// - Throws: ``StoreError`` with the code `unsuitableRedis`, whose text names the change to make, or `redis`.
     public static func check(_ configuration: RedisConfiguration) throws(StoreError) -> [String] {
         let connection = RedisConnection(configuration)
         defer { connection.close() }
@@ -22,7 +22,7 @@ public enum RedisRequirements {
         return try check(information: information.string ?? "", of: configuration.displayName)
     }
 
-    /// Checks what INFO answered.
+    /// Checks the reply of INFO.
     static func check(information text: String, of redis: String) throws(StoreError) -> [String] {
         let information = ServerInformation(text)
         if let lack = versionLack(information) {
@@ -41,20 +41,20 @@ public enum RedisRequirements {
         throw StoreError(.unsuitableRedis, "\(found); \(lack.advice)")
     }
 
-    /// Something in which a Redis is not as it must be, or should be.
+    /// A requirement that a Redis does not meet.
     package struct Lack: Sendable {
         package let found: String
-        /// What is wrong with it.
+        /// The consequence.
         package let meaning: String
-        /// What to do.
+        /// The change to make.
         package let advice: String
-        /// Whether it must not be worked with.
+        /// True if Darkroom must not work with this Redis.
         package var isHindrance = true
     }
 
-    /// Whether a Redis is too old.
+    /// Non-nil if a Redis is too old.
     package static func versionLack(_ information: ServerInformation) -> Lack? {
-        // Valkey gives here the version of Redis that it is compatible with.
+        // Valkey reports the version of Redis that it is compatible with.
         let version = information["redis_version"] ?? "none"
         if let major = version.split(separator: ".").first.flatMap({ Int($0) }), major >= oldestMajorVersion {
             return nil
@@ -64,7 +64,7 @@ public enum RedisRequirements {
             meaning: "this Redis is too old", advice: "install one of them there, or name another Redis")
     }
 
-    /// Whether a Redis throws away keys when it is full.
+    /// Non-nil if a Redis evicts keys when it is full.
     package static func evictionLack(_ information: ServerInformation) -> Lack? {
         guard let policy = information["maxmemory_policy"], policy != "noeviction" else { return nil }
         let isHindrance = !policy.hasPrefix("volatile-")

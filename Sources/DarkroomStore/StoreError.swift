@@ -1,16 +1,16 @@
 import DarkroomRedis
 
-/// Why the store could not do what it was asked.
+/// A failure of the store.
 public struct StoreError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     public struct Code: Sendable, Hashable {
         private enum Kind { case redis, unsuitableRedis, unexpectedReply, damagedEntry, noSuchBatch, ambiguousBatch }
         private let kind: Kind
-        /// Redis could not be reached or refused; ``StoreError/redis`` says why, and whether trying again can help.
+        /// Redis could not be reached, or refused a command. ``StoreError/redis`` has the cause and whether trying again can help.
         public static let redis = Code(kind: .redis)
-        /// The Redis is too old, or set up so that it would lose what is queued.
+        /// The Redis is too old, or its configuration would let it lose queued photos.
         public static let unsuitableRedis = Code(kind: .unsuitableRedis)
-        /// What came back is nothing that this version's scripts answer.
+        /// This version does not know the reply of a script.
         public static let unexpectedReply = Code(kind: .unexpectedReply)
         /// An operation's entry cannot be read.
         public static let damagedEntry = Code(kind: .damagedEntry)
@@ -20,14 +20,14 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         public static let ambiguousBatch = Code(kind: .ambiguousBatch)
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     public let code: Code
-    /// What failed, what was found, what to do.
+    /// A text with the failed call, the finding and the remedy.
     public let description: String
-    /// The failure of Redis behind it.
+    /// The failure of Redis that caused it.
     public let redis: RedisError?
 
-    /// An error with its text, which says what failed, what was found, what to do.
+    /// An error with its text.
     public init(_ code: Code, _ description: String, redis: RedisError? = nil) {
         self.code = code
         self.description = description
@@ -38,7 +38,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
         self.init(.redis, "\(attempted): \(error)", redis: error)
     }
 
-    /// - Parameter position: which element of the reply it is, where it is one alone.
+    /// - Parameter position: the position of `value` in the reply; nil if `value` is the whole reply.
     static func unexpectedReply(_ value: RedisValue, of script: String, at position: Int? = nil) -> StoreError {
         let place = position.map { "element \($0) is " } ?? ""
         return StoreError(
@@ -49,7 +49,7 @@ public struct StoreError: Error, Sendable, CustomStringConvertible {
 }
 
 extension RedisValue {
-    /// What kind of reply it is, and its beginning: the whole may have megabytes, and is printed again and again.
+    /// The kind of the reply and its beginning. The whole reply may have megabytes.
     var summary: String {
         switch self {
         case .null: return "nothing"
@@ -69,6 +69,6 @@ extension RedisValue {
 }
 
 extension StoreError {
-    /// True when Redis is away and may come back, or cannot write to its disk until somebody makes room.
+    /// True if trying again can help: Redis cannot be reached, or cannot write to its disk.
     public var isPassing: Bool { redis?.isPassing == true }
 }

@@ -172,18 +172,18 @@ final class WorkerCore: Sendable {
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
         guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
         let past = ManifestFiles.takeOver(claimed, records, context)
-        if claimed.deaths > 0 { Leftovers.remove(of: claimed.held, records, context) }
+        if claimed.leaseExpiries > 0 { Leftovers.remove(of: claimed.held, records, context) }
         let files = OperationFiles(context, folder: folder, forgottenFences: past.forgotten)
         var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines, files)
-        if claimed.deaths >= Self.maxLeaseExpiries {
+        if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
             logger.error(
                 "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
-                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.leaseExpiries)]))
         } else if operation.isQuarantined {
             logger.warning(
                 "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
-                LogMetadata(claimed.held).adding(["deaths": .number(claimed.deaths)]))
+                LogMetadata(claimed.held).adding(["deaths": .number(claimed.leaseExpiries)]))
         }
         handle(.prepared(operation))
     }

@@ -43,7 +43,7 @@ package enum ChangeNotice: Equatable, Sendable {
         let priority: String?
         let operations: Int?
         let batch: BatchID?
-        let steering: String?
+        let controls: String?
         let cluster: String?
         let version: Int?
     }
@@ -59,7 +59,7 @@ package enum ChangeNotice: Equatable, Sendable {
             let workers = message.workers ?? 1
             self = .work(Work(workers: workers, priority: priority, operations: message.operations ?? workers))
         case ("batch", let batch?, let version?):
-            guard let steering = message.steering.flatMap({ Steering($0) }) else { return nil }
+            guard let steering = message.controls.flatMap({ Steering($0) }) else { return nil }
             self = .batch(batch, steering, version: version)
         case ("photos", let batch?, let version?):
             self = .photos(batch, version: version)

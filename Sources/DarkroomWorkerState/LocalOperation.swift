@@ -87,8 +87,8 @@ package struct LocalOperation: Sendable {
         isTaken = claimed.letters.map { PhotoRecordState(letter: $0)?.isFinal == true }
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
-        hasPast = claimed.deaths > 0 || unfinished < stateCodes.count
-        isQuarantined = claimed.deaths >= 2
+        hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
+        isQuarantined = claimed.leaseExpiries >= 2
         // Its photos were cancelled one by one while it was queued: their lines and its end are to be reported.
         if isDone { noteFinal() }
     }

@@ -180,7 +180,7 @@ struct BatchCommandTests {
         #expect(try queue.run("forget", "\(id)", "--force").status == 0)
         let left = try queue.store.connection.call(.init("KEYS", queue.store.keys.prefix + "batch:*")).array
         #expect(left == [])
-        #expect(try queue.store.perform(queue.store.handback(held[0], worker: "tester")) == .gone)
+        #expect(try queue.store.perform(queue.store.release(held[0], worker: "tester")) == .gone)
     }
 
     @Test func workerThatIsSilentIsShownAsDead() throws {

@@ -117,7 +117,7 @@ import Testing
         let name = ManifestPath.fileName(operation: 1, fence: held.fence)
         try Data(text).write(to: URL(fileURLWithPath: "\(queue.folder)/\(ManifestPath.folder(id))/\(name)"))
         _ = try queue.store.perform(queue.store.cancel(id))
-        _ = try queue.store.perform(queue.store.handback(held, worker: "tester"))
+        _ = try queue.store.perform(queue.store.release(held, worker: "tester"))
         #expect(try queue.store.facts(of: id)?.state == .finished)
 
         let outcome = try queue.run("photos", "\(id)")
@@ -136,7 +136,7 @@ import Testing
         let held = try #require(try queue.claim().first).held
         let report = queue.store.report(held, worker: "tester", letters: Array("DDNF".utf8), bytesIn: 0, bytesOut: 0)
         _ = try queue.store.perform(report)
-        _ = try queue.store.perform(queue.store.handback(held, worker: "tester"))
+        _ = try queue.store.perform(queue.store.release(held, worker: "tester"))
         #expect(try queue.run("operations", "\(id)").lines == ["1\tqueued\t0\t4\t1\t0\t0\t"])
         let photos = try queue.run("photos", "\(id)", "--state", "downloaded")
         #expect(

@@ -69,7 +69,7 @@ struct WaitCommandTests {
             try #require(ContinuousClock.now < deadline, "the dead worker's operation was not recovered")
             _ = try queue.store.connection.call(.init("BLPOP", queue.store.keys.prefix + "nothing", "0.05"))
         }
-        #expect(try queue.claim("other").map(\.deaths) == [1])
+        #expect(try queue.claim("other").map(\.leaseExpiries) == [1])
         waiting.send(SIGINT)
         #expect(try waiting.outcome().status == 130)
     }

@@ -214,7 +214,7 @@ import Testing
             #expect(try store.facts(of: batch.id)?.photos == 60)
             _ = try store.connection.call(RedisCommand("BLPOP", "nothing", "0.02"))
         }
-        _ = try store.perform(store.handback(claimed.operations[1].held, worker: "w"))
+        _ = try store.perform(store.release(claimed.operations[1].held, worker: "w"))
         #expect(try feeding.value()?.photos == 70)
     }
 

@@ -32,7 +32,7 @@ import Testing
         (
             "worker",
             [
-                StoreScripts.claim, StoreScripts.heartbeat, StoreScripts.report, StoreScripts.handback,
+                StoreScripts.claim, StoreScripts.heartbeat, StoreScripts.report, StoreScripts.release,
                 StoreScripts.leave,
                 StoreScripts.webhook,
             ]
@@ -40,11 +40,12 @@ import Testing
         (
             "coordinator",
             [
-                StoreScripts.submit, StoreScripts.feed, StoreScripts.feeder, StoreScripts.seal, StoreScripts.heartbeat,
-                StoreScripts.forget, StoreScripts.expire, StoreScripts.cancel, StoreScripts.cancelPhotos,
+                StoreScripts.submit, StoreScripts.feed, StoreScripts.feederHeartbeat, StoreScripts.seal,
+                StoreScripts.heartbeat,
+                StoreScripts.forget, StoreScripts.expireLeases, StoreScripts.cancel, StoreScripts.cancelPhotos,
                 StoreScripts.suspend,
-                StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.depend,
-                StoreScripts.undepend, StoreScripts.retry, StoreScripts.grow, StoreScripts.restore,
+                StoreScripts.prioritize, StoreScripts.focus, StoreScripts.limits, StoreScripts.addDependency,
+                StoreScripts.removeDependency, StoreScripts.retry, StoreScripts.grow, StoreScripts.restoreEntry,
                 StoreScripts.identify,
             ]
         ),
@@ -89,7 +90,7 @@ import Testing
                 coordinator.feed(id, operation: $0, photos: 2, entry: [1, 2, 3], digest: "digest \($0)")
             }
             #expect(try coordinator.perform(feeds).allSatisfy { $0 == .fed })
-            #expect(try coordinator.perform(coordinator.feederLives(id)))
+            #expect(try coordinator.perform(coordinator.feederHeartbeat(id)))
             #expect(try coordinator.perform(coordinator.seal(id, operations: 4, photos: 8)) == .sealed)
         }
         _ = try coordinator.perform(coordinator.prioritize(first, .high))
@@ -100,9 +101,9 @@ import Testing
         }
         _ = try coordinator.perform(coordinator.focus(first, Steering.Focus(2...3)))
         _ = try coordinator.perform(coordinator.focus(first, nil))
-        _ = try coordinator.perform(coordinator.undepend(second, from: first))
+        _ = try coordinator.perform(coordinator.removeDependency(second, from: first))
         let version = try coordinator.dependencyVersion()
-        _ = try coordinator.perform(coordinator.depend(second, on: first, version: version))
+        _ = try coordinator.perform(coordinator.addDependency(second, on: first, version: version))
         _ = try coordinator.perform(coordinator.cancelPhotos(first, [0...0]))
 
         let heard = DispatchSemaphore(value: 0)
@@ -122,7 +123,7 @@ import Testing
         try work(worker)
         #expect(heard.wait(timeout: .now() + 20) == .success)
         _ = try coordinator.perform(coordinator.retry(first, from: 1, through: 4))
-        _ = try coordinator.perform(coordinator.restore(first, operation: 1, entry: [1, 2, 3]))
+        _ = try coordinator.perform(coordinator.restoreEntry(first, operation: 1, entry: [1, 2, 3]))
         _ = try coordinator.perform(coordinator.cancel(first))
         _ = try coordinator.perform(coordinator.expireLeases())
         _ = try coordinator.perform(coordinator.heartbeat(worker: nil))
@@ -161,8 +162,8 @@ import Testing
         guard case .accepted(ended: true, letters: nil, _) = failed else {
             throw TestFailure(description: "the report was answered \(failed)")
         }
-        _ = try store.perform(store.handback(held[2], worker: "w"))
-        _ = try store.perform(store.settleWebhook("first 1", score: 0, retryAfter: nil))
+        _ = try store.perform(store.release(held[2], worker: "w"))
+        _ = try store.perform(store.endWebhookAttempt("first 1", score: 0, retryAfter: nil))
         _ = try store.connection.call(RedisCommand("PUBLISH", store.keys.eventsChannel, "{}"))
     }
 

@@ -25,7 +25,7 @@ import Testing
         #expect(facts.counts.filtered == 1 && facts.counts.failed == 1 && facts.counts.cancelled == 7)
         #expect(facts.counts.new == 0 && facts.counts.downloaded == 0)
         for operation in held {
-            let reply = try test.store.perform(test.store.handback(operation, worker: "worker"))
+            let reply = try test.store.perform(test.store.release(operation, worker: "worker"))
             #expect(reply == .cancelled(letters: Array((operation.number == 1 ? "FaC" : "CCC").utf8)))
         }
         let batch = try test.batch(id)
@@ -41,7 +41,7 @@ import Testing
         try test.pass(seconds: 16)
         try test.heartbeat()
         let batch = try test.batch(id)
-        #expect(batch.state == .finished && batch.deaths.isEmpty)
+        #expect(batch.state == .finished && batch.leaseExpiries.isEmpty)
     }
 
     @Test func itsFeederIsTold() throws {

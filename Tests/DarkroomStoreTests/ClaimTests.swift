@@ -65,11 +65,11 @@ import Testing
         #expect(try test.claimed(call) == (first, ""))
         #expect(try test.state().batches == state.batches)
 
-        _ = try test.store.perform(test.store.handback(first[0].held, worker: "worker"))
+        _ = try test.store.perform(test.store.release(first[0].held, worker: "worker"))
         try test.report(first[1].held, "F.D")
         let rest = first[1...].map {
             $0.held.number == 2
-                ? ClaimedOperation(held: $0.held, letters: Array("FND".utf8), deaths: 0, entry: $0.entry) : $0
+                ? ClaimedOperation(held: $0.held, letters: Array("FND".utf8), leaseExpiries: 0, entry: $0.entry) : $0
         }
         #expect(try test.claimed(call) == (Array(rest), ""))
         #expect(try test.claim("other").map(\.held.number) == [1, 4])
@@ -163,7 +163,7 @@ import Testing
         let operation = try test.claim()[0].held
         #expect(operation.batch == held)
         #expect(try turns() == second)
-        _ = try test.store.perform(test.store.handback(operation, worker: "worker"))
+        _ = try test.store.perform(test.store.release(operation, worker: "worker"))
         #expect(try turns()[0] > second[0])
     }
 

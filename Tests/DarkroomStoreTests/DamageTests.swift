@@ -40,7 +40,7 @@ import Testing
         #expect(claimed.filter { $0.held.batch == sound }.count == 2, "\(field) is \(value)")
         let reply = try test.report(held[0].held, "FFF")
         if !beat.lost.isEmpty { #expect(reply == .gone || field != "size" && field != "photos") }
-        _ = try test.store.perform(test.store.handback(held[1].held, worker: "worker"))
+        _ = try test.store.perform(test.store.release(held[1].held, worker: "worker"))
         for operation in claimed where operation.held.batch == sound { try test.report(operation.held, "FFF") }
         try test.pass(seconds: 100)
         for _ in 1...3 { try test.heartbeat() }
@@ -115,7 +115,8 @@ import Testing
 
     /// The keys of a batch, each replaced by one of another type, while an operation is held and another batch waits for it.
     @Test(arguments: [
-        "", ":states", ":operations", ":queue", ":executing", ":deaths", ":failures", ":reasons", ":dependencies",
+        "", ":states", ":operations", ":queue", ":executing", ":lease.expiries", ":failures", ":reasons",
+        ":dependencies",
         ":dependents",
     ]) func aKeyOfAnotherTypeHindersNoOtherBatch(_ suffix: String) throws {
         let test = try TestStore()
@@ -150,8 +151,8 @@ import Testing
         let numbers = ["99999999999", "0", "-1", "1.5", "abc", "5"]
         let changes =
             [
-                ["HDEL", ":operations", "1"], ["HSET", ":deaths", "1", "9223372036854775807"],
-                ["HSET", ":deaths", "1", "-5"], ["HSET", ":deaths", "1", "x"],
+                ["HDEL", ":operations", "1"], ["HSET", ":lease.expiries", "1", "9223372036854775807"],
+                ["HSET", ":lease.expiries", "1", "-5"], ["HSET", ":lease.expiries", "1", "x"],
             ]
             + numbers.map { ["ZADD", ":queue", "0", $0] }
         for change in changes {
@@ -171,13 +172,16 @@ import Testing
 
     /// Whatever somebody writes to the counters of the whole cluster.
     @Test(arguments: [
-        "claims", "version", "turn", "attended", "aged", "seen", "dependencies", "taken", "hinted.normal",
+        "claims", "version", "turn", "lease.clock", "retention.clock", "seen", "dependencies", "taken",
+        "notified.normal",
     ]) func aDamagedCounterIsPutRight(_ field: String) throws {
         for value in Self.values + ["9007199254740993", "100000000000000000000"] {
             let test = try TestStore()
             let id = try test.submit("batch", operations: 2) { $0.output = "/photos" }
             try test.command("HSET", test.store.keys.control, field, value)
-            if field == "hinted.normal" { try test.command("HSET", test.store.keys.control, "offered.normal", value) }
+            if field == "notified.normal" {
+                try test.command("HSET", test.store.keys.control, "notified.operations.normal", value)
+            }
             for number in 1...2 {
                 let claimed = try test.claim(operations: 1)
                 #expect(claimed.map(\.held.number) == [number], "\(field) is \(value)")
@@ -195,17 +199,17 @@ import Testing
     }
 
     @Test(arguments: ["x", "-5", "nan", "1e300", "2.5", "99999999999999999999"])
-    func aDamagedNumberOfDeathsCostsNoCount(_ deaths: String) throws {
+    func aDamagedNumberOfDeathsCostsNoCount(_ leaseExpiries: String) throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 1)
-        let key = test.store.keys.batch(id) + ":deaths"
+        let key = test.store.keys.batch(id) + ":lease.expiries"
         try test.report(test.claim()[0].held, "F..")
-        try test.command("HSET", key, "1", deaths)
+        try test.command("HSET", key, "1", leaseExpiries)
         try test.pass(seconds: 100)
         for _ in 1...2 { try test.heartbeat() }
         let again = try test.claim()
         #expect(again.map(\.held.number) == [1])
-        try test.command("HSET", key, "1", deaths)
+        try test.command("HSET", key, "1", leaseExpiries)
         try test.report(again[0].held, "FF.")
         try test.report(again[0].held, "FFF")
         let facts = try #require(try test.store.facts(of: id))

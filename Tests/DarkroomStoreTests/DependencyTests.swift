@@ -45,7 +45,7 @@ import Testing
         // Also for those that come later.
         let late = try test.submit("late", operations: 1)
         let version = try test.store.dependencyVersion()
-        #expect(try test.store.perform(test.store.depend(late, on: first, version: version)) == .finishedBefore)
+        #expect(try test.store.perform(test.store.addDependency(late, on: first, version: version)) == .finishedBefore)
         #expect(
             try test.store.perform(test.store.submit(BatchID("hopeless"), afterSuccess(), after: [first])).isSubmitted)
         #expect(try test.batch(BatchID("hopeless")).reason == "first did not succeed")
@@ -61,13 +61,14 @@ import Testing
         let test = try TestStore()
         let (one, two) = (try test.submit("one", operations: 1), try test.submit("two", operations: 1))
         let version = try test.store.dependencyVersion()
-        #expect(try test.store.perform(test.store.depend(one, on: two, version: version)) == .added(isNew: true))
-        #expect(try test.store.perform(test.store.depend(two, on: one, version: version)) == .moved)
-        #expect(try test.store.perform(test.store.depend(one, on: two, version: version)) == .added(isNew: false))
-        #expect(try test.store.perform(test.store.depend(one, on: one, version: version)) == .itself)
+        #expect(try test.store.perform(test.store.addDependency(one, on: two, version: version)) == .added(isNew: true))
+        #expect(try test.store.perform(test.store.addDependency(two, on: one, version: version)) == .moved)
+        #expect(
+            try test.store.perform(test.store.addDependency(one, on: two, version: version)) == .added(isNew: false))
+        #expect(try test.store.perform(test.store.addDependency(one, on: one, version: version)) == .itself)
         #expect(try test.store.dependencies(of: one) == [two] && test.store.dependents(of: two) == [one])
-        #expect(try test.store.perform(test.store.undepend(one, from: two)) == .removed(isNew: true))
-        #expect(try test.store.perform(test.store.undepend(one, from: two)) == .removed(isNew: false))
+        #expect(try test.store.perform(test.store.removeDependency(one, from: two)) == .removed(isNew: true))
+        #expect(try test.store.perform(test.store.removeDependency(one, from: two)) == .removed(isNew: false))
         #expect(try test.batch(one).state == .ready)
         #expect(try test.store.dependencyVersion() != version)
     }
@@ -77,12 +78,12 @@ import Testing
         let one = try test.submit("one", operations: 1)
         let held = try test.claim()[0].held
         let two = try test.submit("two", operations: 1)
-        #expect(try test.store.perform(test.store.depend(one, on: two, version: 0)) == .started)
+        #expect(try test.store.perform(test.store.addDependency(one, on: two, version: 0)) == .started)
         try test.report(held, "FFa")
-        #expect(try test.store.perform(test.store.depend(one, on: two, version: 0)) == .started)
+        #expect(try test.store.perform(test.store.addDependency(one, on: two, version: 0)) == .started)
         _ = try test.store.perform(test.store.retry(one, from: 1, through: 1))
         #expect(try test.batch(one).state == .ready)
-        #expect(try test.store.perform(test.store.depend(one, on: two, version: 0)) == .started)
+        #expect(try test.store.perform(test.store.addDependency(one, on: two, version: 0)) == .started)
     }
 
     @Test func tenThousandAreReleasedInSteps() throws {

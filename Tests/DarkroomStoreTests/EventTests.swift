@@ -32,11 +32,11 @@ import Testing
                 #"{"event":"isExecuting","batch":"batch","value":true}"#,
                 #"{"event":"claimed","batch":"batch","operations":[1,2],"worker":"worker"}"#,
             ])
-        _ = try test.store.perform(test.store.handback(held[0], worker: "worker"))
-        #expect(try events() == [#"{"event":"handedBack","batch":"batch","operation":1}"#])
+        _ = try test.store.perform(test.store.release(held[0], worker: "worker"))
+        #expect(try events() == [#"{"event":"released","batch":"batch","operation":1}"#])
         try test.pass(seconds: 16)
         try test.heartbeat()
-        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"deaths":1}"#])
+        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"lease.expiries":1}"#])
         let again = try test.claim().map(\.held)
         try test.report(again[0], "FF")
         #expect(
@@ -71,17 +71,17 @@ import Testing
         try expect(
             test.store.suspend(id, .downloads, true),
             #"{"event":"isSuspended","batch":"batch","value":true,"part":"downloads"}"#,
-            #"{"change":"batch","batch":"batch","steering":"2,d,,","version":1}"#)
+            #"{"change":"batch","batch":"batch","controls":"2,d,,","version":1}"#)
         try expect(
             test.store.prioritize(id, .veryHigh), #"{"event":"priority","batch":"batch","value":"veryHigh"}"#,
-            #"{"change":"batch","batch":"batch","steering":"4,d,,","version":2}"#)
+            #"{"change":"batch","batch":"batch","controls":"4,d,,","version":2}"#)
         try expect(
             test.store.focus(id, Steering.Focus(40...60, only: true)),
             #"{"event":"focus","batch":"batch","first":40,"last":60,"only":true}"#,
-            #"{"change":"batch","batch":"batch","steering":"4,do,40,60","version":3}"#)
+            #"{"change":"batch","batch":"batch","controls":"4,do,40,60","version":3}"#)
         try expect(
             test.store.focus(id, nil), #"{"event":"focus","batch":"batch","first":null,"last":null,"only":null}"#,
-            #"{"change":"batch","batch":"batch","steering":"4,d,,","version":4}"#)
+            #"{"change":"batch","batch":"batch","controls":"4,d,,","version":4}"#)
         try expect(
             test.store.suspend(nil, .everything, true), #"{"event":"isSuspended","value":true,"part":"everything"}"#,
             #"{"change":"cluster","cluster":"s,,","version":5}"#)
@@ -94,7 +94,7 @@ import Testing
             #"{"change":"photos","batch":"batch","version":7}"#)
         _ = try test.store.perform(test.store.cancel(id))
         let (hints, events) = try listener.upToNow()
-        #expect(texts(hints) == [#"{"change":"batch","batch":"batch","steering":"4,cd,,","version":8}"#])
+        #expect(texts(hints) == [#"{"change":"batch","batch":"batch","controls":"4,cd,,","version":8}"#])
         #expect(texts(events).first == #"{"event":"isCancelled","batch":"batch","value":true}"#)
         #expect(events.map(\.name) == ["isCancelled", "isFinished", "completion"])
         #expect(events.last?.int("cancelledPhotos") == 20)
@@ -113,13 +113,13 @@ import Testing
         let third = try test.submit("third", sealed: false)
         let listener = try Listener(test.store)
         defer { listener.close() }
-        _ = try test.store.perform(test.store.depend(third, on: first, version: 0))
+        _ = try test.store.perform(test.store.addDependency(third, on: first, version: 0))
         #expect(
             texts(try listener.upToNow().events) == [
                 #"{"event":"isReady","batch":"third","value":false}"#,
                 #"{"event":"dependencies","batch":"third","value":1}"#,
             ])
-        #expect(try test.store.perform(test.store.depend(third, on: second, version: 1)) == .finishedBefore)
+        #expect(try test.store.perform(test.store.addDependency(third, on: second, version: 1)) == .finishedBefore)
         #expect(try listener.upToNow().events.isEmpty)
         _ = try test.store.perform(test.store.seal(first, operations: 0, photos: 0))
         try test.heartbeat()
@@ -136,7 +136,7 @@ import Testing
             local clock = redis.call('TIME')
             redis.call('HSET', KEYS[1], ARGV[1], clock[1] * 1000 + math.floor(clock[2] / 1000) - ARGV[2])
             """
-        try test.command("EVAL", script, "1", test.store.keys.control, "hinted.\(priority)", "\(age)")
+        try test.command("EVAL", script, "1", test.store.keys.control, "notified.\(priority)", "\(age)")
     }
 
     @Test func workIsHintedAtOfEachPriorityByItself() throws {

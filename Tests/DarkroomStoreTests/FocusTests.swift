@@ -36,7 +36,7 @@ import Testing
         #expect(held.map(\.number) == [4, 5])
         #expect(try test.state().rings.isEmpty)
         // What is handed back stands in focus again.
-        _ = try test.store.perform(test.store.handback(held[1], worker: "worker"))
+        _ = try test.store.perform(test.store.release(held[1], worker: "worker"))
         #expect(try test.claim().map(\.held.number) == [5])
         _ = try test.store.perform(test.store.focus(id, nil))
         #expect(try test.claim().map(\.held.number) == [1, 2, 3, 6])

@@ -35,7 +35,7 @@ import Testing
 
         // Half forgotten it is gone for everybody, and nothing of it is handed out.
         #expect(try test.report(held[0], "FF") == .gone)
-        #expect(try test.store.perform(test.store.handback(held[1], worker: "worker")) == .gone)
+        #expect(try test.store.perform(test.store.release(held[1], worker: "worker")) == .gone)
         #expect(try test.store.perform(test.feeding(id, 301, photos: 2)) == .gone)
         #expect(try test.store.perform(test.store.seal(id, operations: 300, photos: 600)) == .gone)
         #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
@@ -136,7 +136,7 @@ import Testing
         let due = try #require(reply.webhooks.first)
         let taken = try test.store.perform(test.store.takeWebhook(due, for: .seconds(60)))
         guard case .taken(_, let score) = taken else { throw TestFailure(description: "\(taken)") }
-        #expect(try test.store.perform(test.store.settleWebhook(due.member, score: score, retryAfter: nil)))
+        #expect(try test.store.perform(test.store.endWebhookAttempt(due.member, score: score, retryAfter: nil)))
         #expect(try test.state().expiring == [plain: end + 30_000, hooked: hookedEnd + 30_000])
     }
 }

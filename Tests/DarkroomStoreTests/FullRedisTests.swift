@@ -23,9 +23,9 @@ import Testing
         #expect(try test.state().batches.count == 1)
 
         // Nobody takes its feeder for dead.
-        #expect(try test.store.perform(test.store.feederLives(id)))
+        #expect(try test.store.perform(test.store.feederHeartbeat(id)))
         #expect(try #require(try test.store.facts(of: id)).feederSeen > 1)
-        #expect(try !test.store.perform(test.store.feederLives(BatchID("none"))))
+        #expect(try !test.store.perform(test.store.feederHeartbeat(BatchID("none"))))
 
         // A worker that connects only now is served, too.
         let late = BatchStore(RedisServer.current.configuration, keys: test.store.keys)
@@ -36,7 +36,7 @@ import Testing
         #expect(rest.map(\.held.number) == [2, 3])
         let heartbeat = late.heartbeat(worker: "late", facts: [("host", "here")], held: rest.map(\.held))
         #expect(try late.perform(heartbeat).lost.isEmpty)
-        #expect(try late.perform(late.handback(rest[1].held, worker: "late")) == .queued)
+        #expect(try late.perform(late.release(rest[1].held, worker: "late")) == .queued)
         #expect(try test.report(rest[0].held, "FaF", worker: "late") == .accepted(ended: true, letters: nil))
         try test.report(claimed.held, "FFF")
         try test.report(try test.claim()[0].held, "FFF")

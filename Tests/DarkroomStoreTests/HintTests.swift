@@ -22,17 +22,17 @@ import Testing
         let held = try test.claim().map(\.held)
         let justNow = """
             local clock = redis.call('TIME')
-            redis.call('HSET', KEYS[1], 'hinted.normal', clock[1] * 1000 + math.floor(clock[2] / 1000))
+            redis.call('HSET', KEYS[1], 'notified.normal', clock[1] * 1000 + math.floor(clock[2] / 1000))
             """
         let calls = [
             RedisCommand("EVAL", justNow, "1", test.store.keys.control),
-            test.store.handback(held[0], worker: "worker").command,
+            test.store.release(held[0], worker: "worker").command,
         ]
         for result in test.store.connection.call(calls) { _ = try result.get() }
         #expect(try hints() == [])
         _ = try test.claim()
-        try test.command("HINCRBY", test.store.keys.control, "hinted.normal", "-100")
-        _ = try test.store.perform(test.store.handback(held[1], worker: "worker"))
+        try test.command("HINCRBY", test.store.keys.control, "notified.normal", "-100")
+        _ = try test.store.perform(test.store.release(held[1], worker: "worker"))
         #expect(try hints() == [#"{"change":"work","workers":3,"priority":"normal","operations":1}"#])
     }
 
@@ -41,7 +41,7 @@ import Testing
         let first = try test.submit("first", operations: 1)
         let second = try test.submit("second", operations: 1)
         let version = try test.store.dependencyVersion()
-        _ = try test.store.perform(test.store.depend(second, on: first, version: version))
+        _ = try test.store.perform(test.store.addDependency(second, on: first, version: version))
         let held = try test.claim()[0].held
         let listener = try Listener(test.store)
         defer { listener.close() }
@@ -55,11 +55,11 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim()[0].held
-        try test.command("HDEL", test.store.keys.control, "hinted.normal")
+        try test.command("HDEL", test.store.keys.control, "notified.normal")
         let listener = try Listener(test.store)
         defer { listener.close() }
-        let handback = test.store.handback(held, worker: "worker", isRefused: true)
-        #expect(try test.store.perform(handback) == .queued)
+        let release = test.store.release(held, worker: "worker", isRefused: true)
+        #expect(try test.store.perform(release) == .queued)
         #expect(try listener.upToNow().hints.map(\.text) == [])
         #expect(try test.state().rings[.normal]?.inTurn == [id], "it can be claimed all the same")
     }
@@ -67,14 +67,14 @@ import Testing
     @Test func anIdleWorkerTellsOthersWhatItLeaves() throws {
         let test = try TestStore()
         try test.submit(operations: 40)
-        try test.command("HSET", test.store.keys.control, "hinted.normal", "0")
+        try test.command("HSET", test.store.keys.control, "notified.normal", "0")
         let listener = try Listener(test.store)
         defer { listener.close() }
         func hints() throws -> [Int?] { try listener.upToNow().hints.map { $0.int("operations") } }
         let held = try test.claim("one", operations: 2).map(\.held)
         #expect(try hints() == [38])
         _ = try test.claim("one", operations: 2, held: held)
-        try test.command("HSET", test.store.keys.control, "hinted.normal", "0")
+        try test.command("HSET", test.store.keys.control, "notified.normal", "0")
         _ = try test.claim("one", operations: 2, held: held)
         #expect(try hints() == [], "a worker that holds operations was not idle")
     }
@@ -84,7 +84,7 @@ import Testing
         let justNow = """
             local clock = redis.call('TIME')
             local now = clock[1] * 1000 + math.floor(clock[2] / 1000)
-            redis.call('HSET', KEYS[1], 'hinted.normal', now, 'offered.normal', ARGV[1])
+            redis.call('HSET', KEYS[1], 'notified.normal', now, 'notified.operations.normal', ARGV[1])
             """
         try test.submit(operations: 40)
         let listener = try Listener(test.store)

@@ -19,10 +19,10 @@ import Testing
 
         let next = try test.claim("next")[0]
         #expect(next.letters == Array("FNN".utf8))
-        #expect(next.deaths == 1)
+        #expect(next.leaseExpiries == 1)
         #expect(next.held.fence > late.fence)
         #expect(try test.report(late, "FFF", worker: "late") == .lost)
-        #expect(try test.store.perform(test.store.handback(late, worker: "late")) == .lost)
+        #expect(try test.store.perform(test.store.release(late, worker: "late")) == .lost)
         #expect(try test.report(next.held, ".FF", worker: "next") == .accepted(ended: true, letters: nil))
         #expect(try test.report(late, "FFF", worker: "late") == .ended(letters: Array("FFF".utf8)))
         #expect(try test.batch(id).state == .finished)
@@ -34,23 +34,23 @@ import Testing
         let held = try test.claim("dead").map(\.held)
         _ = try test.store.perform(test.store.cancel(id))
         func told(_ worker: String?) throws -> HeldOperation? {
-            try test.store.perform(test.store.heartbeat(worker: worker)).leftover
+            try test.store.perform(test.store.heartbeat(worker: worker)).staleFiles
         }
         #expect(try told("other") == nil)
-        #expect(try test.store.perform(test.store.handback(held[1], worker: "dead")).isCancelled)
+        #expect(try test.store.perform(test.store.release(held[1], worker: "dead")).isCancelled)
         try test.pass(seconds: 16)
         #expect(try told(nil) == nil, "the coordinator does not see the folder")
         #expect(try test.batch(id).state == .finished)
         for attempt in 1...9 {
             #expect(try told("other") == held[0])
             #expect(try told("other") == nil, "asked again after a minute")
-            let left = try test.state().leftovers
+            let left = try test.state().staleFiles
             guard attempt < 9, let (member, due) = left.first else { continue }
             let now = try test.store.time()
             #expect(due > now + 50_000)
-            try test.command("ZADD", test.store.keys.leftovers, "1", member)
+            try test.command("ZADD", test.store.keys.staleFiles, "1", member)
         }
-        #expect(try test.state().leftovers.isEmpty)
+        #expect(try test.state().staleFiles.isEmpty)
     }
 
     @Test func workerAndFenceAreBothCompared() throws {
@@ -72,14 +72,14 @@ import Testing
         let held = try test.claim().map(\.held)
         for operation in held { try test.report(operation, "DFDa") }
         #expect(try test.batch(id).counters.downloaded == 4)
-        #expect(try test.store.perform(test.store.handback(held[0], worker: "worker")) == .queued)
+        #expect(try test.store.perform(test.store.release(held[0], worker: "worker")) == .queued)
         #expect(try test.batch(id).letters(1) == "NFNa")
         try test.pass(seconds: 16)
         try test.heartbeat()
         let batch = try test.batch(id)
         #expect(batch.letters(2) == "NFNa")
         #expect(batch.counters.downloaded == 0)
-        #expect(batch.deaths == [2: 1])
+        #expect(batch.leaseExpiries == [2: 1])
     }
 
     @Test func aLateRenewalIsGoodWhileNobodyTook() throws {
@@ -101,7 +101,7 @@ import Testing
             let before = try test.state()
             try test.command("HINCRBY", test.store.keys.control, "seen", "-3600000")
             try test.heartbeat()
-            #expect(try test.state().attended == before.attended + 3000)
+            #expect(try test.state().leaseClock == before.leaseClock + 3000)
         }
         #expect(try test.batch(id).executing[1]?.fence == held.fence)
         // A fifth hour makes it 15 s without a heartbeat of its worker.
@@ -120,7 +120,7 @@ import Testing
         try test.command("HINCRBY", test.store.keys.control, "seen", "3600000")
         try test.heartbeat()
         let after = try test.state()
-        #expect(after.attended == before.attended)
+        #expect(after.leaseClock == before.leaseClock)
         #expect(try #require(after.seen) < #require(before.seen) + 3_000_000)
     }
 
@@ -138,24 +138,24 @@ import Testing
     @Test func deathsAreCountedAndHandBacksAreNot() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
-        for deaths in 0..<4 {
+        for leaseExpiries in 0..<4 {
             let claimed = try test.claim()[0]
-            #expect(claimed.deaths == deaths)
+            #expect(claimed.leaseExpiries == leaseExpiries)
             try test.report(claimed.held, "...")  // something of it begins
             try test.pass(seconds: 16)
             try test.heartbeat()
         }
         let held = try test.claim()[0].held
-        #expect(try test.store.perform(test.store.handback(held, worker: "worker")) == .queued)
-        #expect(try test.batch(id).deaths == [1: 4])
+        #expect(try test.store.perform(test.store.release(held, worker: "worker")) == .queued)
+        #expect(try test.batch(id).leaseExpiries == [1: 4])
 
         let again = try test.claim()[0]
         try test.report(again.held, "D..")
-        #expect(try test.batch(id).deaths == [1: 4])
+        #expect(try test.batch(id).leaseExpiries == [1: 4])
         try test.report(again.held, "F..")
-        #expect(try test.batch(id).deaths == [1: 2])  // progress
+        #expect(try test.batch(id).leaseExpiries == [1: 2])  // progress
         try test.report(again.held, "FFF")
-        #expect(try test.batch(id).deaths.isEmpty)
+        #expect(try test.batch(id).leaseExpiries.isEmpty)
     }
 
     @Test func onlyWhoWasTriedWhenItsWorkerDiedIsCondemned() throws {
@@ -166,7 +166,7 @@ import Testing
             for report in reports { try test.report(held, report) }
             try test.pass(seconds: 16)
             try test.heartbeat()
-            return try test.batch(id).deaths[1]
+            return try test.batch(id).leaseExpiries[1]
         }
         #expect(try [die(), die()] == [1, 2], "until it is suspect, who is held is counted")
         #expect(try die() == 2, "held by a worker that died of another")
@@ -186,7 +186,7 @@ import Testing
         for _ in 1...3 { try test.heartbeat() }
         let batch = try test.batch(id)
         #expect(batch.queue.count == 150)
-        #expect(batch.deaths.count == 150)
+        #expect(batch.leaseExpiries.count == 150)
     }
 
     @Test func workersThatWereSilentForAnHourAreRemoved() throws {
@@ -215,6 +215,6 @@ import Testing
     }
 }
 
-extension HandbackReply {
+extension ReleaseReply {
     fileprivate var isCancelled: Bool { if case .cancelled = self { true } else { false } }
 }

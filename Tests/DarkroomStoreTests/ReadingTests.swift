@@ -46,8 +46,9 @@ import Testing
         #expect(try test.store.failures(of: id).map(\.json) == ["one", "two"])
         #expect(
             try test.store.operations(of: facts, in: 1...100) == [
-                OperationFacts(number: 1, state: .executing, worker: "worker", deaths: 0, letters: Array("Dgb".utf8)),
-                OperationFacts(number: 2, state: .queued, worker: nil, deaths: 0, letters: Array("NNN".utf8)),
+                OperationFacts(
+                    number: 1, state: .executing, worker: "worker", leaseExpiries: 0, letters: Array("Dgb".utf8)),
+                OperationFacts(number: 2, state: .queued, worker: nil, leaseExpiries: 0, letters: Array("NNN".utf8)),
             ])
         try test.report(held, "F..")
         #expect(try test.store.operations(of: facts, in: 1...1)[0].state == .ended)

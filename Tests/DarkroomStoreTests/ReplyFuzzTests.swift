@@ -61,7 +61,7 @@ import Testing
                 [ok, lost, steerings, letters, due, .integer(1), .integer(4), lost]
             ) { reply in
                 for held in reply.lost { compute(held) }
-                if let held = reply.leftover { compute(held) }
+                if let held = reply.staleFiles { compute(held) }
                 for steering in reply.steering.values { compute(steering) }
                 for webhook in reply.webhooks { _ = (webhook.batch, webhook.round + 1, webhook.score + 1) }
                 compute(reply.cluster)
@@ -70,7 +70,7 @@ import Testing
             decoder(
                 store.report(held, worker: "w", letters: [], bytesIn: 0, bytesOut: 0),
                 [ok, .integer(1), text("FFF"), .integer(9)]),
-            decoder(store.handback(held, worker: "w"), [text("ENDED"), text("FFF")]),
+            decoder(store.release(held, worker: "w"), [text("ENDED"), text("FFF")]),
             decoder(store.forget(id), [text("UNFINISHED"), text("ready")]),
             decoder(store.cancel(id), [ok, .integer(1), .integer(0)]),
             decoder(store.cancelPhotos(id, [1...2]), [ok, .integer(1), .integer(2)]),
@@ -79,12 +79,12 @@ import Testing
             decoder(store.prioritize(id, .high), [ok, .integer(1)]),
             decoder(store.focus(id, nil), [ok, .integer(1), .integer(5)]),
             decoder(store.clearLimits(), [ok, .integer(1)]),
-            decoder(store.depend(id, on: id, version: 1), [text("GONE"), text("\(id)")]),
-            decoder(store.undepend(id, from: id), [ok, .integer(1)]),
+            decoder(store.addDependency(id, on: id, version: 1), [text("GONE"), text("\(id)")]),
+            decoder(store.removeDependency(id, from: id), [ok, .integer(1)]),
             decoder(store.retry(id), [ok, .integer(1), .integer(2), .integer(3)]) { reply in
                 if case .retried(let photos, let notKept, let next) = reply { _ = photos + notKept + (next ?? 0) }
             },
-            decoder(store.restore(id, operation: 1, entry: []), [text("NEEDLESS")]),
+            decoder(store.restoreEntry(id, operation: 1, entry: []), [text("NEEDLESS")]),
             decoder(store.takeWebhook(due1, for: .seconds(1)), [ok, .integer(1), .integer(5)]),
         ]
     }

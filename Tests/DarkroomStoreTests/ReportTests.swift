@@ -60,7 +60,7 @@ import Testing
         let first = try test.claim()[0].held
         for _ in 1...2 { try report(first, "F..", 1000, 10) }
         try report(first, "F..", 500, 5)  // an older one, late
-        _ = try test.store.perform(test.store.handback(first, worker: "worker"))
+        _ = try test.store.perform(test.store.release(first, worker: "worker"))
         let second = try test.claim()[0].held
         try report(second, ".F.", 200, 2)
         try report(second, ".FF", 100_000_000_000, 3)
@@ -153,7 +153,7 @@ import Testing
         #expect(try test.store.perform(test.store.forget(id)) == .unfinished(.executing))
         #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .forgotten)
         #expect(try test.report(held, "FFF") == .gone)
-        #expect(try test.store.perform(test.store.handback(held, worker: "worker")) == .gone)
+        #expect(try test.store.perform(test.store.release(held, worker: "worker")) == .gone)
         #expect(try test.state().batches.isEmpty)
     }
 }

@@ -103,8 +103,8 @@ import Testing
         try test.command("HSET", test.store.keys.batch(id), "operations.kept", "1")
         let retry = test.store.retry(id, from: 1, through: 3)
         #expect(try test.store.perform(retry) == .retried(photos: 2, notKept: 4, next: nil))
-        for (operation, reply) in [(1, RestoreReply.notNeeded), (2, .restored), (3, .restored), (4, .notNeeded)] {
-            let restore = test.store.restore(id, operation: operation, entry: [7])
+        for (operation, reply) in [(1, RestoreEntryReply.notNeeded), (2, .restored), (3, .restored), (4, .notNeeded)] {
+            let restore = test.store.restoreEntry(id, operation: operation, entry: [7])
             #expect(try test.store.perform(restore) == reply, "operation \(operation)")
         }
         #expect(try test.store.perform(retry) == .retried(photos: 4, notKept: 0, next: nil))
@@ -139,14 +139,15 @@ import Testing
         else { throw TestFailure(description: "the webhook was not taken") }
         #expect(try due().isEmpty)
         #expect(try test.store.perform(test.store.takeWebhook(first, for: .seconds(60))) == .moved)
-        #expect(try !test.store.perform(test.store.settleWebhook(first.member, score: first.score, retryAfter: nil)))
-        #expect(try test.store.perform(test.store.settleWebhook(first.member, score: score, retryAfter: .zero)))
+        #expect(
+            try !test.store.perform(test.store.endWebhookAttempt(first.member, score: first.score, retryAfter: nil)))
+        #expect(try test.store.perform(test.store.endWebhookAttempt(first.member, score: score, retryAfter: .zero)))
         let again = try #require(try due().first)
         guard
             case .taken(attempts: 2, let last) = try test.store.perform(
                 test.store.takeWebhook(again, for: .seconds(60)))
         else { throw TestFailure(description: "the webhook was not taken again") }
-        #expect(try test.store.perform(test.store.settleWebhook(again.member, score: last, retryAfter: nil)))
+        #expect(try test.store.perform(test.store.endWebhookAttempt(again.member, score: last, retryAfter: nil)))
         #expect(try test.state().webhooks.isEmpty)
         _ = try test.store.perform(test.store.retry(id, from: 1, through: 1))
         try test.develop()

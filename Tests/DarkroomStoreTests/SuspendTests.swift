@@ -16,7 +16,7 @@ import Testing
         #expect(try test.claim().isEmpty)
         // What is held goes on to its end, and what comes back stays in the queue.
         #expect(try test.report(held, "FD.") == .accepted(ended: false, letters: nil, version: 1))
-        #expect(try test.store.perform(test.store.handback(held, worker: "worker")) == .queued)
+        #expect(try test.store.perform(test.store.release(held, worker: "worker")) == .queued)
         #expect(try test.claim().isEmpty)
         #expect(try test.batch(id).queue == [1, 2, 3])
         #expect(try test.store.perform(test.store.suspend(id, part, false)) == .done(isNew: true))
@@ -56,7 +56,7 @@ import Testing
         let held = try test.claim().map(\.held)
         for operation in held { try test.report(operation, "DFD") }
         for operation in held where operation.number == 1 {
-            #expect(try test.store.perform(test.store.handback(operation, worker: "worker")) == .queued)
+            #expect(try test.store.perform(test.store.release(operation, worker: "worker")) == .queued)
         }
         try test.pass(seconds: 16)  // and the second by a death
         try test.heartbeat()

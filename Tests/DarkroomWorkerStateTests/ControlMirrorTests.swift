@@ -136,7 +136,7 @@ import Testing
             work("9007199254740992")
                 == .work(ChangeNotice.Work(workers: 1_000_000, priority: .high, operations: 0)))
         #expect(
-            notice(#"{"change":"batch","batch":"one","steering":"2,s,,","version":9}"#)
+            notice(#"{"change":"batch","batch":"one","controls":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
         #expect(notice(#"{"change":"photos","batch":"one","version":9}"#) == .photos(batch, version: 9))
         var cluster = ClusterSteering()
@@ -145,7 +145,7 @@ import Testing
         #expect(notice(#"{"change":"cluster","cluster":"s,16,","version":9}"#) == .cluster(cluster, version: 9))
         #expect(notice(#"{"change":"weather"}"#) == nil)
         #expect(notice("no JSON") == nil)
-        #expect(notice(#"{"change":"batch","batch":"one","steering":"?","version":9}"#) == nil)
+        #expect(notice(#"{"change":"batch","batch":"one","controls":"?","version":9}"#) == nil)
     }
 }
 

@@ -10,8 +10,8 @@ import Testing
 
     @Test func runsItsPhotosOneByOneBesideOthers() throws {
         var bench = StateBench(downloads: 8)
-        let quarantined = bench.claim(batch, 1, photos: 4, deaths: 2)
-        let other = bench.claim(batch, 2, photos: 4, deaths: 1)
+        let quarantined = bench.claim(batch, 1, photos: 4, leaseExpiries: 2)
+        let other = bench.claim(batch, 2, photos: 4, leaseExpiries: 1)
         let first = bench.begin()
         #expect(
             first.filter { $0.operation == quarantined }.count == 1 && first.filter { $0.operation == other }.count == 4
@@ -27,7 +27,7 @@ import Testing
 
     @Test func reportsEachPhotoAtOnce() throws {
         var bench = StateBench()
-        let quarantined = bench.claim(batch, 1, photos: 3, deaths: 3)
+        let quarantined = bench.claim(batch, 1, photos: 3, leaseExpiries: 3)
         let other = bench.claim(batch, 2, photos: 3)
         for photo in bench.begin().filter({ $0.record.index % 10 == 0 }) {
             bench.download(photo)
@@ -41,7 +41,7 @@ import Testing
     @Test func doesNotKeepItsWorkerFromClaiming() throws {
         var bench = StateBench(downloads: 4, filtrations: 2)
         let room = bench.photosWanted
-        for number in 1...3 { bench.claim(batch, number, deaths: 2) }
+        for number in 1...3 { bench.claim(batch, number, leaseExpiries: 2) }
         _ = bench.begin()
         #expect(bench.photosWanted == room - 3, "27 that may not begin now take no room")
     }
@@ -58,8 +58,8 @@ import Testing
 
     @Test func onlyQuarantinedOperationsWithoutProgressAreProbed() throws {
         var bench = StateBench()
-        let quarantined = bench.claim(batch, 1, photos: 3, deaths: 2)
-        let other = bench.claim(batch, 2, photos: 3, deaths: 1)
+        let quarantined = bench.claim(batch, 1, photos: 3, leaseExpiries: 2)
+        let other = bench.claim(batch, 2, photos: 3, leaseExpiries: 1)
         let begun = bench.begin()
         func probe(_ held: HeldOperation, begins: Bool) -> String? {
             begun.first { $0.operation == held }.flatMap { bench.crashProbe(of: $0, begins: begins) }

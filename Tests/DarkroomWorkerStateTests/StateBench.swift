@@ -46,7 +46,7 @@ struct StateBench {
     @discardableResult
     mutating func claim(
         _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, letters: String? = nil,
-        deaths: Int = 0
+        leaseExpiries: Int = 0
     ) -> HeldOperation {
         var options = BatchOptions()
         options.operationSize = 10
@@ -58,7 +58,8 @@ struct StateBench {
             answered(version: version, sent: version, [batch: steering])
         }
         let claimed = ClaimedOperation(
-            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8), deaths: deaths,
+            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8),
+            leaseExpiries: leaseExpiries,
             entry: [])
         let first = (number - 1) * 10
         let records = (0..<claimed.letters.count).map {

@@ -68,8 +68,8 @@ import Testing
             guard !bench.controls(of: batch).isCancelled else { return }
             numbers[batch, default: 0] += 1
             let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
-            let deaths = chance(20) ? 2 : 0
-            bench.claim(batch, numbers[batch]!, letters: letters + "N", deaths: deaths)  // set right above
+            let leaseExpiries = chance(20) ? 2 : 0
+            bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: leaseExpiries)  // set right above
         }
 
         mutating func endDownload() {

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomWorker
 
 struct HeartTests {
-    /// The connection tries again every 0.5 s at least (BackoffTests), and the scripts count 3 s of any pause (time.lua). Half
+    /// The connection tries again every 0.5 s at least (BackoffTests), and the scripts count 3 s of any pause (clocks.lua). Half
     /// a second is left for a machine that is busy.
     @Test(arguments: [6, 7, 15, 60]) func aPauseOfRedisCostsLessThanALease(seconds: Int) {
         let lease = Duration.seconds(seconds)
@@ -49,7 +49,7 @@ struct HeartTests {
             _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.2"))
         }
         #expect(try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")) == holder)
-        #expect(try darkroom.store.connection.call(.init("HLEN", darkroom.keys.deaths(id))) == .integer(0))
+        #expect(try darkroom.store.connection.call(.init("HLEN", darkroom.keys.leaseExpiries(id))) == .integer(0))
         worker.leave()
         worker.wait()
     }

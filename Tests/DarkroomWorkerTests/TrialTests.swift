@@ -14,7 +14,7 @@ import Testing
         let server = try HostileServer(["/held.jpg": .held(.answer(status: 404))])
         defer { server.stop() }
         let id = try darkroom.submit([server.url("/held.jpg"), "NO URL"], darkroom.options())
-        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "2"))
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "2"))
         let worker = try darkroom.worker()
         #expect(await server.wait { $0.running == 1 }, "the download has not begun")
         let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")).string

@@ -84,7 +84,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.executing == 0 && facts.counts.new == 8)
         let operations = try darkroom.store.operations(of: facts, in: 1...2)
         #expect(operations.map(\.state) == [.queued, .queued])
-        #expect(operations.map(\.deaths) == [0, 0])
+        #expect(operations.map(\.leaseExpiries) == [0, 0])
     }
 
     @Test func anotherWorkerTakesOverTheLinesOfPhotosThatWereFinal() throws {
@@ -148,7 +148,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func reportsAnOperationThatKilledFiveWorkersAsCrashed() throws {
         let id = try darkroom.submit([urls[0], urls[1]], darkroom.options())
-        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "5"))
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "5"))
         let worker = try darkroom.worker()
         let facts = try darkroom.wait(id)
         worker.stop()
@@ -180,7 +180,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func removesWhatADeadWorkerLeftHalfWritten() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
-        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "1"))
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "1"))
         let left = [".0.5.dead-1-a", "manifest/\(id)/.manifest-1.5.dead-1-a"]
         let others = [".1.5.dead-1-a", ".0.9999999999999.living-1-a", ".hidden"]
         for name in left + others {
@@ -204,7 +204,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         worker.wait()
         let facts = try #require(try darkroom.store.facts(of: id))
         #expect(facts.executing == 0 && facts.counts.new == 2)
-        #expect(try darkroom.store.operations(of: facts, in: 1...2).map(\.deaths) == [0, 0])
+        #expect(try darkroom.store.operations(of: facts, in: 1...2).map(\.leaseExpiries) == [0, 0])
         #expect(await slow.wait { $0.departures["/slow"] == 2 }, "the transfers were not aborted")
     }
 

@@ -39,7 +39,7 @@ extension StoreState {
                 continue
             }
         }
-        if leftovers.count > 1000 { broken.append("\(leftovers.count) leftovers") }
+        if staleFiles.count > 1000 { broken.append("\(staleFiles.count) staleFiles") }
         for (priority, turns) in rings {
             let ring = turns.turns
             if !Set(ring.keys).isSubset(of: there) { broken.append("the ring \(priority) names batches that are gone") }
@@ -85,7 +85,7 @@ extension StoreState {
         if taken < previous.taken { broken.append("the number of output folders went back") }
         if version < previous.version { broken.append("the version went back") }
         if cluster != previous.cluster, version == previous.version { broken.append("the cluster's version stood") }
-        if attended < previous.attended { broken.append("attended time went back") }
+        if leaseClock < previous.leaseClock { broken.append("the lease clock went back") }
         for (id, batch) in batches {
             guard let before = previous.batches[id], before.submitted == batch.submitted, before != batch
             else { continue }
@@ -168,7 +168,9 @@ extension BatchContent {
                 "operation \(operation) has an entry: \(!keeps)")
         }
         demand(entries.keys.allSatisfy { 1...max(1, operations) ~= $0 }, "an entry of an operation that was never fed")
-        demand(deaths.allSatisfy { live.contains($0.key) && $0.value > 0 }, "deaths \(deaths) of ended operations")
+        demand(
+            leaseExpiries.allSatisfy { live.contains($0.key) && $0.value > 0 },
+            "leaseExpiries \(leaseExpiries) of ended operations")
         demand(executing.values.allSatisfy { $0.fence <= claims }, "a fence that was never given")
         demand(
             failures.keys.allSatisfy { letters.indices.contains($0) && (97...122).contains(letters[$0]) },
@@ -199,7 +201,9 @@ extension BatchContent {
         demand((finished != nil) == (state == .finished), "finished at \(finished as Int?)")
         demand(state != .waiting, "waits")
         if state == .finished {
-            demand(queue.isEmpty && entries.isEmpty && deaths.isEmpty, "it is over and has a queue, entries or deaths")
+            demand(
+                queue.isEmpty && entries.isEmpty && leaseExpiries.isEmpty,
+                "it is over and has a queue, entries or leaseExpiries")
         } else {
             demand(
                 queue.count + executing.count + counters.ended == operations,

@@ -48,13 +48,13 @@ final class StoreReader {
     }
 
     private static let batchKeys: Set = [
-        "states", "operations", "queue", "executing", "deaths", "failures", "reasons", "dependencies",
+        "states", "operations", "queue", "executing", "lease.expiries", "failures", "reasons", "dependencies",
         "dependents",
     ]
     private static let globalKeys =
         Set([
             "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
-            "forgotten", "leftovers",
+            "forgotten", "stale.files",
         ])
         .union(Priority.allCases.map { "ready:\($0.rawValue)" })
 
@@ -178,7 +178,7 @@ final class StoreReader {
             return Holder(
                 worker: String(words[0]), fence: fence, bytesIn: bytesIn, bytesOut: bytesOut, begun: words.count == 5)
         }
-        content.deaths = numbered(pairs(key + ":deaths")) { Int($0) ?? -1 }
+        content.leaseExpiries = numbered(pairs(key + ":lease.expiries")) { Int($0) ?? -1 }
         content.failures = numbered(pairs(key + ":failures")) { $0 }
         for (letter, count) in pairs(key + ":reasons") { content.reasons[letter.utf8.first ?? 0] = Int(count) ?? -1 }
         return content
@@ -205,8 +205,8 @@ final class StoreReader {
         state.cluster.downloads = control["downloads.limit"]
         state.cluster.filtrations = control["filtrations.limit"]
         state.seen = control["seen"]
-        state.attended = control["attended"] ?? 0
-        state.aged = control["aged"] ?? 0
+        state.leaseClock = control["lease.clock"] ?? 0
+        state.retentionClock = control["retention.clock"] ?? 0
         state.claims = control["claims"] ?? 0
         state.turn = control["turn"] ?? 0
         state.taken = control["taken"] ?? 0
@@ -215,7 +215,7 @@ final class StoreReader {
         state.forgotten = byBatch("forgotten", &state.problems)
         state.releases = byBatch("releases", &state.problems)
         state.webhooks = integers("webhooks", &state.problems)
-        state.leftovers = integers("leftovers", &state.problems)
+        state.staleFiles = integers("stale.files", &state.problems)
         for priority in Priority.allCases {
             let ring = byBatch("ready:\(priority.rawValue)", &state.problems)
             if !ring.isEmpty { state.rings[priority] = Ring(turns: ring) }

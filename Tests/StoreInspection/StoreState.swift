@@ -3,8 +3,8 @@ import DarkroomModel
 /// Everything that stands in one namespace of Redis, as values: what a test reads and what the model foretells.
 struct StoreState: Equatable {
     var seen: Int?
-    var attended = 0
-    var aged = 0
+    var leaseClock = 0
+    var retentionClock = 0
     var claims = 0
     var turn = 0
     /// The number with which an output folder was taken last.
@@ -34,7 +34,7 @@ struct StoreState: Equatable {
     /// `<batch> <round>` by next attempt.
     var webhooks: [String: Int] = [:]
     /// `<batch> <operation> <fence> <attempt>` of temporary files to be removed, by when.
-    var leftovers: [String: Int] = [:]
+    var staleFiles: [String: Int] = [:]
     /// What was found that has no place here: unknown keys, values that are not what they must be.
     var problems: [String] = []
 }
@@ -82,7 +82,7 @@ struct BatchContent: Equatable {
     var settings: [String: String] = [:]
     var size = 0
     var window = 0
-    /// In ms of attended time.
+    /// In ms of the lease clock.
     var lease = 0
     /// In ms, below 0 for ever.
     var retain = 0
@@ -117,7 +117,7 @@ struct BatchContent: Equatable {
     var entries: [Int: String] = [:]
     var queue: Set<Int> = []
     var executing: [Int: Holder] = [:]
-    var deaths: [Int: Int] = [:]
+    var leaseExpiries: [Int: Int] = [:]
     var failures: [Int: String] = [:]
     var reasons: [UInt8: Int] = [:]
     var counters = BatchCounters()
@@ -223,8 +223,8 @@ extension StoreState {
             if actual != expected { found.append("\(name): in Redis \(actual), expected \(expected)") }
         }
         compare("seen", seen, expected.seen)
-        compare("attended", attended, expected.attended)
-        compare("aged", aged, expected.aged)
+        compare("lease.clock", leaseClock, expected.leaseClock)
+        compare("retention.clock", retentionClock, expected.retentionClock)
         compare("claims", claims, expected.claims)
         compare("taken", taken, expected.taken)
         compare("cluster", cluster, expected.cluster)
@@ -242,7 +242,7 @@ extension StoreState {
         compare("forgotten", forgotten, expected.forgotten)
         compare("releases", releases, expected.releases)
         compare("webhooks", webhooks, expected.webhooks)
-        compare("leftovers", leftovers, expected.leftovers)
+        compare("stale.files", staleFiles, expected.staleFiles)
         for id in Set(batches.keys).union(expected.batches.keys) where batches[id] != expected.batches[id] {
             guard let actual = batches[id], let wanted = expected.batches[id] else {
                 found.append("batch \(id): in Redis \(batches[id] != nil), expected \(expected.batches[id] != nil)")
@@ -294,7 +294,7 @@ extension BatchContent {
         compare("entries", \.entries)
         compare("queue", \.queue)
         compare("executing", \.executing)
-        compare("deaths", \.deaths)
+        compare("lease.expiries", \.leaseExpiries)
         compare("failures", \.failures)
         compare("reasons", \.reasons)
         compare("counters", \.counters)

@@ -54,7 +54,7 @@ extension DarkroomClient {
     }
 
     private static func read(_ ids: [BatchID], in store: BatchStore, beats: Bool) throws -> [BatchFacts] {
-        if beats { _ = try store.keepHouse() }
+        if beats { _ = try store.maintain() }
         return try store.facts(of: ids)
     }
 

@@ -132,7 +132,7 @@ struct BatchWaiter {
 
     /// Does what a worker's heartbeats do for others; each does a bounded step, and many may be due.
     private func keepHouse() throws {
-        for _ in 0..<Self.heartbeatsAtOnce where try !store.keepHouse() { return }
+        for _ in 0..<Self.heartbeatsAtOnce where try !store.maintain() { return }
     }
 
     /// Reads the facts of those that have not finished.

@@ -44,7 +44,7 @@ struct WatchReader {
         all: Bool, changed: Set<BatchID>, failed: [(index: Int, reason: FailureReason)]
     ) throws -> WatchSnapshot {
         if nextHeartbeat <= .now {
-            _ = try store.keepHouse()
+            _ = try store.maintain()
             nextHeartbeat = .now + Self.heartbeatEvery
         }
         let now = try store.time()

@@ -46,7 +46,7 @@ extension BatchControl {
     /// Takes it back that a batch waits for others; it is ready when nothing else is left that it waits for.
     /// - Returns: false when it waited for none of them.
     public func undepend(_ id: BatchID, from others: [BatchID]) throws -> Bool {
-        try steer(others.map { store.undepend(id, from: $0) }).reduce(false) { isChanged, reply in
+        try steer(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
             case .removed(let isNew): return isNew || isChanged
             case .gone(let gone): throw ControlError.gone(gone)
@@ -60,7 +60,7 @@ extension BatchControl {
     /// Adds one dependency; false when others were changed meanwhile, so that there may be a circle.
     private func add(_ id: BatchID, on other: BatchID, to depended: inout Depended) throws -> Bool {
         let version = try checkedVersion(of: id, on: [other])
-        switch try store.perform(store.depend(id, on: other, version: version)) {
+        switch try store.perform(store.addDependency(id, on: other, version: version)) {
         case .added(isNew: true): depended.added.append(other)
         case .added(isNew: false): depended.waitedBefore.append(other)
         case .finishedBefore: depended.finishedBefore.append(other)
@@ -117,7 +117,7 @@ extension BatchControl {
     }
 
     /// The error that a reply stands for.
-    private static func refusal(_ reply: DependReply, _ id: BatchID, _ other: BatchID) -> ControlError {
+    private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> ControlError {
         switch reply {
         case .itself:
             ControlError(.itself, "batch \(id) cannot wait for itself: it would never begin; name another batch")

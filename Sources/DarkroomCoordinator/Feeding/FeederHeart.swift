@@ -15,7 +15,7 @@ final class FeederHeart: Sendable {
             while !stopped.isSet {
                 guard !signal.wait(timeout: interval), !stopped.isSet else { continue }
                 // While Redis is away nobody can hear it; what hinders the feed the feeder tells.
-                store.send([store.feederLives(batch)]) { _ in }
+                store.send([store.feederHeartbeat(batch)]) { _ in }
             }
         }
     }

@@ -45,7 +45,7 @@ final class EntryRestorer {
     /// - Returns: how many operations have their entry again.
     func restore(_ list: some PhotoListSource) throws -> Int {
         var restored = 0
-        var calls: [ScriptCall<RestoreReply>] = []
+        var calls: [ScriptCall<RestoreEntryReply>] = []
         func send() throws {
             let replies = try control.retrying { try store.perform(calls) }
             guard !replies.contains(.gone) else {
@@ -62,7 +62,7 @@ final class EntryRestorer {
             }
             let packed = packer.pack()
             guard Self.fingerprint(packed.digest) == fingerprint else { throw differs("it changed while it was read") }
-            calls.append(store.restore(batch.id, operation: packed.number, entry: packed.entry))
+            calls.append(store.restoreEntry(batch.id, operation: packed.number, entry: packed.entry))
             if calls.count == Self.entriesOfAPipeline { try send() }
         }
         try send()

@@ -36,8 +36,9 @@ extension Event {
         }
         guard let operation = message.int("operation") else { return nil }
         switch name {
-        case "handedBack": return .handedBack(operation: operation)
-        case "recovered": return message.int("deaths").map { .recovered(operation: operation, deaths: $0) }
+        case "released": return .released(operation: operation)
+        case "recovered":
+            return message.int("leaseExpiries").map { .recovered(operation: operation, leaseExpiries: $0) }
         case "ended": return .ended(operation: operation)
         default: return nil
         }

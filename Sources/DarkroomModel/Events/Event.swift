@@ -40,9 +40,9 @@ public struct Event: Sendable, Equatable {
         /// A worker has claimed operations.
         case claimed(operations: [Int], worker: String)
         /// A worker has handed an operation back.
-        case handedBack(operation: Int)
+        case released(operation: Int)
         /// An operation of a worker that died was queued again; so many have died with it.
-        case recovered(operation: Int, deaths: Int)
+        case recovered(operation: Int, leaseExpiries: Int)
         /// An operation has ended: each of its photos is final.
         case ended(operation: Int)
         /// What became of photos, by index; of those that changed more than once meanwhile, the last. So many changes

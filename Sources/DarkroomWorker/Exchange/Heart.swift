@@ -111,7 +111,7 @@ final class Heart: Sendable {
             let meant = held.first { $0.batch == letters.batch && $0.number == letters.number }
             if let meant, !lost.contains(meant) { core.handle(.stateCodes(letters.letters, of: meant)) }
         }
-        for left in replies.compactMap(\.leftover) { core.clean(left) }
+        for left in replies.compactMap(\.staleFiles) { core.clean(left) }
         // Parts of an answer list the same webhooks.
         if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { core.onDueWebhooks(webhooks) }
         return replies.contains { $0.hasMore }

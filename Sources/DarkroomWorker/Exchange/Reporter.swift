@@ -174,7 +174,7 @@ final class Reporter: Sendable {
         let effects = core.handle(.releasesDue(now: .now))
         let releases = effects.compactMap { if case .release(let release) = $0 { release } else { nil } }
         let calls = releases.map { release in
-            core.store.handback(
+            core.store.release(
                 release.held, worker: core.id,
                 isRefused: core.refusals.withLock { $0.contains(release.held.batch) })
         }

@@ -35,7 +35,9 @@ enum ManifestFiles {
     static func takeOver(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ context: BatchContext) -> Past {
         var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
         let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
-        guard claimed.deaths > 0 || states.contains(where: \.isFinal), let output = root(context) else { return past }
+        guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(context) else {
+            return past
+        }
         let folder = folder(claimed.held, output)
         let fences = fences(claimed.held.number, in: folder)
         past.forgotten = fences.filter { $0 > claimed.held.fence }

@@ -170,7 +170,7 @@ final class WebhookDelivery: Sendable {
                 let request = WebhookRequest(batch, round: webhook.round, now: try store.time(), secret: secret)
                 pause = post(request, webhook, attempt)
             }
-            _ = try store.perform(store.settleWebhook(webhook.member, score: score, retryAfter: pause))
+            _ = try store.perform(store.endWebhookAttempt(webhook.member, score: score, retryAfter: pause))
         } catch {
             // Nobody has settled it: it is due again when the time that it was taken for is over.
             logger.warning(

@@ -29,7 +29,7 @@ import Testing
         #expect(try fixture.facts(id).state == .executing)
         for operation in 1...3 {
             let other = HeldOperation(batch: id, number: operation, fence: held.fence)
-            _ = try fixture.store.perform(fixture.store.handback(other, worker: "worker"))
+            _ = try fixture.store.perform(fixture.store.release(other, worker: "worker"))
         }
         #expect(try fixture.facts(id).state == .finished)
     }

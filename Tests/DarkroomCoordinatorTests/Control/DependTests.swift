@@ -74,7 +74,7 @@ import Testing
         // Made without walking, as many single calls at once would.
         var version = try fixture.store.dependencyVersion()
         for number in 1..<500 {
-            let call = fixture.store.depend(ids[number], on: ids[number - 1], version: version)
+            let call = fixture.store.addDependency(ids[number], on: ids[number - 1], version: version)
             #expect(try fixture.store.perform(call) == .added(isNew: true))
             version += 1
         }

@@ -25,8 +25,8 @@ import Testing
                 Event.Completion(round: 2, isCancelled: true, photos: 10, filtered: 6, failed: 1, cancelled: 3))
         ),
         (#""event":"claimed","operations":[3,4,17],"worker":"w-1""#, .claimed(operations: [3, 4, 17], worker: "w-1")),
-        (#""event":"handedBack","operation":4"#, .handedBack(operation: 4)),
-        (#""event":"recovered","operation":4,"deaths":2"#, .recovered(operation: 4, deaths: 2)),
+        (#""event":"released","operation":4"#, .released(operation: 4)),
+        (#""event":"recovered","operation":4,"leaseExpiries":2"#, .recovered(operation: 4, leaseExpiries: 2)),
         (#""event":"ended","operation":12"#, .ended(operation: 12)),
         (
             #""event":"photos","worker":"w-1","photos":{"12":"F","13":"D","14":"g","15":"C","16":"N"}"#,

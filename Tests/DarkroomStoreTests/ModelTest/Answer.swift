@@ -11,17 +11,17 @@ enum Answer: Equatable {
     case claim(ClaimReply)
     case heartbeat(HeartbeatReply)
     case report(ReportReply)
-    case handback(HandbackReply)
+    case release(ReleaseReply)
     case forget(ForgetReply)
     case cancel(CancelReply)
     case cancelPhotos(CancelPhotosReply)
     case steer(SteerReply)
     case focus(FocusReply)
     case limited(Bool)
-    case depend(DependReply)
-    case undepend(UndependReply)
+    case addDependency(AddDependencyReply)
+    case removeDependency(RemoveDependencyReply)
     case retry(RetryReply)
-    case restore(RestoreReply)
+    case restoreEntry(RestoreEntryReply)
     case grow(GrowReply)
     case takeWebhook(TakeWebhookReply)
     case settled(Bool)
@@ -67,7 +67,7 @@ extension Answer: CustomStringConvertible {
         case .claim(.claimed(let claimed)):
             let handed = claimed.operations.map {
                 "\($0.held.batch)/\($0.held.number) under \($0.held.fence) "
-                    + "\(text($0.letters)) \($0.deaths) deaths \"\(text($0.entry))\""
+                    + "\(text($0.letters)) \($0.leaseExpiries) lease expiries \"\(text($0.entry))\""
             }
             return "\(handed), lost \(Self.text(claimed.lost)), next \"\(claimed.next)\", version \(claimed.version), "
                 + "\(claimed.cluster) \(claimed.steering)"
@@ -75,24 +75,24 @@ extension Answer: CustomStringConvertible {
             let letters = reply.letters.map { "\($0.batch)/\($0.number) \(text($0.letters))" }
             return "lost \(Self.text(reply.lost)), version \(reply.version), \(reply.cluster) \(reply.steering), "
                 + "letters \(letters), webhooks \(reply.webhooks), more \(reply.hasMore)"
-                + (reply.leftover.map { ", left \(Self.text([$0]))" } ?? "")
+                + (reply.staleFiles.map { ", left \(Self.text([$0]))" } ?? "")
         case .report(.accepted(let ended, let letters, let version)):
             return (ended ? "ended" : "accepted") + (letters.map { " " + text($0) } ?? "") + ", version \(version)"
-        case .report(.ended(let letters)), .handback(.ended(let letters)): return "had ended " + text(letters)
-        case .report(.cancelled(let letters)), .handback(.cancelled(let letters)):
+        case .report(.ended(let letters)), .release(.ended(let letters)): return "had ended " + text(letters)
+        case .report(.cancelled(let letters)), .release(.cancelled(let letters)):
             return "was cancelled " + text(letters)
         case .report(let reply): return "\(reply)"
-        case .handback(let reply): return "\(reply)"
+        case .release(let reply): return "\(reply)"
         case .forget(let reply): return "\(reply)"
         case .cancel(let reply): return "\(reply)"
         case .cancelPhotos(let reply): return "\(reply)"
         case .steer(let reply): return "\(reply)"
         case .focus(let reply): return "\(reply)"
         case .limited(let isNew): return isNew ? "limited" : "limited before"
-        case .depend(let reply): return "\(reply)"
-        case .undepend(let reply): return "\(reply)"
+        case .addDependency(let reply): return "\(reply)"
+        case .removeDependency(let reply): return "\(reply)"
         case .retry(let reply): return "\(reply)"
-        case .restore(let reply): return "\(reply)"
+        case .restoreEntry(let reply): return "\(reply)"
         case .grow(let reply): return "\(reply)"
         case .takeWebhook(let reply): return "\(reply)"
         case .settled(let isDone): return isDone ? "settled" : "taken by another"
@@ -120,15 +120,15 @@ extension Answer: CustomStringConvertible {
         case .heartbeat(let reply):
             "heartbeat" + (reply.lost.isEmpty ? "" : ", lost") + (reply.letters.isEmpty ? "" : ", letters")
                 + (reply.webhooks.isEmpty ? "" : ", webhooks") + (reply.hasMore ? ", more" : "")
-                + (reply.leftover == nil ? "" : ", leftover")
+                + (reply.staleFiles == nil ? "" : ", staleFiles")
         case .report(.accepted(let ended, let letters, _)):
             "report: \(ended ? "ended it" : "accepted")\(letters == nil ? "" : ", differs")"
         case .report(.ended): "report: had ended"
         case .report(.cancelled): "report: cancelled"
         case .report(let reply): "report: \(reply)"
-        case .handback(.ended): "hand-back: had ended"
-        case .handback(.cancelled): "hand-back: cancelled"
-        case .handback(let reply): "hand-back: \(reply)"
+        case .release(.ended): "release: had ended"
+        case .release(.cancelled): "release: cancelled"
+        case .release(let reply): "release: \(reply)"
         case .forget(.unfinished): "forget: unfinished"
         case .forget(let reply): "forget: \(reply)"
         case .done: "done"
@@ -151,16 +151,16 @@ extension Answer: CustomStringConvertible {
         case .focus(.done(let isNew, _)): "focus: \(isNew ? "done" : "before")"
         case .focus(let reply): "focus: \(reply)"
         case .limited(let isNew): "limits: \(isNew ? "done" : "before")"
-        case .depend(.added(let isNew)): "depend: \(isNew ? "added" : "before")"
-        case .depend(.gone): "depend: gone"
-        case .depend(let reply): "depend: \(reply)"
-        case .undepend(.removed(let isNew)): "undepend: \(isNew ? "removed" : "before")"
-        case .undepend(.gone): "undepend: gone"
+        case .addDependency(.added(let isNew)): "addDependency: \(isNew ? "added" : "before")"
+        case .addDependency(.gone): "addDependency: gone"
+        case .addDependency(let reply): "addDependency: \(reply)"
+        case .removeDependency(.removed(let isNew)): "removeDependency: \(isNew ? "removed" : "before")"
+        case .removeDependency(.gone): "removeDependency: gone"
         case .retry(.retried(let photos, let notKept, _)):
             "retry: \(photos > 0 ? "some" : "none")\(notKept > 0 ? ", not kept" : "")"
         case .retry(.outputTaken): "retry: output taken"
         case .retry(let reply): "retry: \(reply)"
-        case .restore(let reply): "restore: \(reply)"
+        case .restoreEntry(let reply): "restore: \(reply)"
         case .grow(.outputTaken): "grow: output taken"
         case .grow(let reply): "grow: \(reply)"
         case .takeWebhook(.taken): "webhook: taken"
@@ -179,16 +179,18 @@ extension Answer: CustomStringConvertible {
         "seal: differs", "seal: cancelled", "claim: old", "claim: nothing", "claim: operations", "claim: nothing, lost",
         "claim: operations, lost", "heartbeat", "heartbeat, lost", "heartbeat, letters", "heartbeat, webhooks",
         "report: accepted", "report: accepted, differs", "report: ended it", "report: ended it, differs",
-        "report: gone", "report: lost", "report: had ended", "report: cancelled", "hand-back: queued",
-        "hand-back: gone", "hand-back: lost", "hand-back: had ended", "hand-back: cancelled", "forget: forgotten",
+        "report: gone", "report: lost", "report: had ended", "report: cancelled", "release: queued",
+        "release: gone", "release: lost", "release: had ended", "release: cancelled", "forget: forgotten",
         "forget: gone", "forget: unfinished", "cancel: cancelled", "cancel: cancelled, finished", "cancel: before",
         "cancel: before, finished", "cancel: finished", "cancel: gone", "cancel photos: some",
         "cancel photos: some, final ones", "cancel photos: none, final ones", "cancel photos: not fed",
         "cancel photos: finished", "cancel photos: cancelledBefore", "cancel photos: gone", "steer: done",
         "steer: before", "steer: finished", "steer: cancelled", "steer: gone", "focus: done", "focus: before",
-        "focus: finished", "focus: cancelled", "focus: gone", "limits: done", "limits: before", "depend: added",
-        "depend: before", "depend: finishedBefore", "depend: failedBefore", "depend: started", "depend: cancelled",
-        "depend: moved", "depend: gone", "depend: itself", "undepend: removed", "undepend: before", "undepend: gone",
+        "focus: finished", "focus: cancelled", "focus: gone", "limits: done", "limits: before", "addDependency: added",
+        "addDependency: before", "addDependency: finishedBefore", "addDependency: failedBefore",
+        "addDependency: started", "addDependency: cancelled",
+        "addDependency: moved", "addDependency: gone", "addDependency: itself", "removeDependency: removed",
+        "removeDependency: before", "removeDependency: gone",
         "retry: some", "retry: some, not kept", "retry: none", "retry: none, not kept", "retry: cancelled",
         "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone",
         "webhook: taken", "grow: grown", "grow: gone", "grow: cancelled", "grow: differs", "grow: busy",

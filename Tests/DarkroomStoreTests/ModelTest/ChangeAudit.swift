@@ -52,8 +52,8 @@ struct ChangeAudit {
             ["round", "photos", "filtered", "failed", "cancelledPhotos"].map { text(event.int($0)) }
                 .joined(separator: " ") + " \(event.fields["cancelled"] as? Bool ?? false)"
         case "claimed": "\((event.fields["operations"] as? [Int] ?? []).sorted()) \(event.string("worker") ?? "")"
-        case "handedBack", "ended": text(event.int("operation"))
-        case "recovered": "\(text(event.int("operation"))) \(text(event.int("deaths")))"
+        case "released", "ended": text(event.int("operation"))
+        case "recovered": "\(text(event.int("operation"))) \(text(event.int("lease.expiries")))"
         case "photos":
             (event.fields["photos"] as? [String: String] ?? [:]).map { "\($0.key)\($0.value)" }.sorted()
                 .joined(separator: " ")
@@ -145,13 +145,13 @@ struct ChangeAudit {
             add("claimed", "\(numbers.map(\.key).sorted()) \(worker)")
         }
         for number in old.executing.keys {
-            let deaths = new.deaths[number] ?? 0
-            if deaths > old.deaths[number] ?? 0 {
-                add("recovered", "\(number) \(deaths)")
-            } else if deaths >= 2, said("recovered", of: new).contains("\(number) \(deaths)") {
-                add("recovered", "\(number) \(deaths)")  // nothing of it was begun: its worker's death is not its own
+            let leaseExpiries = new.leaseExpiries[number] ?? 0
+            if leaseExpiries > old.leaseExpiries[number] ?? 0 {
+                add("recovered", "\(number) \(leaseExpiries)")
+            } else if leaseExpiries >= 2, said("recovered", of: new).contains("\(number) \(leaseExpiries)") {
+                add("recovered", "\(number) \(leaseExpiries)")  // nothing of it was begun: its worker's death is not its own
             } else if new.queue.contains(number) {
-                add("handedBack", "\(number)")
+                add("released", "\(number)")
             } else if new.hasEnded(number) {
                 add("ended", "\(number)")
             }
@@ -178,7 +178,7 @@ struct ChangeAudit {
             switch hint.name {
             case "batch":
                 guard let id = hint.batch, let batch = after.batches[id] else { continue }
-                var steering = hint.string("steering").flatMap(Steering.init)
+                var steering = hint.string("controls").flatMap(Steering.init)
                 if batch.state == .finished { steering?.focus = nil }  // which its end has cleared
                 if steering != batch.steering { found.append("\(hint), but it is \(batch.steering)") }
                 if before.batches[id]?.steering == batch.steering { found.append("\(hint), but nothing changed") }

@@ -11,7 +11,7 @@ enum Message {
     case claim(Claim)
     case heartbeat(worker: String?, facts: [String], held: [HeldOperation])
     case report(Report)
-    case handback(HeldOperation, worker: String, isRefused: Bool = false)
+    case release(HeldOperation, worker: String, isRefused: Bool = false)
     case forget(BatchID, unfinished: Bool)
     case expireLeases
     case leave(worker: String)
@@ -23,14 +23,14 @@ enum Message {
     case focus(BatchID, Steering.Focus?)
     case limit(downloads: Int?, filtrations: Int?)
     case clearLimits
-    case depend(BatchID, on: BatchID, version: Int)
-    case undepend(BatchID, from: BatchID)
+    case addDependency(BatchID, on: BatchID, version: Int)
+    case removeDependency(BatchID, from: BatchID)
     case retry(BatchID, ClosedRange<Int>, [FailureReason], overwrite: Bool)
-    case restore(BatchID, number: Int, photos: Int)
+    case restoreEntry(BatchID, number: Int, photos: Int)
     /// A list has grown: what the feeder found, and the photos of the last operation from now on.
     case grow(BatchID, operations: Int, photos: Int, digest: String, last: Int?)
     case takeWebhook(DueWebhook, Duration)
-    case settleWebhook(String, score: Int, retryAfter: Duration?)
+    case endWebhookAttempt(String, score: Int, retryAfter: Duration?)
 
     struct Claim {
         var worker: String
@@ -105,8 +105,8 @@ extension Message {
                     store.report(
                         report.held, worker: report.worker, letters: report.letters, bytesIn: report.bytesIn,
                         bytesOut: report.bytesOut, failures: failures)))
-        case .handback(let held, let worker, let isRefused):
-            return .handback(try store.perform(store.handback(held, worker: worker, isRefused: isRefused)))
+        case .release(let held, let worker, let isRefused):
+            return .release(try store.perform(store.release(held, worker: worker, isRefused: isRefused)))
         case .forget(let id, let unfinished):
             return .forget(try store.perform(store.forget(id, unfinished: unfinished)))
         case .expireLeases:
@@ -131,9 +131,10 @@ extension Message {
         case .limit(let downloads, let filtrations):
             return .limited(try store.perform(store.setLimits(downloads: downloads, filtrations: filtrations)))
         case .clearLimits: return .limited(try store.perform(store.clearLimits()))
-        case .depend(let id, let other, let version):
-            return .depend(try store.perform(store.depend(id, on: other, version: version)))
-        case .undepend(let id, let other): return .undepend(try store.perform(store.undepend(id, from: other)))
+        case .addDependency(let id, let other, let version):
+            return .addDependency(try store.perform(store.addDependency(id, on: other, version: version)))
+        case .removeDependency(let id, let other):
+            return .removeDependency(try store.perform(store.removeDependency(id, from: other)))
         case .grow(let id, let operations, let photos, let digest, let last):
             return .grow(
                 try store.perform(
@@ -151,13 +152,13 @@ extension Message {
                     store.retry(
                         id, from: operations.lowerBound, through: operations.upperBound, reasons: reasons,
                         overwrite: overwrite)))
-        case .restore(let id, let number, let photos):
+        case .restoreEntry(let id, let number, let photos):
             let entry = Array(Self.entry(id, number, photos).utf8)
-            return .restore(try store.perform(store.restore(id, operation: number, entry: entry)))
+            return .restoreEntry(try store.perform(store.restoreEntry(id, operation: number, entry: entry)))
         case .takeWebhook(let due, let duration):
             return .takeWebhook(try store.perform(store.takeWebhook(due, for: duration)))
-        case .settleWebhook(let member, let score, let delay):
-            return .settled(try store.perform(store.settleWebhook(member, score: score, retryAfter: delay)))
+        case .endWebhookAttempt(let member, let score, let delay):
+            return .settled(try store.perform(store.endWebhookAttempt(member, score: score, retryAfter: delay)))
         default: preconditionFailure("a message that the other function sends: \(self)")
         }
     }
@@ -204,7 +205,7 @@ extension Message: CustomStringConvertible {
             let letters = String(decoding: report.letters, as: UTF8.self)
             return "report of \(report.worker) for \(text(report.held)): \(letters), "
                 + "bytes \(report.bytesIn) \(report.bytesOut), failures \(report.failures)"
-        case .handback(let held, let worker, let isRefused):
+        case .release(let held, let worker, let isRefused):
             return "hand-back of \(worker) for \(text(held))\(isRefused ? ", refused" : "")"
         case .forget(let id, let unfinished): return "forget \(id)" + (unfinished ? ", also unfinished" : "")
         case .expireLeases: return "expire all leases"
@@ -219,17 +220,17 @@ extension Message: CustomStringConvertible {
         case .limit(let downloads, let filtrations):
             return "limits \(downloads as Int?) downloads, \(filtrations as Int?) filtrations"
         case .clearLimits: return "no limits"
-        case .depend(let id, let other, let version): return "\(id) waits for \(other), as of \(version)"
-        case .undepend(let id, let other): return "\(id) no longer waits for \(other)"
+        case .addDependency(let id, let other, let version): return "\(id) waits for \(other), as of \(version)"
+        case .removeDependency(let id, let other): return "\(id) no longer waits for \(other)"
         case .grow(let id, let operations, let photos, _, let last):
             return "grow \(id), \(operations) operations, \(photos) photos, the last to \(last ?? 0)"
         case .retry(let id, let operations, let reasons, let overwrite):
             return
                 "retry \(operations) of \(id), reasons \(reasons.map(\.word))\(overwrite ? ", taking the folder" : "")"
-        case .restore(let id, let number, let photos): return "restore \(id)/\(number), \(photos) photos"
+        case .restoreEntry(let id, let number, let photos): return "restore \(id)/\(number), \(photos) photos"
         case .takeWebhook(let due, let duration):
             return "take the webhook \(due.member) at \(due.score) for \(duration)"
-        case .settleWebhook(let member, let score, let delay):
+        case .endWebhookAttempt(let member, let score, let delay):
             return "settle the webhook \(member) at \(score), again after \(delay as Duration?)"
         }
     }

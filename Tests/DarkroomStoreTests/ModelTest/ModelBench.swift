@@ -124,7 +124,7 @@ final class ModelBench {
         switch message {
         case .claim, .heartbeat: redis.seen ?? 0
         case .takeWebhook(let due, let duration): (redis.webhooks[due.member] ?? 0) - duration.wholeMilliseconds
-        case .settleWebhook(let member, _, let delay?): (redis.webhooks[member] ?? 0) - delay.wholeMilliseconds
+        case .endWebhookAttempt(let member, _, let delay?): (redis.webhooks[member] ?? 0) - delay.wholeMilliseconds
         case .retry(let id, _, _, _):
             // A retry that takes the folder of its batch writes when.
             max(latestTime(in: redis), redis.batches[id]?.settings["output.taken"].flatMap { Int($0) } ?? 0)

@@ -15,7 +15,7 @@ extension ModelRun {
             if content.focus?.only == true { try send(.focus(id, nil)) }
             try send(.seal(id, operations: content.operations, photos: content.letters.count))
         }
-        try bench.tamper(["HINCRBY", "control", "attended", "1000000000"]) { $0.attended += 1_000_000_000 }
+        try bench.tamper(["HINCRBY", "control", "lease.clock", "1000000000"]) { $0.leaseClock += 1_000_000_000 }
         var rounds = 0
         while bench.state.batches.values.contains(where: { $0.state != .finished }) || !bench.state.releases.isEmpty {
             rounds += 1

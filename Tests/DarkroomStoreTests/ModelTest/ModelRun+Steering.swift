@@ -15,11 +15,11 @@ extension ModelRun {
         case 17..<20: try prioritize()
         case 20..<26: try focus()
         case 26: try limit()
-        case 27..<31: try depend()
-        case 31..<33: try undepend()
+        case 27..<31: try addDependency()
+        case 31..<33: try removeDependency()
         case 33..<38: try retry()
         case 38: try loseEntry()
-        case 39..<41: try restore()
+        case 39..<41: try restoreEntry()
         case 41..<44: try callWebhook()
         default: try grow()
         }
@@ -117,7 +117,7 @@ extension ModelRun {
     }
 
     /// As clients do: look, refuse a circle, add with the version that was seen.
-    private func depend() throws {
+    private func addDependency() throws {
         let startable = { (batch: BatchContent) in batch.state == .ready || batch.state == .waiting }
         // Also on one that has ended badly.
         let isLate = random.chance(25)
@@ -135,15 +135,15 @@ extension ModelRun {
         guard !reached.contains(id) || id == other else { return }
         var version = bench.state.dependencies
         if random.chance(20) { version += random.pick([-1, 1])! }
-        _ = try deliver(.depend(id, on: other, version: version))
+        _ = try deliver(.addDependency(id, on: other, version: version))
     }
 
-    private func undepend() throws {
+    private func removeDependency() throws {
         let waiting = { (batch: BatchContent) in batch.state == .waiting }
         guard let id = anyBatch(waiting) else { return }
         let awaited = bench.state.batches[id]?.dependencies.sorted() ?? [id]
         guard let other = random.pick(random.chance(85) ? awaited : bench.state.batches.keys.sorted()) else { return }
-        _ = try deliver(.undepend(id, from: other))
+        _ = try deliver(.removeDependency(id, from: other))
     }
 
     // MARK: After the end
@@ -197,18 +197,18 @@ extension ModelRun {
             .map { ($0.key, $0.value) }
     }
 
-    private func restore() throws {
+    private func restoreEntry() throws {
         // What lacks its entry, or anything.
         for (id, batch) in living() {
             for number in 1..<batch.operations + 1 where batch.entries[number] == nil && batch.hasEnded(number) {
                 let photos = batch.photos(of: number)
                 guard batch.letters[photos].contains(where: { (97...122).contains($0) }) else { continue }
-                _ = try deliver(.restore(id, number: number, photos: photos.count))
+                _ = try deliver(.restoreEntry(id, number: number, photos: photos.count))
                 return
             }
         }
         guard let id = anyBatch() else { return }
-        _ = try deliver(.restore(id, number: Int.random(in: 1...9, using: &random), photos: 1))
+        _ = try deliver(.restoreEntry(id, number: Int.random(in: 1...9, using: &random), photos: 1))
     }
 
     private func callWebhook() throws {
@@ -223,7 +223,7 @@ extension ModelRun {
         } else if let at = taken.indices.randomElement(using: &random) {
             let (member, score) = random.chance(70) ? taken.remove(at: at) : taken[at]
             let delay: Duration? = random.chance(50) ? nil : .zero
-            _ = try deliver(.settleWebhook(member, score: score, retryAfter: delay))
+            _ = try deliver(.endWebhookAttempt(member, score: score, retryAfter: delay))
         }
     }
 }

@@ -6,7 +6,7 @@ import DarkroomModel
 /// A random run: coordinators and workers that do their work, and everything that can go wrong with them and with their
 /// messages. What happens depends on the seed alone, not on the clock.
 ///
-/// Leases are so long that none expires by itself; time passes in leaps, by setting attended time forward.
+/// Leases are so long that none expires by itself; time passes in leaps, by setting the lease clock forward.
 final class ModelRun {
     let bench: ModelBench
     var random: SeededGenerator
@@ -41,7 +41,7 @@ final class ModelRun {
         case 46..<72: try claim()
         case 72..<82: try heartbeat()
         case 82..<130: try report()
-        case 130..<136: try handback()
+        case 130..<136: try release()
         case 136..<148: try sendAgain()
         case 148..<155: try sendDelayed()
         case 155..<160: try take(send(.heartbeat(worker: nil, facts: [], held: [])))
@@ -63,8 +63,8 @@ final class ModelRun {
     private func rollBack() throws {
         try bench.rollBack()
         // Who looked at the dependencies before and adds one after could make a circle: the version may be the same again.
-        history.removeAll { if case .depend = $0 { true } else { false } }
-        delayed.removeAll { if case .depend = $0 { true } else { false } }
+        history.removeAll { if case .addDependency = $0 { true } else { false } }
+        delayed.removeAll { if case .addDependency = $0 { true } else { false } }
     }
 
     // MARK: Messages and what becomes of them
@@ -231,21 +231,21 @@ final class ModelRun {
         }
     }
 
-    private func handback() throws {
+    private func release() throws {
         guard let at = awake() else { return }
         // What was cancelled goes back as soon as nothing of it runs.
         let cancelled = workers[at].work.indices.filter { workers[at].work[$0].isCancelled }
         guard let position = random.pick(cancelled.isEmpty ? Array(workers[at].work.indices) : cancelled) else {
             return
         }
-        let message = Message.handback(
+        let message = Message.release(
             workers[at].work[position].held, worker: workers[at].id, isRefused: random.chance(30))
         if try deliver(message) != nil { workers[at].work.remove(at: position) }
     }
 
     private func leave() throws {
         guard let at = awake() else { return }
-        for held in workers[at].held { try send(.handback(held, worker: workers[at].id)) }
+        for held in workers[at].held { try send(.release(held, worker: workers[at].id)) }
         try send(.leave(worker: workers[at].id))
         workers.remove(at: at)
     }
@@ -276,7 +276,7 @@ final class ModelRun {
         switch Int.random(in: 0..<3, using: &random) {
         case 0: if worker == holder.worker { try send(.heartbeat(worker: worker, facts: [], held: [wrong])) }
         case 1 where wrong.fence != holder.fence || worker != holder.worker:
-            try send(.handback(wrong, worker: worker))
+            try send(.release(wrong, worker: worker))
         default:
             let letters = Array(repeating: UInt8(ascii: "F"), count: count)
             try send(.report(Message.Report(held: wrong, worker: worker, letters: letters, bytesIn: 7, bytesOut: 7)))
@@ -288,7 +288,7 @@ final class ModelRun {
     /// Attended time goes on by a part of the leases.
     private func passTime() throws {
         let passed = Int.random(in: 1...5, using: &random) * 1_000_000
-        try bench.tamper(["HINCRBY", "control", "attended", String(passed)]) { $0.attended += passed }
+        try bench.tamper(["HINCRBY", "control", "lease.clock", String(passed)]) { $0.leaseClock += passed }
     }
 
     /// Redis was away for an hour, or its clock was set back by one.

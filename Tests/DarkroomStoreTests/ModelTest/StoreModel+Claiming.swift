@@ -32,7 +32,7 @@ extension StoreModel {
             return ClaimedOperation(
                 held: HeldOperation(batch: operation.batch, number: operation.number, fence: fence),
                 letters: batch.read(batch.letters[batch.photos(of: operation.number)]),
-                deaths: batch.deaths[operation.number] ?? 0,
+                leaseExpiries: batch.leaseExpiries[operation.number] ?? 0,
                 entry: Array((batch.entries[operation.number] ?? "").utf8))
         }
         return .claimed(
@@ -95,7 +95,7 @@ extension StoreModel {
         for number in numbers {
             state.batches[id]!.queue.remove(number)
             state.batches[id]!.executing[number] = Holder(worker: claim.worker, fence: fence)
-            state.leases[OperationID(batch: id, number: number)] = state.attended + batch.lease
+            state.leases[OperationID(batch: id, number: number)] = state.leaseClock + batch.lease
         }
         if batch.state == .ready {
             state.batches[id]!.state = .executing
@@ -113,25 +113,25 @@ extension StoreModel {
         let hasMore = keepHouse(worker)
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
             10)
-        let leftover = worker == nil ? nil : takeLeftover()
+        let staleFiles = worker == nil ? nil : takeStaleFiles()
         return HeartbeatReply(
             lost: lost, version: state.version, cluster: state.cluster, steering: steering(of: held.map(\.batch)),
             letters: Message.sorted(letters(held.filter { !lost.contains($0) })),
             webhooks: due.map { member, score in
                 let batch = DueWebhook(member: member, score: score, url: "")!.batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
-            }, hasMore: hasMore, turn: state.turn, leftover: leftover)
+            }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
     }
 
     /// The operation of a dead worker whose temporary files the calling worker is to remove. One worker a minute is asked, nine times
     /// in all.
-    private mutating func takeLeftover() -> HeldOperation? {
-        let due = state.leftovers.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
+    private mutating func takeStaleFiles() -> HeldOperation? {
+        let due = state.staleFiles.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
         guard let due else { return nil }
-        state.leftovers[due.key] = nil
+        state.staleFiles[due.key] = nil
         let words = due.key.split(separator: " ")
         if words[3] != "9" {
-            state.leftovers["\(words[0]) \(words[1]) \(words[2]) \(Int(words[3])! + 1)"] = now + 60_000
+            state.staleFiles["\(words[0]) \(words[1]) \(words[2]) \(Int(words[3])! + 1)"] = now + 60_000
         }
         return HeldOperation(batch: BatchID(String(words[0]))!, number: Int(words[1])!, fence: Int(words[2])!)
     }
@@ -155,8 +155,8 @@ extension StoreModel {
     /// Attended time goes on.
     private mutating func tick() {
         let passed = max(now - (state.seen ?? now), 0)
-        state.attended += min(passed, 3000)
-        state.aged += min(passed, 6 * 3_600_000)
+        state.leaseClock += min(passed, 3000)
+        state.retentionClock += min(passed, 6 * 3_600_000)
         state.seen = now
     }
 
@@ -165,7 +165,7 @@ extension StoreModel {
         for held in held {
             let operation = OperationID(batch: held.batch, number: held.number)
             if holds(worker, held.fence, operation) {
-                state.leases[operation] = state.attended + state.batches[held.batch]!.lease
+                state.leases[operation] = state.leaseClock + state.batches[held.batch]!.lease
             } else {
                 lost.append(held)
             }
@@ -182,7 +182,7 @@ extension StoreModel {
             state.workerHashes[worker] = nil
             state.refusals[worker] = nil
         }
-        let expired = state.leases.filter { $0.value < state.attended }
+        let expired = state.leases.filter { $0.value < state.leaseClock }
         for (operation, _) in expired.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(50) {
             state.leases[operation] = nil
             if state.batches[operation.batch]?.state != nil { requeue(operation, died: true) }
@@ -191,8 +191,8 @@ extension StoreModel {
         let due = state.expiring.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
         if let due {
             let expires = state.batches[due.key]?.settings["expires"].flatMap { Int($0) } ?? 0
-            if expires > state.aged {
-                state.expiring[due.key] = now + expires - state.aged
+            if expires > state.retentionClock {
+                state.expiring[due.key] = now + expires - state.retentionClock
             } else {
                 forgetStep(due.key)
             }

@@ -13,7 +13,7 @@ extension StoreModel {
         stand(id)
     }
 
-    mutating func depend(_ id: BatchID, _ other: BatchID, _ version: Int) -> DependReply {
+    mutating func addDependency(_ id: BatchID, _ other: BatchID, _ version: Int) -> AddDependencyReply {
         if id == other { return .itself }
         guard let batch = state.batches[id], let state = batch.state else { return .gone(id) }
         guard let awaited = self.state.batches[other], awaited.state != nil else { return .gone(other) }
@@ -31,7 +31,7 @@ extension StoreModel {
         return .added(isNew: true)
     }
 
-    mutating func undepend(_ id: BatchID, _ other: BatchID) -> UndependReply {
+    mutating func removeDependency(_ id: BatchID, _ other: BatchID) -> RemoveDependencyReply {
         guard let batch = state.batches[id], batch.state != nil else { return .gone(id) }
         guard batch.dependencies.contains(other) else { return .removed(isNew: false) }
         part(id, other)

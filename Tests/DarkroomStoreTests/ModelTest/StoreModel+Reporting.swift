@@ -39,7 +39,9 @@ extension StoreModel {
         holder.bytesOut = max(holder.bytesOut, report.bytesOut)
         holder.begun = report.letters.allSatisfy { $0 == UInt8(ascii: ".") }
         batch.executing[number] = holder
-        if progress, let deaths = batch.deaths[number] { batch.deaths[number] = min(deaths, 2) }
+        if progress, let leaseExpiries = batch.leaseExpiries[number] {
+            batch.leaseExpiries[number] = min(leaseExpiries, 2)
+        }
         let letters = Array(batch.letters[photos])
         state.batches[id] = batch
         // A photo that was cancelled alone has no line yet where its worker does not know of it.
@@ -52,7 +54,7 @@ extension StoreModel {
         return .report(.accepted(ended: ended, letters: differs ? letters : nil, version: state.version))
     }
 
-    mutating func handback(_ held: HeldOperation, _ worker: String) -> HandbackReply {
+    mutating func release(_ held: HeldOperation, _ worker: String) -> ReleaseReply {
         guard let batch = state.batches[held.batch], batch.state != nil else { return .gone }
         guard held.number <= batch.operations else { return .lost }
         let operation = OperationID(batch: held.batch, number: held.number)
@@ -83,7 +85,7 @@ extension StoreModel {
         if state.batches[id]!.isCancelled {
             if died, !state.batches[id]!.output.isEmpty {
                 let fence = state.batches[id]!.executing[operation.number]!.fence
-                state.leftovers["\(id) \(operation.number) \(fence) 1"] = now
+                state.staleFiles["\(id) \(operation.number) \(fence) 1"] = now
             }
             state.batches[id]!.end(operation.number)
             state.leases[operation] = nil
@@ -97,8 +99,8 @@ extension StoreModel {
         }
         if endIfOver(operation, mayLackLines: true) { return }
         let batch = state.batches[id]!
-        if died, batch.deaths[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
-            state.batches[id]!.deaths[operation.number, default: 0] += 1
+        if died, batch.leaseExpiries[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
+            state.batches[id]!.leaseExpiries[operation.number, default: 0] += 1
         }
         state.batches[id]!.executing[operation.number] = nil
         state.leases[operation] = nil
@@ -131,9 +133,9 @@ extension StoreModel {
         if batch.isCancelled {
             state.batches[id]!.queue = []
             state.batches[id]!.entries = [:]
-            state.batches[id]!.deaths = [:]
+            state.batches[id]!.leaseExpiries = [:]
         }
-        state.batches[id]!.settings["aged"] = String(state.aged)
+        state.batches[id]!.settings["retention.start"] = String(state.retentionClock)
         if !batch.dependents.order.isEmpty { state.releases[id] = now }
         if !batch.webhook.isEmpty {
             state.batches[id]!.attempts = 0
@@ -148,7 +150,8 @@ extension StoreModel {
         let hasWebhook = state.webhooks.keys.contains { $0.hasPrefix("\(id) ") }
         let stays = max(batch.retain, hasWebhook ? 86_400_000 : 30_000)
         state.expiring[id] = finished + stays
-        state.batches[id]!.settings["expires"] = String((batch.settings["aged"].flatMap { Int($0) } ?? 0) + stays)
+        state.batches[id]!.settings["expires"] = String(
+            (batch.settings["retention.start"].flatMap { Int($0) } ?? 0) + stays)
     }
 
     /// Puts a batch where it belongs: into the ring of its priority exactly when something of it can be handed out. One that

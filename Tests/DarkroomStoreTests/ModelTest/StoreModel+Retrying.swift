@@ -101,7 +101,7 @@ extension StoreModel {
         return .grow(.grown)
     }
 
-    mutating func restore(_ id: BatchID, _ number: Int, _ photos: Int) -> RestoreReply {
+    mutating func restoreEntry(_ id: BatchID, _ number: Int, _ photos: Int) -> RestoreEntryReply {
         guard let batch = state.batches[id], batch.state != nil else { return .gone }
         guard 1...max(1, batch.operations) ~= number, number <= batch.operations, batch.hasEnded(number),
             batch.entries[number] == nil, !batch.isCancelled,

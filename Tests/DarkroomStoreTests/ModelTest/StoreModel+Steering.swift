@@ -114,7 +114,7 @@ extension BatchContent {
     mutating func end(_ number: Int) {
         queue.remove(number)
         executing[number] = nil
-        deaths[number] = nil
+        leaseExpiries[number] = nil
         if isCancelled || !letters[photos(of: number)].contains(where: { (97...122).contains($0) }) {
             entries[number] = nil
         }

@@ -20,7 +20,7 @@ struct StoreModel {
         case .claim(let claim): return .claim(self.claim(claim))
         case .heartbeat(let worker, let facts, let held): return .heartbeat(heartbeat(worker, facts, held))
         case .report(let report): return self.report(report)
-        case .handback(let held, let worker, _): return .handback(handback(held, worker))
+        case .release(let held, let worker, _): return .release(release(held, worker))
         case .forget(let id, let unfinished): return .forget(forget(id, unfinished))
         case .expireLeases:
             state.leases = state.leases.mapValues { _ in -1 }
@@ -38,15 +38,15 @@ struct StoreModel {
         case .limit(let downloads, let filtrations):
             return .limited(limit(downloads ?? state.cluster.downloads, filtrations ?? state.cluster.filtrations))
         case .clearLimits: return .limited(limit(nil, nil))
-        case .depend(let id, let other, let version): return .depend(depend(id, other, version))
-        case .undepend(let id, let other): return .undepend(undepend(id, other))
+        case .addDependency(let id, let other, let version): return .addDependency(addDependency(id, other, version))
+        case .removeDependency(let id, let other): return .removeDependency(removeDependency(id, other))
         case .retry(let id, let operations, let reasons, let overwrite):
             return .retry(retry(id, operations, reasons, overwrite))
         case .grow(let id, let operations, let photos, let digest, let last):
             return grow(id, operations, photos, digest, last)
-        case .restore(let id, let number, let photos): return .restore(restore(id, number, photos))
+        case .restoreEntry(let id, let number, let photos): return .restoreEntry(restoreEntry(id, number, photos))
         case .takeWebhook(let due, let duration): return .takeWebhook(takeWebhook(due, duration))
-        case .settleWebhook(let member, let score, let delay): return .settled(settle(member, score, delay))
+        case .endWebhookAttempt(let member, let score, let delay): return .settled(settle(member, score, delay))
         }
     }
 

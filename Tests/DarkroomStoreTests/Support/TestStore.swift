@@ -88,7 +88,9 @@ final class TestStore {
     }
 
     /// Attended time goes on by `seconds`, as if claims and heartbeats had come all the while.
-    func pass(seconds: Int) throws { _ = try command("HINCRBY", store.keys.control, "attended", "\(seconds * 1000)") }
+    func pass(seconds: Int) throws {
+        _ = try command("HINCRBY", store.keys.control, "lease.clock", "\(seconds * 1000)")
+    }
 
     /// Claims what there is and reports every photo of it as `letter`, until nothing more is handed out.
     func develop(_ letter: Character = "F", worker: String = "worker") throws {

@@ -37,7 +37,8 @@ import Testing
             back.add(try traffic.waitForWork(of: workers, since: resumed, within: bound))
             // What is taken later than this the worker that had it logs.
             for batch in cluster.batches {
-                let deaths = try cluster.store.connection.call(RedisCommand("HLEN", cluster.store.keys.deaths(batch)))
+                let deaths = try cluster.store.connection.call(
+                    RedisCommand("HLEN", cluster.store.keys.leaseExpiries(batch)))
                 #expect(deaths.int == 0, "a lease was taken")
             }
             #expect(traffic.recovered == 0)

@@ -64,7 +64,7 @@ extension TortureCluster {
 
     /// The most leases of one operation that have expired, of those that have not ended.
     func mostDeaths() throws -> Int {
-        let replies = store.connection.call(batches.map { RedisCommand("HVALS", store.keys.deaths($0)) })
+        let replies = store.connection.call(batches.map { RedisCommand("HVALS", store.keys.leaseExpiries($0)) })
         return try replies.flatMap { try $0.get().array ?? [] }.compactMap(\.int).max() ?? 0
     }
 }

@@ -112,7 +112,7 @@ extension TortureCluster {
             demand(facts.bytesIn == bytesIn, "\(facts.bytesIn) bytes are counted as read, the photos have \(bytesIn)")
         }
 
-        for key in [store.keys.executing(batch), store.keys.queue(batch), store.keys.deaths(batch)] {
+        for key in [store.keys.executing(batch), store.keys.queue(batch), store.keys.leaseExpiries(batch)] {
             demand(try store.connection.call(RedisCommand("EXISTS", key)).int == 0, "\(key) is there")
         }
         let leases = try store.connection.call(RedisCommand("ZRANGE", store.keys.leases, "0", "-1")).array ?? []

@@ -291,7 +291,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test func whatADeadWorkerLeftHalfWrittenIsRemoved() throws {
         let id = try darkroom.submit([urls[0]], options())
-        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.deaths(id), "1", "1"))
+        _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "1"))
         let parent = "\(originals)/\(OriginalsFolder.file(of: urls[0]).prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         let left = ".\(id)-0.5.dead-1-a-7"

@@ -33,7 +33,7 @@ import Testing
         _ = try darkroom.store.perform(
             darkroom.store.report(
                 held, worker: "earlier", letters: Array("FF..".utf8), bytesIn: 2, bytesOut: 2, failures: []))
-        _ = try darkroom.store.perform(darkroom.store.handback(held, worker: "earlier"))
+        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
         try write(id, fence: held.fence - 1, [(0, .filtered), (1, .filtered)], name: "first")
         try write(id, fence: held.fence, [(0, .filtered)], name: "second")
         // Redis lost the claim that wrote this: it saw photo 1 fail and photo 2 done.
@@ -62,7 +62,7 @@ import Testing
         try write(id, fence: 20, [(5, .cancelled)], name: "own", operation: 3)
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
         let held = HeldOperation(batch: id, number: 3, fence: 30)
-        let claimed = ClaimedOperation(held: held, letters: Array("CC".utf8), deaths: 1, entry: [])
+        let claimed = ClaimedOperation(held: held, letters: Array("CC".utf8), leaseExpiries: 1, entry: [])
         let lines = ManifestFiles.takeOver(claimed, records, context).lines.map {
             String(decoding: $0 ?? [], as: UTF8.self)
         }
@@ -82,7 +82,7 @@ import Testing
         _ = try darkroom.store.perform(
             darkroom.store.report(
                 held, worker: "earlier", letters: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
-        _ = try darkroom.store.perform(darkroom.store.handback(held, worker: "earlier"))
+        _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
         try write(id, fence: held.fence, [(0, .filtered)], name: "sound")
         try write(other, fence: held.fence + 1, [(0, .filtered)], name: "foreign")
         let file = ManifestPath.fileName(operation: 1, fence: held.fence + 1)

@@ -1,0 +1,45 @@
+import DarkroomModel
+
+/// An operation that a worker holds. The worker may run its photos.
+public struct HeldOperation: Sendable, Hashable {
+    /// The batch that it is of.
+    public let batch: BatchID
+    /// Its number in the batch, from 1.
+    public let number: Int
+    /// The fence of the claim.
+    public let fence: Int
+
+    /// An operation with the fence of its claim.
+    public init(batch: BatchID, number: Int, fence: Int) {
+        self.batch = batch
+        self.number = number
+        self.fence = fence
+    }
+}
+
+extension HeldOperation {
+    /// The operations that a worker holds as `renew_leases.lua` reads them: batch by batch.
+    static func arguments(_ held: [HeldOperation]) -> [any ScriptArgument] {
+        let byBatch = Dictionary(grouping: held, by: \.batch)
+        var arguments: [any ScriptArgument] = [byBatch.count]
+        for (batch, operations) in byBatch {
+            arguments += [batch, operations.count]
+            for operation in operations { arguments += [operation.number, operation.fence] }
+        }
+        return arguments
+    }
+}
+
+extension ScriptReply {
+    /// The element at `position` as a list of batch id, operation number, fence, ...
+    func operations(_ position: Int) throws(StoreError) -> [HeldOperation] {
+        let list = try array(position)
+        var operations: [HeldOperation] = []
+        for at in stride(from: 0, to: list.count - 2, by: 3) {
+            guard let batch = list[at].batch, let number = list[at + 1].operation, let fence = list[at + 2].number
+            else { throw unexpected }
+            operations.append(HeldOperation(batch: batch, number: number, fence: fence))
+        }
+        return operations
+    }
+}

@@ -1,0 +1,17 @@
+#!lua flags=allow-oom
+-- Cancels a batch: no more of its operations are claimed, and its photos that are not final count as cancelled.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2] reason, '' for none
+-- {'OK', new, finished}: `new` is 1 if this call cancelled the batch; `finished` is 1 if none of its operations executes
+-- {'GONE'} there is no such batch
+-- {'FINISHED'} the batch has finished and was not cancelled
+--#include prelude.lua
+local id, reason = ARGV[1], ARGV[2]
+local key = KEY_BATCH .. id
+local b = redis.call('HMGET', key, 'state', 'flag.cancelled')
+if not b[1] then return {'GONE'} end
+if b[2] == '1' then return {'OK', 0, b[1] == 'finished' and 1 or 0} end
+if b[1] == 'finished' then return {'FINISHED'} end
+--#include now.lua
+--#include cancel_batch.lua
+return {'OK', 1, redis.call('HGET', key, 'state') == 'finished' and 1 or 0}

@@ -1,0 +1,73 @@
+#!lua flags=allow-oom
+-- Cancels single photos. Workers that run some of them get a change notice. If a queued operation has only final photos then,
+-- it ends at once, unless the batch writes files: then the worker that claims the operation writes the manifest lines of the
+-- cancelled photos and ends it.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2...] first and last index of each range, at most 1,000 photos together
+-- {'OK', cancelled, final}: the number of photos that this call cancelled, and of those that were final before
+-- {'GONE'} there is no such batch
+-- {'FINISHED'} the batch has finished
+-- {'CANCELLED'} the whole batch is cancelled
+-- {'UNFED', photos} only so many photos are fed, and a range goes beyond them; nothing was done
+--#include prelude.lua
+local id = ARGV[1]
+local key = KEY_BATCH .. id
+local b = redis.call('HMGET', key, 'state', 'flag.cancelled', 'size', 'photos', 'operations', 'operations.ended', 'sealed', 'operations.kept',
+    'count.cancelled', 'count.downloaded', 'executing', 'output')
+if not b[1] then return {'GONE'} end
+if b[2] == '1' then return {'CANCELLED'} end
+if b[1] == 'finished' then return {'FINISHED'} end
+local size, photos, asked = tonumber(b[3]), tonumber(b[4]), 0
+for i = 2, #ARGV, 2 do
+    asked = asked + ARGV[i + 1] - ARGV[i] + 1
+    if tonumber(ARGV[i + 1]) >= photos then return {'UNFED', photos} end
+end
+if asked > 1000 then return redis.error_reply('ERR a cancel of ' .. asked .. ' photos, at most 1000 are allowed') end
+
+local cancelled, downloaded, touched, moved = 0, 0, {}, {}
+for i = 2, #ARGV, 2 do
+    local first = tonumber(ARGV[i])
+    local old = redis.call('GETRANGE', key .. STATES, first, ARGV[i + 1])
+    local new = string.gsub(old, '[ND]', 'C')
+    if new ~= old then
+        redis.call('SETRANGE', key .. STATES, first, new)
+        local at = 0
+        while true do
+            at = string.find(old, '[ND]', at + 1)
+            if not at then break end
+            cancelled = cancelled + 1
+            if string.byte(old, at) == 68 then downloaded = downloaded + 1 end
+            local index = first + at - 1
+            moved[#moved + 1] = '"' .. string.format('%.0f', index) .. '":"C"'
+            touched[math.floor(index / size) + 1] = true
+        end
+    end
+end
+if cancelled == 0 then return {'OK', 0, asked} end
+
+--#include now.lua
+local ended, kept = tonumber(b[6]), tonumber(b[8])
+for operation in pairs(touched) do
+    if b[12] == '' and redis.call('ZSCORE', key .. QUEUE, operation) then
+        local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * size, math.min(operation * size, photos) - 1)
+        if not string.find(codes, '[ND]') then
+            redis.call('ZREM', key .. QUEUE, operation)
+            redis.call('HDEL', key .. LEASE_EXPIRIES, operation)
+            if string.find(codes, '%l') and kept < MOST_ENTRIES_KEPT then
+                kept = kept + 1
+            else
+                redis.call('HDEL', key .. OPERATIONS, operation)
+            end
+            ended = ended + 1
+            redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"ended",' .. TIME_AND_BATCH .. ',"operation":' .. operation .. '}')
+        end
+    end
+end
+redis.call('HSET', key, 'count.cancelled', b[9] + cancelled, 'count.downloaded', b[10] - downloaded, 'operations.ended', ended, 'operations.kept', kept)
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"photos",' .. TIME_AND_BATCH .. ',"photos":{' .. table.concat(moved, ',') .. '}}')
+redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"photos","batch":"' .. id .. '","version":' .. redis.call('HINCRBY', KEY_CONTROL, 'version', 1) .. '}')
+if b[7] == '1' and ended == tonumber(b[5]) and b[1] ~= 'waiting' then
+--#include finish_batch.lua
+end
+--#include ready_sync.lua
+return {'OK', cancelled, asked - cancelled}

@@ -1,0 +1,197 @@
+#!lua flags=allow-oom
+-- Claims operations for a worker: highest priority first, and the batches of a priority in turns. The operations of one claim
+-- are of at most 100 batches.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] worker id  [2] number of this claim  [3] most operations (16)  [4] most photos (4,000; at least one operation is
+--     claimed)  [5] rank of the lowest priority that is claimed (0 veryLow ... 4 veryHigh)  [6] `next` of the previous claim,
+--     '' to begin  [7] a batch of which only operations in focus are claimed, '' for operations of all batches
+--     [8] '1': the set of batches that the worker refuses is emptied first
+--     [9...] number of batches that the worker refuses from now on (1,000), their ids; number of batches that it no longer
+--     refuses (1,000), their ids; number of batches that only this claim leaves out (1,000), their ids; then the operations
+--     that the worker holds (see renew_leases.lua)
+-- {'OLD'} a later claim was answered before this one; nothing was done
+-- {'OK', token, lost, next, version, cluster, turn, refusals, batch, ...}
+--     token: the fencing token of the claimed operations
+--     lost: see renew_leases.lua
+--     next: where the next claim goes on, '' if all ready batches were looked at
+--     version, cluster: see cluster_controls.lua
+--     turn: the turn of the ready queues, which grows whenever a batch enters one
+--     refusals: the number of batches that the worker refuses
+--     batch: a list of its id, its controls (see batch_controls.lua), and for each claimed operation: number, state codes,
+--     lease expiries, entry
+--     The same claim number again gets the same operations, without those that the worker no longer holds.
+--#include prelude.lua
+local worker, claim = ARGV[1], tonumber(ARGV[2])
+local worker_key = KEY_WORKER .. worker
+local last = redis.call('HMGET', worker_key, 'claim.number', 'claim.answer')
+if last[1] and claim < tonumber(last[1]) then return {'OLD'} end
+--#include read_batch.lua
+--#include clocks.lua
+local refused_key, left_out, at = worker_key .. REFUSED, {}, 9
+if ARGV[8] == '1' then redis.call('UNLINK', refused_key) end
+if ARGV[at] ~= '0' then redis.call('SADD', refused_key, unpack(ARGV, at + 1, at + ARGV[at])) end
+at = at + 1 + ARGV[at]
+if ARGV[at] ~= '0' then redis.call('SREM', refused_key, unpack(ARGV, at + 1, at + ARGV[at])) end
+at = at + 1 + ARGV[at]
+for i = at + 1, at + ARGV[at] do left_out[ARGV[i]] = true end
+at = at + 1 + ARGV[at]
+local refusals = redis.call('SCARD', refused_key)
+--#include renew_leases.lua
+--#include maintenance.lua
+local version, cluster
+--#include cluster_controls.lua
+local suspended = string.find(cluster, '^[sd]')
+
+-- Claimed operations of each batch: batch id, its hash's key, operation size, photos, operation numbers.
+local claimed, token, next_at = {}, 0, ''
+if last[1] and claim == tonumber(last[1]) then
+    local words = string.gmatch(last[2], '%S+')
+    token = tonumber(words())
+    local mine = worker .. ' ' .. string.format('%.0f', token) .. ' '
+    for id in words do
+        local key, number = KEY_BATCH .. id, words()
+        local b, from, to, is_valid = fields(key, 'state', 'size', 'photos'), 2, 3, nil
+--#include check_batch.lua
+        local holder = b[1] and is_valid and redis.call('HGET', key .. EXECUTING, number)
+        if holder and string.sub(holder, 1, #mine) == mine then
+            claimed[#claimed + 1] = {id, key, tonumber(b[2]), tonumber(b[3]), {tonumber(number)}}
+        end
+    end
+else
+    token = math.max(tonumber(redis.call('HGET', KEY_CONTROL, 'claims') or 0) + 1, now)
+    redis.call('HSET', KEY_CONTROL, 'claims', token)
+    local token_text = string.format('%.0f', token)
+    local answer = {token_text}
+    local operations_left, photos_left = suspended and 0 or tonumber(ARGV[3]), tonumber(ARGV[4])
+    -- The number of batches read from ready queues, and of them those that the worker may claim.
+    local read, looked = 0, 0
+    local focused, names = ARGV[7], {PRIORITIES}
+    local from_rank, from_turn = string.match(ARGV[6], '^(%d):(.*)$')
+    local left, left_priority = 0, nil  -- operations that stay queued, of the batches that were looked at
+    for rank = tonumber(from_rank or 4), tonumber(ARGV[5]), -1 do
+        local ready_key = KEY_READY .. names[rank + 1]
+        local after = '-inf'
+        if from_turn and rank == tonumber(from_rank) then after = '(' .. from_turn end
+        while after and next_at == '' and operations_left > 0 and photos_left > 0 do
+            local page, ids, open = nil, {}, {}
+            if focused == '' then
+                page = redis.call('ZRANGEBYSCORE', ready_key, after, '+inf', 'WITHSCORES', 'LIMIT', 0, 100)
+            else
+                page = {focused, redis.call('ZSCORE', ready_key, focused) or nil}
+                if not page[2] then page = {} end
+            end
+            for i = 1, #page, 2 do ids[#ids + 1] = page[i] end
+            read = read + #ids
+            local refused = refusals > 0 and #ids > 0 and redis.call('SMISMEMBER', refused_key, unpack(ids)) or {}
+            for i = 1, #ids do
+                if refused[i] ~= 1 and not left_out[ids[i]] then open[#open + 1] = i end
+            end
+            for n = 1, #open do
+                local id = ids[open[n]]
+                looked = looked + 1
+                local key = KEY_BATCH .. id
+                local b = fields(key, 'state', 'size', 'photos', 'operations', 'operations.ended', 'executing', 'lease', FOCUS_FIELDS)
+                local from, to, is_valid, count = 2, b[8] and 9 or 7, nil, 0
+--#include check_batch.lua
+                local size = tonumber(b[2])
+                if is_valid then
+                    local share = math.floor(photos_left / (#open - n + 1) / size)
+                    if #answer == 1 then share = math.max(share, 1) elseif share == 0 and photos_left >= size then share = 1 end
+                    count = math.min(share, operations_left)
+                end
+                local taken, popped, focus_first, focus_last = {}, {}, nil, nil
+                if count > 0 and b[8] then
+                    focus_first, focus_last = math.floor(b[8] / size) + 1, math.floor(b[9] / size) + 1
+                    taken = redis.call('ZRANGEBYSCORE', key .. QUEUE, focus_first, focus_last, 'LIMIT', 0, count)
+                    if #taken > 0 then redis.call('ZREM', key .. QUEUE, unpack(taken)) end
+                end
+                if #taken < count and focused == '' and b[10] ~= '1' then
+                    local rest = redis.call('ZPOPMIN', key .. QUEUE, count - #taken)
+                    for j = 1, #rest, 2 do taken[#taken + 1] = rest[j] end
+                end
+                for _, number in ipairs(taken) do  -- members that are not operation numbers of the batch are dropped
+                    if string.find(number, '^[1-9]%d*$') and tonumber(number) <= tonumber(b[4]) then popped[#popped + 1] = number end
+                end
+                if #popped > 0 then
+                    local numbers, holders, leases = {}, {}, {}
+                    local holder, deadline = worker .. ' ' .. token_text .. ' 0 0', lease_clock + b[7]
+                    for j = 1, #popped do
+                        local number = popped[j]
+                        numbers[#numbers + 1] = tonumber(number)
+                        holders[#holders + 1] = number
+                        holders[#holders + 1] = holder
+                        leases[#leases + 1] = deadline
+                        leases[#leases + 1] = id .. '/' .. number
+                        answer[#answer + 1] = id
+                        answer[#answer + 1] = number
+                    end
+                    redis.call('HSET', key .. EXECUTING, unpack(holders))
+                    redis.call('ZADD', KEY_LEASES, unpack(leases))
+                    local executing = b[6] + #numbers
+                    if b[1] == 'ready' then
+                        redis.call('HSET', key, 'executing', executing, 'state', 'executing', 'started', now)
+                        redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isExecuting",' .. TIME_AND_BATCH .. ',"value":true}')
+                    else
+                        redis.call('HSET', key, 'executing', executing)
+                    end
+                    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"claimed",' .. TIME_AND_BATCH .. ',"operations":['
+                        .. table.concat(popped, ',') .. '],"worker":"' .. worker .. '"}')
+                    local queued = b[4] - b[5] - executing
+                    if queued == 0 or b[10] == '1' and redis.call('ZCOUNT', key .. QUEUE, focus_first, focus_last) == 0 then
+                        redis.call('ZREM', ready_key, id)
+                    else
+                        redis.call('ZADD', ready_key, redis.call('HINCRBY', KEY_CONTROL, 'turn', 1), id)
+                        left = left + queued
+                        left_priority = left_priority or names[rank + 1]
+                    end
+                    claimed[#claimed + 1] = {id, key, size, tonumber(b[3]), numbers}
+                    operations_left = operations_left - #numbers
+                    photos_left = photos_left - #numbers * size
+                end
+                if operations_left == 0 or photos_left <= 0 then
+                    left = left + #open - n
+                    if n < #open then left_priority = left_priority or names[rank + 1] end
+                    break
+                end
+                if looked == 100 then
+                    next_at = rank .. ':' .. page[2 * open[n]]
+                    break
+                end
+            end
+            after = #ids == 100 and '(' .. page[200]
+            if after and next_at == '' and read >= 1000 then next_at = rank .. ':' .. page[200] end
+        end
+    end
+    -- If this worker was idle, others may be idle, too: they get a change notice of the operations that it leaves.
+    if #still_held == 0 and #claimed > 0 and left > 0 then
+        local priority, operations = left_priority, left
+--#include notify_work.lua
+    end
+    redis.call('HSET', worker_key, 'claim.number', claim, 'claim.answer', table.concat(answer, ' '))
+end
+
+local reply = {'OK', token, lost, next_at, version, cluster, tonumber(redis.call('HGET', KEY_CONTROL, 'turn') or 0), refusals}
+for _, h in ipairs(claimed) do
+    local id, key, size, photos, numbers = h[1], h[2], h[3], h[4], h[5]
+    local entries = redis.call('HMGET', key .. OPERATIONS, unpack(numbers))
+    local lease_expiries = redis.call('HMGET', key .. LEASE_EXPIRIES, unpack(numbers))
+    local controls
+--#include batch_controls.lua
+    local batch, cancelled = {id, controls}, string.find(controls, 'c', 1, true)  -- after this claim number was first answered
+    local i = 1
+    while i <= #numbers do
+        local run = i  -- the last of consecutive operations, whose state codes are read at once
+        while numbers[run + 1] == numbers[run] + 1 do run = run + 1 end
+        local codes = redis.call('GETRANGE', key .. STATES, (numbers[i] - 1) * size, math.min(numbers[run] * size, photos) - 1)
+        if cancelled then codes = string.gsub(codes, '[ND]', 'C') end
+        for j = i, run do
+            batch[#batch + 1] = numbers[j]
+            batch[#batch + 1] = string.sub(codes, (j - i) * size + 1, (j - i + 1) * size)
+            batch[#batch + 1] = math.min(math.max(tonumber(lease_expiries[j]) or 0, 0), 1000000)
+            batch[#batch + 1] = entries[j]
+        end
+        i = run + 1
+    end
+    reply[#reply + 1] = batch
+end
+return reply

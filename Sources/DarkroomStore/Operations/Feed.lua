@@ -1,0 +1,36 @@
+#!lua
+-- Feeds one operation: writes its entry, its state codes, the counters and the place in the ready queue together, or nothing.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2] operation number  [3] photos in it  [4] entry (version byte, deflated lines)
+--     [5] digest of the feed after it (hexadecimal)
+-- {'OK'} fed
+-- {'GONE'} there is no such batch
+-- {'EXPECT', n} operation n is the next
+-- {'SEALED'} the batch is sealed
+-- {'SHORT'} the operation before has fewer photos than the operation size, so none can follow it
+-- {'FULL'} as many operations as the window allows have not ended: try again later
+-- {'CANCELLED'} the batch is cancelled
+--#include prelude.lua
+local id, number, photos = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local key = KEY_BATCH .. id
+local b = redis.call('HMGET', key, 'state', 'operations', 'photos', 'size', 'sealed', 'window', 'operations.ended', 'executing', 'flag.cancelled', 'focus.only')
+if not b[1] then return {'GONE'} end
+if b[9] == '1' then return {'CANCELLED'} end
+if b[5] == '1' then return {'SEALED'} end
+local operations, size = tonumber(b[2]), tonumber(b[4])
+if number ~= operations + 1 then return {'EXPECT', operations + 1} end
+if tonumber(b[3]) ~= operations * size then return {'SHORT'} end
+if photos < 1 or photos > size then return redis.error_reply('ERR an operation of ' .. photos .. ' photos, 1 to ' .. size .. ' are allowed') end
+--#include now.lua
+if operations - b[7] >= tonumber(b[6]) then
+    redis.call('HSET', key, 'feeder.seen', now)
+    return {'FULL'}
+end
+redis.call('HSET', key .. OPERATIONS, number, ARGV[4])
+redis.call('SETRANGE', key .. STATES, operations * size, string.rep('N', photos))
+redis.call('ZADD', key .. QUEUE, number, number)
+redis.call('HSET', key, 'operations', number, 'photos', b[3] + photos, 'feed.digest', ARGV[5], 'feeder.seen', now)
+if operations - b[7] - b[8] == 0 or b[10] == '1' then  -- the queue was empty, or has no operation in focus
+--#include ready_sync.lua
+end
+return {'OK'}

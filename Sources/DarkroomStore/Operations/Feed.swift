@@ -1,0 +1,49 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let feed = script("Feed.lua", PackageResources.Feed_lua)
+}
+
+extension BatchStore {
+    /// Feeds operation `number`, which must be the next one. Repeating the call does no harm.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - number: counted from 1. Every operation but the last has as many photos as the batch's operation size.
+    ///   - photos: the number of photos in the entry.
+    ///   - entry: the photos as ``EntryCoding`` packs them.
+    ///   - digest: the chained digest of the feed after this operation, hexadecimal.
+    public func feed(
+        _ id: BatchID, operation number: Int, photos: Int, entry: [UInt8], digest: String
+    ) -> ScriptCall<FeedReply> {
+        call(StoreScripts.feed, [id, number, photos, entry, digest])
+    }
+}
+
+/// The reply of ``BatchStore/feed(_:operation:photos:entry:digest:)``. Every case but ``fed`` wrote nothing.
+public enum FeedReply: Sendable, Equatable {
+    case fed
+    case gone
+    /// This operation number is the next.
+    case expects(Int)
+    case sealed
+    /// The last operation has fewer photos than the operation size, so no operation can follow it.
+    case short
+    /// As many operations as the window allows have not ended: try again later.
+    case full
+    case cancelled
+}
+
+extension FeedReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .fed
+        case "GONE": self = .gone
+        case "EXPECT": self = .expects(try reply.int(1))
+        case "SEALED": self = .sealed
+        case "SHORT": self = .short
+        case "FULL": self = .full
+        case "CANCELLED": self = .cancelled
+        default: throw reply.unexpected
+        }
+    }
+}

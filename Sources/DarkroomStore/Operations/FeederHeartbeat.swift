@@ -1,0 +1,13 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let feederHeartbeat = script("FeederHeartbeat.lua", PackageResources.FeederHeartbeat_lua)
+}
+
+extension BatchStore {
+    /// Notes that the feeder of a batch is running.
+    /// - Returns: false if the batch is gone.
+    public func feederHeartbeat(_ id: BatchID) -> ScriptCall<Bool> {
+        call(StoreScripts.feederHeartbeat, [id]) { reply throws(StoreError) in reply.status == "OK" }
+    }
+}

@@ -1,0 +1,34 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let focus = script("Focus.lua", PackageResources.Focus_lua)
+}
+
+extension BatchStore {
+    /// Sets the focus of a batch, the photos that run next; nil clears it. Repeating the call does no harm.
+    public func focus(_ id: BatchID, _ focus: Steering.Focus?) -> ScriptCall<FocusReply> {
+        guard let focus else { return call(StoreScripts.focus, [id, "", "", false]) }
+        return call(StoreScripts.focus, [id, focus.photos.lowerBound, focus.photos.upperBound, focus.only])
+    }
+}
+
+/// The reply of ``BatchStore/focus(_:_:)``.
+public enum FocusReply: Sendable, Equatable {
+    /// The focus holds; `isNew` if this call changed it. `photos` is the number of photos fed so far.
+    case done(isNew: Bool, photos: Int)
+    case finished
+    case cancelled
+    case gone
+}
+
+extension FocusReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .done(isNew: try reply.int(1) == 1, photos: try reply.int(2))
+        case "FINISHED": self = .finished
+        case "CANCELLED": self = .cancelled
+        case "GONE": self = .gone
+        default: throw reply.unexpected
+        }
+    }
+}

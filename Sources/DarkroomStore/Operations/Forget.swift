@@ -1,0 +1,39 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let forget = script("Forget.lua", PackageResources.Forget_lua)
+}
+
+extension BatchStore {
+    /// Forgets a batch, one bounded step a call. Call again while the reply is `more`.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - unfinished: whether an unfinished batch is forgotten, too. Its workers then drop the operations that they hold.
+    public func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
+        call(StoreScripts.forget, [id, unfinished])
+    }
+}
+
+/// The reply of ``BatchStore/forget(_:unfinished:)``.
+public enum ForgetReply: Sendable, Equatable {
+    case forgotten
+    /// Call again.
+    case more
+    case gone
+    /// The batch is not finished; nothing was done.
+    case unfinished(BatchState)
+}
+
+extension ForgetReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .forgotten
+        case "MORE": self = .more
+        case "GONE": self = .gone
+        case "UNFINISHED":
+            guard let state = BatchState(rawValue: try reply.string(1)) else { throw reply.unexpected }
+            self = .unfinished(state)
+        default: throw reply.unexpected
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let grow = script("Grow.lua", PackageResources.Grow_lua)
+}
+
+extension BatchStore {
+    /// Reopens a batch whose list has grown.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - fed: the operations, photos and digest of the feed that the list was compared with.
+    ///   - last: the last operation with the photos added to it; nil if it already has as many photos as the operation size.
+    public func grow(
+        _ id: BatchID, fed: (operations: Int, photos: Int, digest: String),
+        last: (photos: Int, entry: [UInt8], digest: String)?
+    ) -> ScriptCall<GrowReply> {
+        call(
+            StoreScripts.grow,
+            [
+                id, fed.operations, fed.photos, fed.digest, last?.photos ?? 0, last?.entry ?? [],
+                last?.digest ?? "",
+            ])
+    }
+}
+
+/// The reply of ``BatchStore/grow(_:fed:last:)``. Every case but ``grown`` wrote nothing.
+public enum GrowReply: Sendable, Equatable {
+    case grown
+    case gone
+    case cancelled
+    /// The feed in Redis is not the one that the list was compared with.
+    case differs
+    /// Another batch has taken the output folder.
+    case outputTaken(by: BatchID)
+    /// The last operation is executing, or the dependents of the batch are being released: try again.
+    case busy
+}
+
+extension GrowReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .grown
+        case "GONE": self = .gone
+        case "CANCELLED": self = .cancelled
+        case "DIFFERS": self = .differs
+        case "OUTPUT": self = .outputTaken(by: try reply.batch(1))
+        case "BUSY": self = .busy
+        default: throw reply.unexpected
+        }
+    }
+}

@@ -1,0 +1,72 @@
+#!lua flags=allow-oom
+-- Notes that a worker runs, renews its leases and does one step of maintenance. Without a worker it does the maintenance alone.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] worker id, '' for none  [2] number of facts  [3...] field and value of each fact, then the operations that the worker
+--     holds (see renew_leases.lua)
+-- {'OK', lost, controls, codes, webhooks, more, turn, stale_files}
+--     lost: see renew_leases.lua
+--     controls: version and controls of the cluster (see cluster_controls.lua), then id and controls (see batch_controls.lua)
+--     of each batch that the worker named and that exists
+--     codes: batch id, operation number, state codes, ... of the held operations, of batches in which single photos were
+--     cancelled
+--     webhooks: member, time, URL, ... of up to 10 webhooks that are due
+--     more: 1 if there is more maintenance to do, so that another heartbeat at once is welcome
+--     turn: the turn of the ready queues, which grows whenever a batch enters one
+--     stale_files: batch id, operation number, fencing token: the worker is asked to remove the temporary files of this
+--     operation that were written under this fencing token or a lower one. Empty if there are none. Nine heartbeats get the
+--     same request, a minute apart, because not every worker sees the folder.
+--#include prelude.lua
+local worker = ARGV[1]
+--#include read_batch.lua
+--#include clocks.lua
+local at = 3 + 2 * ARGV[2]
+if worker ~= '' and at > 3 then redis.call('HSET', KEY_WORKER .. worker, unpack(ARGV, 3, at - 1)) end
+--#include renew_leases.lua
+--#include maintenance.lua
+
+local version, cluster
+--#include cluster_controls.lua
+local controls_of, codes, webhooks = {version, cluster}, {}, {}
+for _, batch in ipairs(still_held) do
+    local id, numbers = batch[1], batch[2]
+    local key = KEY_BATCH .. id
+    local b = fields(key, 'state', 'size', 'photos', 'count.cancelled')
+    if b[1] then
+        local controls
+--#include batch_controls.lua
+        controls_of[#controls_of + 1] = id
+        controls_of[#controls_of + 1] = controls
+        if b[4] ~= '0' then
+            local cancelled = string.find(controls, 'c', 1, true)
+            for _, number in ipairs(numbers) do
+                codes[#codes + 1] = id
+                codes[#codes + 1] = tonumber(number)
+                local text = redis.call('GETRANGE', key .. STATES, (number - 1) * b[2], math.min(number * b[2], tonumber(b[3])) - 1)
+                codes[#codes + 1] = cancelled and string.gsub(text, '[ND]', 'C') or text
+            end
+        end
+    end
+end
+local due = redis.call('ZRANGEBYSCORE', KEY_WEBHOOKS, '-inf', now, 'WITHSCORES', 'LIMIT', 0, 10)
+for i = 1, #due, 2 do
+    local url = fields(KEY_BATCH .. (string.match(due[i], '^(.*) %d+$') or ''), 'webhook')[1]
+    if url then
+        webhooks[#webhooks + 1] = due[i]
+        webhooks[#webhooks + 1] = tonumber(due[i + 1])
+        webhooks[#webhooks + 1] = url
+    else
+        redis.call('ZREM', KEY_WEBHOOKS, due[i])
+    end
+end
+local stale_files, left = {}, worker ~= '' and redis.call('ZRANGEBYSCORE', KEY_STALE_FILES, '-inf', now, 'LIMIT', 0, 1)[1]
+if left then
+    redis.call('ZREM', KEY_STALE_FILES, left)
+    local id, operation, token, attempt = string.match(left, '^(%S+) (%d+) (%d+) ([1-9])$')
+    if id then
+        stale_files = {id, tonumber(operation), tonumber(token)}
+        if attempt ~= '9' then
+            redis.call('ZADD', KEY_STALE_FILES, now + 60000, id .. ' ' .. operation .. ' ' .. token .. ' ' .. attempt + 1)
+        end
+    end
+end
+return {'OK', lost, controls_of, codes, webhooks, more, tonumber(redis.call('HGET', KEY_CONTROL, 'turn') or 0), stale_files}

@@ -1,0 +1,12 @@
+#!lua
+-- Returns the number that identifies this namespace of this Redis. A Redis that has lost its data gets another number.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] a random number, used if the namespace has no number
+-- {'OK', number}
+--#include prelude.lua
+local name = tonumber(redis.call('HGET', KEY_CONTROL, 'id'))
+if not name or name < 1 or name > 4503599627370496 or name % 1 ~= 0 then
+    name = tonumber(ARGV[1])
+    redis.call('HSET', KEY_CONTROL, 'id', string.format('%.0f', name))
+end
+return {'OK', name}

@@ -1,0 +1,10 @@
+extension StoreScripts {
+    static let leave = script("Leave.lua", PackageResources.Leave_lua)
+}
+
+extension BatchStore {
+    /// Removes a worker that holds no operation from the list of workers.
+    public func leave(worker: String) -> ScriptCall<Void> {
+        call(StoreScripts.leave, [worker]) { _ throws(StoreError) in }
+    }
+}

@@ -1,0 +1,12 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let prioritize = script("Prioritize.lua", PackageResources.Prioritize_lua)
+}
+
+extension BatchStore {
+    /// Changes the priority of a batch, effective with the next claim. Repeating the call does no harm.
+    public func prioritize(_ id: BatchID, _ priority: Priority) -> ScriptCall<SteerReply> {
+        call(StoreScripts.prioritize, [id, priority.rawValue])
+    }
+}

@@ -1,0 +1,42 @@
+extension StoreScripts {
+    static let release = script("Release.lua", PackageResources.Release_lua)
+}
+
+extension BatchStore {
+    /// Releases an operation: it is queued again, and no lease expiry is counted. Repeating the call does no harm.
+    /// - Parameters:
+    ///   - held: the operation, under the fence of its claim.
+    ///   - worker: the worker that holds it.
+    ///   - isRefused: whether the worker refuses the batch. No change notice is published then, since many workers may
+    ///     refuse the same batch.
+    public func release(
+        _ held: HeldOperation, worker: String, isRefused: Bool = false
+    ) -> ScriptCall<ReleaseReply> {
+        call(StoreScripts.release, [worker, held.fence, held.batch, held.number, isRefused])
+    }
+}
+
+/// The reply of ``BatchStore/release(_:worker:isRefused:)``.
+public enum ReleaseReply: Sendable, Equatable {
+    case queued
+    case gone
+    /// The operation is queued again, or another worker holds it.
+    case lost
+    /// The operation has ended, with these letters.
+    case ended(letters: [UInt8])
+    /// The batch is cancelled, so the operation has ended. Photos that were not final have the letter C.
+    case cancelled(letters: [UInt8])
+}
+
+extension ReleaseReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .queued
+        case "GONE": self = .gone
+        case "LOST": self = .lost
+        case "ENDED": self = .ended(letters: try reply.bytes(1))
+        case "CANCELLED": self = .cancelled(letters: try reply.bytes(1))
+        default: throw reply.unexpected
+        }
+    }
+}

@@ -1,0 +1,21 @@
+#!lua flags=allow-oom
+-- Makes a batch no longer wait for another.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2] the batch that it waits for
+-- {'OK', new}: `new` is 1 if the batch waited for the other
+-- {'GONE', batch id} there is no such batch
+--#include prelude.lua
+local id, other = ARGV[1], ARGV[2]
+local key = KEY_BATCH .. id
+local state = redis.call('HGET', key, 'state')
+if not state then return {'GONE', id} end
+if redis.call('SREM', key .. DEPENDENCIES, other) == 0 then return {'OK', 0} end
+redis.call('SREM', KEY_BATCH .. other .. DEPENDENTS, id)
+redis.call('HINCRBY', KEY_CONTROL, 'dependencies', 1)
+--#include now.lua
+local left = redis.call('SCARD', key .. DEPENDENCIES)
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. TIME_AND_BATCH .. ',"value":' .. left .. '}')
+if state == 'waiting' and left == 0 then
+--#include mark_ready.lua
+end
+return {'OK', 1}

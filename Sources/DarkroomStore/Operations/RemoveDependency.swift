@@ -1,0 +1,29 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let removeDependency = script("RemoveDependency.lua", PackageResources.RemoveDependency_lua)
+}
+
+extension BatchStore {
+    /// Makes a batch no longer wait for another. Repeating the call does no harm.
+    public func removeDependency(_ id: BatchID, from other: BatchID) -> ScriptCall<RemoveDependencyReply> {
+        call(StoreScripts.removeDependency, [id, other])
+    }
+}
+
+/// The reply of ``BatchStore/removeDependency(_:from:)``.
+public enum RemoveDependencyReply: Sendable, Equatable {
+    /// The batch does not wait for the other; `isNew` if it did before this call.
+    case removed(isNew: Bool)
+    case gone(BatchID)
+}
+
+extension RemoveDependencyReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .removed(isNew: try reply.int(1) == 1)
+        case "GONE": self = .gone(try reply.batch(1))
+        default: throw reply.unexpected
+        }
+    }
+}

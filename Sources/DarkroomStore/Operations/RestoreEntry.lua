@@ -1,0 +1,21 @@
+#!lua
+-- Writes the entry of an operation that ended with failures again, so that it can be retried.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2] operation number  [3] entry, as it was fed
+-- {'OK'} written
+-- {'GONE'} there is no such batch
+-- {'NEEDLESS'} the operation has not ended, none of its photos failed, or its entry is kept
+--#include prelude.lua
+local id, operation = ARGV[1], tonumber(ARGV[2])
+local key = KEY_BATCH .. id
+local b = redis.call('HMGET', key, 'state', 'size', 'photos', 'operations', 'flag.cancelled')
+if not b[1] then return {'GONE'} end
+if b[5] == '1' or operation > tonumber(b[4]) or redis.call('ZSCORE', key .. QUEUE, operation)
+    or redis.call('HEXISTS', key .. EXECUTING, operation) == 1 or redis.call('HEXISTS', key .. OPERATIONS, operation) == 1 then
+    return {'NEEDLESS'}
+end
+local codes = redis.call('GETRANGE', key .. STATES, (operation - 1) * b[2], math.min(operation * b[2], tonumber(b[3])) - 1)
+if not string.find(codes, '%l') then return {'NEEDLESS'} end
+redis.call('HSET', key .. OPERATIONS, operation, ARGV[3])
+redis.call('HINCRBY', key, 'operations.kept', 1)
+return {'OK'}

@@ -1,0 +1,31 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let restoreEntry = script("RestoreEntry.lua", PackageResources.RestoreEntry_lua)
+}
+
+extension BatchStore {
+    /// Writes the entry of an operation that ended with failures again, so that it can be retried.
+    public func restoreEntry(_ id: BatchID, operation number: Int, entry: [UInt8]) -> ScriptCall<RestoreEntryReply> {
+        call(StoreScripts.restoreEntry, [id, number, entry])
+    }
+}
+
+/// The reply of ``BatchStore/restoreEntry(_:operation:entry:)``.
+public enum RestoreEntryReply: Sendable, Equatable {
+    case restored
+    /// The operation has not ended, none of its photos failed, or Redis has its entry.
+    case notNeeded
+    case gone
+}
+
+extension RestoreEntryReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .restored
+        case "NEEDLESS": self = .notNeeded
+        case "GONE": self = .gone
+        default: throw reply.unexpected
+        }
+    }
+}

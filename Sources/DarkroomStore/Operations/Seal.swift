@@ -1,0 +1,33 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let seal = script("Seal.lua", PackageResources.Seal_lua)
+}
+
+extension BatchStore {
+    /// Seals a batch: nothing more is fed. Refused if Redis has other totals. Repeating the call does no harm.
+    public func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
+        call(StoreScripts.seal, [id, operations, photos])
+    }
+}
+
+/// The reply of ``BatchStore/seal(_:operations:photos:)``.
+public enum SealReply: Sendable, Equatable {
+    case sealed
+    case gone
+    /// The totals in Redis; nothing was sealed.
+    case differs(operations: Int, photos: Int)
+    case cancelled
+}
+
+extension SealReply: ScriptReplyDecodable {
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OK": self = .sealed
+        case "GONE": self = .gone
+        case "DIFFERS": self = .differs(operations: try reply.int(1), photos: try reply.int(2))
+        case "CANCELLED": self = .cancelled
+        default: throw reply.unexpected
+        }
+    }
+}

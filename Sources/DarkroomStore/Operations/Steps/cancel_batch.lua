@@ -1,0 +1,11 @@
+-- Included. Cancels the batch `id` with the hash `key`, which is neither cancelled nor finished, for `reason` ('': a user
+-- cancelled it). The cost does not depend on its size: workers end the operations that execute, and state codes are not
+-- rewritten. Expects `prefix` and `now`.
+redis.call('HSET', key, 'flag.cancelled', 1)
+if reason ~= '' then redis.call('HSET', key, 'cancelled.reason', reason) end
+redis.call('ZREM', KEY_READY .. redis.call('HGET', key, 'priority'), id)
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isCancelled",' .. TIME_AND_BATCH .. ',"value":true}')
+--#include publish_batch_controls.lua
+if redis.call('HGET', key, 'executing') == '0' then
+--#include finish_batch.lua
+end

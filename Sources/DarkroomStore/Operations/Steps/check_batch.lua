@@ -1,0 +1,13 @@
+-- Included. Sets `is_valid`, which the script declares: whether the fields `b[from]` to `b[to]` of a batch's hash are whole
+-- numbers within their bounds (see StoredBounds.swift). `b[from]` is the operation size, `b[from + 1]` the number of photos.
+-- A batch with other numbers is damaged: the scripts of workers treat it as gone until a user forgets it, so that it does not
+-- disturb other batches. Expects `b`, `from` and `to`.
+is_valid = true
+for i = from, to do
+    local number = tonumber(b[i])
+    is_valid = is_valid and number and number >= 0 and number <= 9007199254740992 and number % 1 == 0
+end
+if is_valid then
+    local size = tonumber(b[from])
+    is_valid = size >= 1 and size <= 1000 and tonumber(b[from + 1]) <= 536870912
+end

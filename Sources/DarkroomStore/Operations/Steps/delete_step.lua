@@ -1,0 +1,41 @@
+-- Included. One step of forgetting the batch `id`. It removes the state first, so that no script writes to the batch any more,
+-- and adds the id to the sorted set `forgotten`, which keeps the newest 10,000. Then it removes at most 100 of the dependents,
+-- of the dependencies, and of the leases; with the last of them it removes all other keys. Keys of a wrong type are removed at
+-- once. Sets `forgotten`. Expects `prefix`, `now`, and `types` and `fields` of read_batch.lua.
+local key = KEY_BATCH .. id
+for suffix, wanted in pairs(types) do
+    local found = redis.call('TYPE', key .. suffix).ok
+    if found ~= wanted and found ~= 'none' then redis.call('UNLINK', key .. suffix) end
+end
+local facts = redis.call('HMGET', key, 'priority', 'output', 'round', 'name')
+redis.call('HDEL', key, 'state')
+redis.call('ZADD', KEY_FORGOTTEN, 'NX', now, id)
+redis.call('ZREMRANGEBYRANK', KEY_FORGOTTEN, 0, -10001)
+local released
+--#include release_dependents.lua
+for _, awaited in ipairs(redis.call('SRANDMEMBER', key .. DEPENDENCIES, 100)) do
+    if redis.call('TYPE', KEY_BATCH .. awaited .. DEPENDENTS).ok == 'set' then
+        redis.call('SREM', KEY_BATCH .. awaited .. DEPENDENTS, id)
+    end
+    redis.call('SREM', key .. DEPENDENCIES, awaited)
+end
+for _, priority in ipairs({PRIORITIES}) do redis.call('ZREM', KEY_READY .. priority, id) end
+local operations = redis.call('HRANDFIELD', key .. EXECUTING, 100)
+for _, operation in ipairs(operations) do
+    redis.call('ZREM', KEY_LEASES, id .. '/' .. operation)
+    redis.call('HDEL', key .. EXECUTING, operation)
+end
+forgotten = redis.call('EXISTS', key .. EXECUTING, key .. DEPENDENTS, key .. DEPENDENCIES) == 0
+if forgotten then
+    if facts[2] and redis.call('HGET', KEY_OUTPUTS, facts[2]) == id then redis.call('HDEL', KEY_OUTPUTS, facts[2]) end
+    if facts[4] and redis.call('HGET', KEY_NAMES, facts[4]) == id then redis.call('HDEL', KEY_NAMES, facts[4]) end
+    redis.call('UNLINK', key, key .. STATES, key .. OPERATIONS, key .. QUEUE, key .. LEASE_EXPIRIES, key .. FAILURES, key .. REASONS)
+    redis.call('ZREM', KEY_BATCHES, id)
+    redis.call('ZREM', KEY_EXPIRING, id)
+    redis.call('ZREM', KEY_RELEASES, id)
+    local rounds = math.min(tonumber(facts[3]) or 0, 1000000)  -- earlier rounds may have webhooks, too
+    for round = math.max(1, rounds - 99), rounds do redis.call('ZREM', KEY_WEBHOOKS, id .. ' ' .. round) end
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"forgotten",' .. TIME_AND_BATCH .. '}')
+else
+    redis.call('ZADD', KEY_EXPIRING, 0, id)  -- if the caller does not go on, claims and heartbeats do
+end

@@ -1,0 +1,41 @@
+-- Included. The maintenance that every claim and heartbeat does after it renewed the caller's leases: notes that `worker` runs
+-- ('': none), removes up to 10 workers that were silent for an hour, queues up to 50 operations whose leases have expired, and
+-- does one step of releasing the dependents of a finished batch and one of forgetting a batch whose time has come. Sets `more`,
+-- 1 if there is more to do. Expects `prefix`, `now`, `lease_clock`, `retention_clock` and `fields`.
+local more = 0
+if worker ~= '' then redis.call('ZADD', KEY_WORKERS, now, worker) end
+for _, silent in ipairs(redis.call('ZRANGEBYSCORE', KEY_WORKERS, '-inf', now - 3600000, 'LIMIT', 0, 10)) do
+    redis.call('ZREM', KEY_WORKERS, silent)
+    redis.call('UNLINK', KEY_WORKER .. silent, KEY_WORKER .. silent .. REFUSED)
+end
+local expired = redis.call('ZRANGEBYSCORE', KEY_LEASES, '-inf', '(' .. lease_clock, 'LIMIT', 0, 50)
+if #expired == 50 then more = 1 end
+for _, member in ipairs(expired) do
+    redis.call('ZREM', KEY_LEASES, member)
+    local id, number = string.match(member, '^(.*)/(%d+)$')
+    local key = KEY_BATCH .. (id or '')
+    local b = fields(key, REQUEUE_FIELDS)
+    local from, to, is_valid, operation = 1, 8, nil, tonumber(number)
+--#include check_batch.lua
+    if b[10] and is_valid and operation <= tonumber(b[5]) and redis.call('HEXISTS', key .. EXECUTING, number) == 1 then
+        local lease_expired, ended = true, false
+--#include requeue_operation.lua
+    end
+end
+for _, id in ipairs(redis.call('ZRANGE', KEY_RELEASES, 0, 0)) do
+    local released
+--#include release_dependents.lua
+    if released then redis.call('ZREM', KEY_RELEASES, id) end
+    more = math.max(more, redis.call('EXISTS', KEY_RELEASES))
+end
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', KEY_EXPIRING, '-inf', now, 'LIMIT', 0, 1)) do
+    local e = fields(KEY_BATCH .. id, 'state', 'expires')
+    local left = e[1] and (tonumber(e[2]) or 0) - retention_clock or 0
+    if left > 0 then  -- the Redis clock has jumped: the batch was not retained for its whole time
+        redis.call('ZADD', KEY_EXPIRING, now + left, id)
+    else
+        local forgotten
+--#include delete_step.lua
+        if not forgotten then more = 1 end
+    end
+end

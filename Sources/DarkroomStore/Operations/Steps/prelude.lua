@@ -1,0 +1,58 @@
+-- Included at the head of every script: names of keys, and lists of fields that several scripts share. A line
+-- `--#define NAME TEXT` puts TEXT in the place of NAME in all lines below it before the script is sent to Redis, so definitions
+-- cost no time when the script runs.
+
+-- The one key that every script gets: `{<namespace>}:`, the prefix of all keys.
+local prefix = KEYS[1]
+
+-- Keys and channels of the cluster, see Keys.swift. KEY_BATCH, KEY_READY and KEY_WORKER are followed by `..` and a batch id, a
+-- priority or a worker id.
+--#define KEY_CONTROL prefix .. 'control'
+--#define KEY_BATCHES prefix .. 'batches'
+--#define KEY_BATCH prefix .. 'batch:'
+--#define KEY_READY prefix .. 'ready:'
+--#define KEY_LEASES prefix .. 'leases'
+--#define KEY_WORKERS prefix .. 'workers'
+--#define KEY_WORKER prefix .. 'worker:'
+--#define KEY_OUTPUTS prefix .. 'outputs'
+--#define KEY_NAMES prefix .. 'names'
+--#define KEY_EXPIRING prefix .. 'expiring'
+--#define KEY_FORGOTTEN prefix .. 'forgotten'
+--#define KEY_RELEASES prefix .. 'releases'
+--#define KEY_WEBHOOKS prefix .. 'webhooks'
+--#define KEY_STALE_FILES prefix .. 'stale.files'
+--#define CHANNEL_CONTROL prefix .. 'control'
+--#define CHANNEL_EVENTS prefix .. 'events'
+
+-- The other keys of a worker or a batch begin with the key of its hash.
+--#define REFUSED ':refused'
+--#define STATES ':states'
+--#define OPERATIONS ':operations'
+--#define QUEUE ':queue'
+--#define EXECUTING ':executing'
+--#define LEASE_EXPIRIES ':lease.expiries'
+--#define FAILURES ':failures'
+--#define REASONS ':reasons'
+--#define DEPENDENCIES ':dependencies'
+--#define DEPENDENTS ':dependents'
+
+-- Fields of a batch's hash.
+--#define FOCUS_FIELDS 'focus.first', 'focus.last', 'focus.only'
+--#define OUTCOME_FIELDS 'state', 'flag.cancelled', 'count.failed'
+-- Those that requeue_operation.lua needs, in this order.
+--#define REQUEUE_FIELDS 'size', 'photos', 'count.downloaded', 'executing', 'operations', 'operations.ended', 'sealed', 'operations.kept', 'originals', 'state', 'flag.cancelled', 'focus.only', 'output'
+
+-- Fields of `control`.
+--#define LIMIT_FIELDS 'downloads.limit', 'filtrations.limit'
+
+-- Lowest priority first.
+--#define PRIORITIES 'veryLow', 'low', 'normal', 'high', 'veryHigh'
+
+-- The number of workers with a heartbeat or a claim in the last 10 s.
+--#define RUNNING_WORKERS redis.call('ZCOUNT', KEY_WORKERS, now - 10000, '+inf')
+
+-- The most ended operations of a batch whose entries are kept, so that their failed photos can be retried.
+--#define MOST_ENTRIES_KEPT 10000
+
+-- The time and the batch `id` in the JSON of an event.
+--#define TIME_AND_BATCH '"time":' .. now .. ',"batch":"' .. id .. '"'

@@ -1,0 +1,7 @@
+-- Included. Counts a change of the controls of the batch `id` with the hash `key`, and publishes them. Expects `prefix`.
+do
+    local controls
+--#include batch_controls.lua
+    redis.call('PUBLISH', CHANNEL_CONTROL, '{"change":"batch","batch":"' .. id .. '","controls":"' .. controls .. '","version":'
+        .. redis.call('HINCRBY', KEY_CONTROL, 'version', 1) .. '}')
+end

@@ -1,0 +1,8 @@
+-- Included. Adds the batch `id` with the hash `key` to the ready queue of `priority`. A batch that is in the queue keeps its
+-- turn. For one that was not, publishes a change notice (see notify_work.lua), unless `ARGV.no_notice` is set: a worker that
+-- refuses the batch releases an operation. Expects `prefix` and `now`.
+if redis.call('ZADD', KEY_READY .. priority, 'NX', redis.call('HINCRBY', KEY_CONTROL, 'turn', 1), id) == 1
+    and not ARGV.no_notice then
+    local operations = redis.call('ZCARD', key .. QUEUE)
+--#include notify_work.lua
+end

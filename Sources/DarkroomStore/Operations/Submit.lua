@@ -1,0 +1,62 @@
+#!lua
+-- Submits a batch: writes its options and counters. It has no photos yet.
+-- KEYS[1] the prefix of every key, `{<namespace>}:`
+-- ARGV[1] batch id  [2] output folder, '' for none  [3] the number in the holder file of that folder, 0 if there is none
+--     [4] '1': the batch takes the folder if another batch has it  [5] name of the batch, '' for none
+--     [6] number of batches that it waits for, at most 100  [7...] their ids, then field, value, ... of its options
+-- {'OK', time of submission}
+-- {'EXISTS'} the id was submitted before
+-- {'FORGOTTEN'} the id was submitted and forgotten before
+-- {'OUTPUT', batch id} that batch writes to the folder
+-- {'NAME', batch id} that batch has the name, and has neither finished nor been cancelled
+-- {'GONE', batch id} there is no such batch to wait for
+--#include prelude.lua
+local id, output, name, others = ARGV[1], ARGV[2], ARGV[5], tonumber(ARGV[6])
+local key = KEY_BATCH .. id
+if redis.call('ZSCORE', KEY_FORGOTTEN, id) then return {'FORGOTTEN'} end
+if redis.call('EXISTS', key) == 1 then return {'EXISTS'} end
+local waits, failed_dependency = {}, nil
+for i = 7, 6 + others do
+    local o = redis.call('HMGET', KEY_BATCH .. ARGV[i], OUTCOME_FIELDS)
+    if not o[1] then return {'GONE', ARGV[i]} end
+    if o[1] ~= 'finished' then waits[#waits + 1] = ARGV[i] elseif o[2] == '1' or o[3] ~= '0' then failed_dependency = ARGV[i] end
+end
+if name ~= '' then
+    local other = redis.call('HGET', KEY_NAMES, name)
+    if other then
+        local o = redis.call('HMGET', KEY_BATCH .. other, 'state', 'flag.cancelled')
+        if o[1] and o[1] ~= 'finished' and o[2] ~= '1' then return {'NAME', other} end
+    end
+end
+if output ~= '' then
+    local other = redis.call('HGET', KEY_OUTPUTS, output)
+    if other and ARGV[4] ~= '1' and redis.call('EXISTS', KEY_BATCH .. other) == 1 then return {'OUTPUT', other} end
+end
+--#include now.lua
+redis.call('HSET', key, unpack(ARGV, 7 + others))
+if output ~= '' then
+    local seen, taken = tonumber(ARGV[3]), nil
+--#include take_output.lua
+    redis.call('HSET', key, 'output.taken', taken)
+end
+if name ~= '' then redis.call('HSET', KEY_NAMES, name, id) end
+redis.call('HSET', key, 'state', #waits == 0 and 'ready' or 'waiting', 'submitted', now, 'started', '', 'finished', '', 'feeder.seen', now,
+    'photos', 0, 'operations', 0, 'operations.ended', 0, 'operations.kept', 0, 'executing', 0, 'sealed', 0, 'round', 1,
+    'count.downloaded', 0, 'count.filtered', 0, 'count.failed', 0, 'count.cancelled', 0, 'bytes.in', 0, 'bytes.out', 0,
+    'feed.digest', '')
+redis.call('ZADD', KEY_BATCHES, now, id)
+local about = TIME_AND_BATCH
+redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"submitted",' .. about .. '}')
+if #waits == 0 then
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"isReady",' .. about .. ',"value":true}')
+else
+    redis.call('HINCRBY', KEY_CONTROL, 'dependencies', 1)
+    redis.call('SADD', key .. DEPENDENCIES, unpack(waits))
+    for _, other in ipairs(waits) do redis.call('SADD', KEY_BATCH .. other .. DEPENDENTS, id) end
+    redis.call('PUBLISH', CHANNEL_EVENTS, '{"event":"dependencies",' .. about .. ',"value":' .. redis.call('SCARD', key .. DEPENDENCIES) .. '}')
+end
+if failed_dependency and redis.call('HGET', key, 'after.success') == '1' then
+    local reason = failed_dependency .. ' did not succeed'
+--#include cancel_batch.lua
+end
+return {'OK', now}

@@ -1,0 +1,17 @@
+import DarkroomModel
+
+extension StoreScripts {
+    static let suspend = script("Suspend.lua", PackageResources.Suspend_lua)
+}
+
+extension BatchStore {
+    /// Suspends or resumes a batch or the cluster. Repeating the call does no harm.
+    /// - Parameters:
+    ///   - id: the batch; nil for the cluster.
+    ///   - part: the part of the work; each part has its own flag.
+    ///   - isSuspended: false resumes.
+    public func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> ScriptCall<SteerReply> {
+        let flag = part == .everything ? "suspended" : "\(part.rawValue).suspended"
+        return call(StoreScripts.suspend, [id?.description ?? "", flag, isSuspended])
+    }
+}

@@ -1,0 +1,202 @@
+import DarkroomModel
+import DarkroomText
+
+/// Finds the problems of batches that have not finished, in facts that were read from Redis at one time.
+public struct BatchProblems: Sendable {
+    private static let feederMayBeSilent = Duration.seconds(30)
+
+    private let workers: [WorkerFacts]
+    private let cluster: ClusterSteering
+    private let now: Int
+    private let known: [BatchID: BatchFacts]
+    private let damaged: [BatchID: [String]]
+
+    /// - Parameters:
+    ///   - workers: the workers that Redis lists.
+    ///   - cluster: the controls of the cluster.
+    ///   - now: in ms of the Redis clock.
+    ///   - known: the batches that others may wait for; a missing batch counts as one without problems.
+    ///   - damaged: damage of batches beside `BatchFacts.damage`.
+    public init(
+        workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts],
+        damaged: [BatchID: [String]] = [:]
+    ) {
+        self.damaged = damaged
+        self.workers = workers.filter { $0.isLiving(now: now) }
+        self.cluster = cluster
+        self.now = now
+        self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
+    }
+
+    /// The problems of one batch: first those of the cluster.
+    public func of(_ batch: BatchFacts) -> [BatchProblem] {
+        Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
+    }
+
+    /// The problems of these batches, each once. If a batch waits only for others of these batches, that is left out: the
+    /// problems of the others are listed.
+    public func of(_ batches: [BatchFacts]) -> [BatchProblem] {
+        let open = batches.filter(Self.isHindered)
+        guard !open.isEmpty else { return [] }
+        let ids = Set(batches.map(\.id))
+        return ofCluster + open.flatMap { own($0, besides: ids) }
+    }
+
+    /// Whether a batch can have problems.
+    private static func isHindered(_ batch: BatchFacts) -> Bool { batch.isOpen || !batch.damage.isEmpty }
+
+    /// The problems of the cluster, which hinder every batch.
+    public var ofCluster: [BatchProblem] {
+        parts(
+            (cluster.isSuspended, cluster.areDownloadsSuspended, cluster.areFiltrationsSuspended),
+            [.clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended]
+        ).map { code, what, option in
+            let subject = what.isEmpty ? "the cluster is" : "the \(what) of the cluster are"
+            return BatchProblem(
+                code, of: nil, text: "\(subject) suspended", remedy: "go on with: darkroom resume --all\(option)")
+        }
+    }
+
+    /// - Parameter others: batches whose problems are listed, too.
+    private func own(_ batch: BatchFacts, besides others: Set<BatchID>) -> [BatchProblem] {
+        var problems: [BatchProblem] = []
+        func add(_ code: BatchProblem.Code, _ text: String, _ remedy: String) {
+            problems.append(BatchProblem(code, of: batch.id, text: text, remedy: remedy))
+        }
+        let damage = batch.damage + (damaged[batch.id] ?? [])
+        guard damage.isEmpty else {
+            add(
+                .damaged,
+                "it is damaged in Redis, so no worker runs it: \(HumanText.list(damage))",
+                "remove it with: darkroom forget \(batch.id) --force, and submit its list again")
+            return problems
+        }
+        let silent = now - batch.feederSeen
+        if !batch.sealed, silent > Self.feederMayBeSilent.wholeMilliseconds {
+            add(
+                .feederSilent,
+                "its feeder has been silent for \(HumanText.duration(Double(silent) / 1000)); "
+                    + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not at its end",
+                "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
+        }
+        if let waiting = waiting(batch, besides: others) { problems.append(waiting) }
+        let flags = batch.steering
+        for (code, what, option) in parts(
+            (flags.isSuspended, flags.areDownloadsSuspended, flags.areFiltrationsSuspended),
+            [.suspended, .downloadsSuspended, .filtrationsSuspended])
+        {
+            let subject = what.isEmpty ? "it is" : "its \(what) are"
+            add(code, "\(subject) suspended", "go on with: darkroom resume \(batch.id)\(option)")
+        }
+        if let focus = flags.focus, focus.only {
+            add(
+                .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus holds the others back",
+                "they go on with: darkroom focus \(batch.id) --clear")
+        }
+        if let (code, why, remedy) = nobody(takes: batch) { add(code, "no living worker takes it: \(why)", remedy) }
+        return problems
+    }
+
+    /// The flags that are set, with the queue and the option of each. If everything is suspended, the other two are left out.
+    private func parts(
+        _ flags: (everything: Bool, downloads: Bool, filtrations: Bool), _ codes: [BatchProblem.Code]
+    ) -> [(code: BatchProblem.Code, what: String, option: String)] {
+        if flags.everything { return [(codes[0], "", "")] }
+        return (flags.downloads ? [(codes[1], "downloads", " --downloads")] : [])
+            + (flags.filtrations ? [(codes[2], "filtrations", " --filtrations")] : [])
+    }
+
+    // MARK: - Waiting for another batch
+
+    private func waiting(_ batch: BatchFacts, besides others: Set<BatchID>) -> BatchProblem? {
+        guard let first = batch.waitsFor.first, !batch.waitsFor.allSatisfy(others.contains) else { return nil }
+        var looked: Set = [batch.id]
+        for id in batch.waitsFor {
+            guard let cause = cause(of: id, &looked) else { continue }
+            return BatchProblem(
+                .dependencyStuck, of: batch.id, text: "it waits for \(id), which does not go on: \(cause.text)",
+                remedy: cause.remedy)
+        }
+        return BatchProblem(
+            .waiting, of: batch.id, text: "it waits for \(HumanText.list(batch.waitsFor.map(\.description)))",
+            remedy: "it need not any more with: darkroom depend \(batch.id) --on \(first) --remove")
+    }
+
+    /// The problem of a batch or of one that it waits for; nil if none of them has one.
+    private func cause(of id: BatchID, _ looked: inout Set<BatchID>) -> BatchProblem? {
+        guard looked.insert(id).inserted, let batch = known[id], batch.isOpen else { return nil }
+        let all = Set(batch.waitsFor)
+        if let own = own(batch, besides: all).first { return own }
+        for next in batch.waitsFor {
+            if let cause = cause(of: next, &looked) { return cause }
+        }
+        return nil
+    }
+
+    // MARK: - Workers
+
+    /// Why no worker takes a batch that has operations to claim; nil if a worker does.
+    private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
+        let queued = batch.operations - batch.operationsEnded - batch.executing
+        let flags = batch.steering
+        let isHeld =
+            batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
+            || cluster.areDownloadsSuspended
+        let isTaken = workers.contains { $0.refusal(of: batch.id) == nil }
+        // A worker that refuses a batch runs nothing of it, also of what it holds.
+        guard queued > 0 || batch.executing > 0 && !workers.isEmpty, !isHeld, !isTaken else { return nil }
+        guard !workers.isEmpty else { return (.noWorker, "there is no worker", "start one with: darkroom worker") }
+        let reasons = Set(workers.compactMap { $0.refusal(of: batch.id) }).sorted()
+        let codes = Set(reasons.map(Self.code(ofRefusal:)))
+        let code = codes.count == 1 ? codes.first ?? .refused : .refused
+        let why = "\(HumanText.count(workers.count, of: "worker")) refused it: " + reasons.joined(separator: "; ")
+        let isLocked = reasons.contains { $0.contains("holds the lock") }
+        return (code, why, isLocked ? Self.remedy(ofLockIn: batch.options.output) : Self.remedy(code, batch.id))
+    }
+
+    /// The kind of a worker's refusal, found by the words of its reason, which names the option or the folder.
+    private static func code(ofRefusal reason: String) -> BatchProblem.Code {
+        if reason.contains("has taken the folder") { return .folderTaken }
+        if reason.contains(" --") { return .optionMissing }
+        let missing = ["is not seen here", "is missing", "is gone", "does not answer"]
+        if missing.contains(where: reason.contains) { return .folderMissing }
+        if reason.contains("No space left") || reason.contains("quota") { return .diskFull }
+        return .refused
+    }
+
+    /// A process of any user who may read the holder's file can hold its lock.
+    private static func remedy(ofLockIn output: String) -> String {
+        let quoted = ShellWord.quoted(output)
+        return "find the process and end it: fuser -v \(quoted)/\(ManifestPath.holder); the batch goes on by itself"
+    }
+
+    private static func remedy(_ code: BatchProblem.Code, _ batch: BatchID) -> String {
+        switch code {
+        case .optionMissing: "start a worker with this option"
+        case .folderTaken:
+            "end it with: darkroom cancel \(batch); or take the folder back with: darkroom retry \(batch) --overwrite"
+        case .folderMissing: "let a worker see this folder"
+        case .diskFull: "make room; it goes on by itself"
+        default: "start a worker that takes it"
+        }
+    }
+}
+
+extension BatchStore {
+    /// The current problems of batches. Reads the workers, the flags of the cluster, and the batches that these batches wait
+    /// for.
+    public func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
+        var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
+        let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))
+        var missing = Set(batches.flatMap(\.waitsFor)).filter { known[$0] == nil }
+        while !missing.isEmpty {
+            let found = try facts(of: missing.sorted())
+            for batch in found { known[batch.id] = batch }
+            missing = Set(found.flatMap(\.waitsFor)).filter { known[$0] == nil }
+        }
+        return BatchProblems(
+            workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterSteering(),
+            now: now,
+            known: Array(known.values), damaged: damaged)
+    }
+}

@@ -1,0 +1,154 @@
+import DarkroomModel
+import DarkroomRedis
+import DarkroomText
+
+/// Plain commands that read batches.
+extension BatchStore {
+    /// The ids of all batches, earliest submission first. Members that are not valid ids are left out.
+    public func batchIDs() throws(StoreError) -> [BatchID] {
+        try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
+    }
+
+    /// The batches of `ids`, at most 1,000, that were neither finished, cancelled nor forgotten.
+    public func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
+        let values = try read(
+            ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
+        let isOver = values.map { value in
+            let fields = value.array?.map(\.string) ?? []
+            return fields.count != 2 || fields[0] == nil || fields[0] == BatchState.finished.rawValue
+                || fields[1] == "1"
+        }
+        return Set(zip(ids, isOver).filter { !$0.1 }.map(\.0))
+    }
+
+    /// The facts of batches, without those that are gone.
+    public func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
+        var facts: [BatchFacts] = []
+        let values = try read(
+            ids.flatMap { [RedisCommand("HGETALL", keys.batch($0)), RedisCommand("HGETALL", keys.reasons($0))] },
+            ofAnotherType: .null)
+        for (position, id) in ids.enumerated() {
+            let (batch, reasons) = (values[2 * position], values[2 * position + 1])
+            let damage = zip(["hash", "reasons"], [batch, reasons]).filter { $1 == .null }.map { name, _ in
+                "its \(name) has another type"
+            }
+            let fields = batch == .null ? ["state": BatchState.ready.rawValue] : Self.fields(batch)
+            if let batch = BatchFacts(id: id, fields: fields, reasons: Self.fields(reasons), damage: damage) {
+                facts.append(batch)
+            }
+        }
+        let waiting = facts.indices.filter { facts[$0].state == .waiting }
+        for (position, needed) in zip(waiting, try dependencies(of: waiting.map { facts[$0].id })) {
+            facts[position].waitsFor = needed
+        }
+        return facts
+    }
+
+    /// `BatchFacts.outputTaken` of batches, without those that are gone.
+    public func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
+        let values = try read(
+            ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") }, ofAnotherType: .null)
+        var taken: [BatchID: Int] = [:]
+        for (id, value) in zip(ids, values) {
+            let numbers = (value.array ?? []).compactMap {
+                $0.bytes.flatMap { Int(String(decoding: $0, as: UTF8.self)) }
+            }
+            taken[id] = numbers.first
+        }
+        return taken
+    }
+
+    /// The dependencies of each of these batches, earliest submission first; none for a batch that is gone.
+    public func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
+        try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }, ofAnotherType: .null).map { value in
+            (value.array ?? []).compactMap(\.batch).sorted()
+        }
+    }
+
+    /// The facts of a batch; nil if it is gone.
+    public func facts(of id: BatchID) throws(StoreError) -> BatchFacts? {
+        try facts(of: [id]).first
+    }
+
+    /// The keys of batches that have a wrong type, one phrase for each key.
+    func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
+        let wanted: [(name: String, type: String)] = [
+            ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"),
+            ("lease.expiries", "hash"),
+            ("failures", "hash"), ("dependencies", "set"), ("dependents", "set"),
+        ]
+        let types = try read(
+            ids.flatMap { id in wanted.map { RedisCommand("TYPE", "\(keys.batch(id)):\($0.name)") } })
+        var damage: [BatchID: [String]] = [:]
+        for (position, type) in types.enumerated() {
+            let (id, key) = (ids[position / wanted.count], wanted[position % wanted.count])
+            guard let found = type.string, found != key.type, found != "none" else { continue }
+            damage[id, default: []].append("the key :\(key.name) is not a \(key.type)")
+        }
+        return damage
+    }
+
+    /// The batch that a user names by its id, its name, or a unique prefix of its id. A name means the newest batch that
+    /// has it.
+    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, whose text lists batches.
+    public func batch(named name: String) throws(StoreError) -> BatchFacts {
+        let ids = try batchIDs()
+        if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }
+        let all = try facts(of: ids)
+        if !name.isEmpty, let newest = all.last(where: { $0.options.name == name }) { return newest }
+        let found = name.isEmpty ? [] : all.filter { $0.id.description.hasPrefix(name) }
+        guard let first = found.first else {
+            throw StoreError(
+                .noSuchBatch,
+                "no batch \"\(name)\": \(Self.hint(for: name, all)) \"darkroom batches\" lists them")
+        }
+        guard found.count == 1 else {
+            let matches = found.prefix(5).map(\.id.description).joined(separator: ", ")
+            throw StoreError(
+                .ambiguousBatch, "\"\(name)\" names \(found.count) batches (\(matches)); give more of the id")
+        }
+        return first
+    }
+
+    /// For a name that no batch has: names that resemble it, or else the newest batches.
+    private static func hint(for name: String, _ all: [BatchFacts]) -> String {
+        guard !all.isEmpty else { return "there is no batch at all;" }
+        // The newest first, each name once.
+        let names = all.reversed().map(\.options.name).reduce(into: [String]()) { names, name in
+            if !name.isEmpty, !names.contains(name) { names.append(name) }
+        }
+        let near = NearMiss.all(name, in: names).prefix(3).map { "\"\($0)\"" }
+        guard near.isEmpty else { return "did you mean \(near.joined(separator: ", "))?" }
+        let newest = all.suffix(3).map { $0.options.name.isEmpty ? "\($0.id)" : "\($0.id) \"\($0.options.name)\"" }
+        return "the newest are " + newest.joined(separator: ", ") + ";"
+    }
+
+    /// The batches that a batch waits for, in order of their ids.
+    public func dependencies(of id: BatchID) throws(StoreError) -> [BatchID] {
+        try members(keys.dependencies(id))
+    }
+
+    /// The batches that wait for a batch, in order of their ids.
+    public func dependents(of id: BatchID) throws(StoreError) -> [BatchID] {
+        try members(keys.dependents(id))
+    }
+
+    /// The number of the last change of a dependency.
+    public func dependencyVersion() throws(StoreError) -> Int {
+        try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
+    }
+
+    private func members(_ key: String) throws(StoreError) -> [BatchID] {
+        (try read(RedisCommand("SMEMBERS", key)).array ?? []).compactMap(\.batch).sorted()
+    }
+
+    /// The fields of a hash from the reply of HGETALL, without values that are not text.
+    static func fields(_ value: RedisValue) -> [String: String] {
+        let list = value.array ?? []
+        var fields: [String: String] = [:]
+        for at in stride(from: 0, to: list.count - 1, by: 2) {
+            if let field = list[at].string, let text = list[at + 1].string { fields[field] = text }
+        }
+        return fields
+    }
+}

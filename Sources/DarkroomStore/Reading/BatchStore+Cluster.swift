@@ -1,0 +1,82 @@
+import DarkroomModel
+import DarkroomRedis
+
+/// Plain commands that read the cluster.
+extension BatchStore {
+    /// The Redis clock in ms since 1970.
+    public func time() throws(StoreError) -> Int {
+        let value = try read(RedisCommand("TIME"))
+        guard let parts = value.array, parts.count == 2, let seconds = parts[0].number, let micros = parts[1].number
+        else {
+            throw .unexpectedReply(value, of: "TIME")
+        }
+        return seconds * 1000 + micros / 1000
+    }
+
+    /// The controls of the cluster.
+    public func clusterSteering() throws(StoreError) -> ClusterSteering {
+        let names = [
+            "suspended", "downloads.suspended", "filtrations.suspended", "downloads.limit", "filtrations.limit",
+        ]
+        let words = ["HMGET", keys.control] + names
+        let values = try read(RedisCommand(words)).array ?? []
+        guard values.count == names.count else { throw .unexpectedReply(.array(values), of: "HMGET") }
+        var cluster = ClusterSteering()
+        cluster.isSuspended = values[0].string == "1"
+        cluster.areDownloadsSuspended = values[1].string == "1"
+        cluster.areFiltrationsSuspended = values[2].string == "1"
+        cluster.downloads = ClusterSteering.limit(values[3].int, ClusterSteering.downloadLimits)
+        cluster.filtrations = ClusterSteering.limit(values[4].int, ClusterSteering.filtrationLimits)
+        return cluster
+    }
+
+    /// The workers with a claim or heartbeat within the last hour, the latest first.
+    public func workers() throws(StoreError) -> [WorkerFacts] {
+        let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "-1", "WITHSCORES")).array ?? []
+        let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
+            list[at].string.map { (id: $0, seen: list[at + 1].number ?? 0) }
+        }
+        let hashes = try read(ids.map { RedisCommand("HGETALL", keys.worker($0.id)) })
+        return zip(ids, hashes).map {
+            let fields = Self.fields($1).filter { $0.value.utf8.count <= StoredBounds.textBytes }
+            return WorkerFacts(id: $0.id, seen: $0.seen, fields: fields)
+        }
+    }
+
+    /// The workers that Redis lists, each with the batches of `batches` that it refuses.
+    public func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
+        var workers = try workers()
+        // The refusals of the other workers are in their facts.
+        let silent = workers.indices.filter {
+            (workers[$0].fields["refused"] ?? "").unicodeScalars.count >= WorkerFacts.mostRefusedText
+        }
+        guard !batches.isEmpty, !silent.isEmpty else { return workers }
+        let words = batches.map(\.description)
+        let values = try read(
+            silent.map { place in
+                RedisCommand(["SMISMEMBER", keys.refused(by: workers[place].id)] + words)
+            }, ofAnotherType: .null)
+        for (place, value) in zip(silent, values) {
+            let refused = zip(batches, value.array ?? []).filter { $1.number == 1 }
+            workers[place].refusedToo = Set(refused.map(\.0))
+        }
+        return workers
+    }
+
+    /// The webhooks that became due at `time` (ms since 1970) or later, the oldest first, without the first `first` of them. The
+    /// URL of a batch that is gone is "".
+    public func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
+        -> [DueWebhook]
+    {
+        let command = RedisCommand(
+            "ZRANGEBYSCORE", keys.webhooks, String(time), String(try self.time()), "WITHSCORES", "LIMIT", String(first),
+            String(count))
+        let list = try read(command).array ?? []
+        let due = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
+            list[at].string.flatMap { DueWebhook(member: $0, score: list[at + 1].number ?? 0, url: "") }
+        }
+        let urls = try read(
+            due.map { RedisCommand("HGET", keys.batch($0.batch), "webhook") }, ofAnotherType: .null)
+        return zip(due, urls).compactMap { DueWebhook(member: $0.member, score: $0.score, url: $1.string ?? "") }
+    }
+}

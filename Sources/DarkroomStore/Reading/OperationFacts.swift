@@ -1,0 +1,18 @@
+/// An operation as `darkroom operations` shows it.
+public struct OperationFacts: Sendable, Equatable {
+    /// The state of an operation.
+    public enum State: String, Sendable, Codable {
+        case queued, executing, ended
+    }
+
+    /// Its number in the batch, from 1.
+    public let number: Int
+    /// Its state.
+    public let state: State
+    /// The worker that holds it.
+    public let worker: String?
+    /// How many leases of it have expired.
+    public let leaseExpiries: Int
+    /// One letter a photo.
+    public let letters: [UInt8]
+}

@@ -1,0 +1,66 @@
+import DarkroomModel
+import DarkroomRedis
+
+/// One call of a script and the decoding of its reply, to be performed alone or in a pipeline.
+public struct ScriptCall<Reply: Sendable>: Sendable {
+    let script: RedisScript
+    let command: RedisCommand
+    let decode: @Sendable (ScriptReply) throws(StoreError) -> Reply
+
+    /// Decodes the reply of Redis.
+    func reply(of result: Result<RedisValue, RedisError>) throws(StoreError) -> Reply {
+        switch result {
+        case .failure(let error): throw StoreError(error, attempted: script.name)
+        case .success(let value):
+            guard let elements = value.array, let status = elements.first?.string else {
+                throw StoreError.unexpectedReply(value, of: script.name)
+            }
+            return try decode(ScriptReply(script: script.name, status: status, elements: elements))
+        }
+    }
+}
+
+extension BatchStore {
+    /// A call of `script` on the keys of this store.
+    func call<Reply>(
+        _ script: RedisScript, _ arguments: [any ScriptArgument],
+        decode: @escaping @Sendable (ScriptReply) throws(StoreError) -> Reply
+    ) -> ScriptCall<Reply> {
+        let command = script.command(keys: [keyPrefix], arguments: arguments.map(\.argument))
+        return ScriptCall(script: script, command: command, decode: decode)
+    }
+
+    /// A call of `script` whose reply decodes itself.
+    func call<Reply: ScriptReplyDecodable>(
+        _ script: RedisScript, _ arguments: [any ScriptArgument]
+    ) -> ScriptCall<Reply> {
+        call(script, arguments) { reply throws(StoreError) in try Reply(reply) }
+    }
+}
+
+/// A value that is an argument of a script.
+protocol ScriptArgument {
+    /// The bytes that the script gets.
+    var argument: [UInt8] { get }
+}
+
+extension Int: ScriptArgument {
+    var argument: [UInt8] { Array(String(self).utf8) }
+}
+
+extension String: ScriptArgument {
+    var argument: [UInt8] { Array(utf8) }
+}
+
+/// 1 or 0.
+extension Bool: ScriptArgument {
+    var argument: [UInt8] { [self ? 49 : 48] }
+}
+
+extension BatchID: ScriptArgument {
+    var argument: [UInt8] { Array(description.utf8) }
+}
+
+extension Array: ScriptArgument where Element == UInt8 {
+    var argument: [UInt8] { self }
+}

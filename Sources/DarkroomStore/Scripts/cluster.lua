@@ -1,6 +1,0 @@
--- Included. Sets `version`, the number of the last change, and `cluster`, the text in which workers are told what holds
--- for the whole cluster: `flags,downloads,filtrations`: `s` suspended, `d` downloads suspended, `f` filtrations suspended;
--- the limits, '' where there is none. Expects `prefix`.
-local c = redis.call('HMGET', prefix .. 'control', 'version', 'suspended', 'downloads.suspended', 'filtrations.suspended', 'downloads.limit', 'filtrations.limit')
-version = tonumber(c[1]) or 0
-cluster = (c[2] == '1' and 's' or '') .. (c[3] == '1' and 'd' or '') .. (c[4] == '1' and 'f' or '') .. ',' .. (tonumber(c[5]) and c[5] or '') .. ',' .. (tonumber(c[6]) and c[6] or '')

@@ -1,8 +1,0 @@
--- Included. Puts the batch `id` with the hash `key` into the ring of `priority`, where it keeps the turn that it may already
--- have, and publishes "work available" when it was not there (see offer.lua), unless ARGV.quiet is set: a worker that refuses
--- the batch hands an operation back. Expects `prefix` and `now`.
-if redis.call('ZADD', prefix .. 'ready:' .. priority, 'NX', redis.call('HINCRBY', prefix .. 'control', 'turn', 1), id) == 1
-    and not ARGV.quiet then
-    local operations = redis.call('ZCARD', key .. ':queue')
---#include offer.lua
-end

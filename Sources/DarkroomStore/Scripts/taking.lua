@@ -1,6 +1,0 @@
--- Included. Gives the folder `output` to the batch `id`. Sets `taken`: the batch with the largest such number has the folder
--- (see FolderHolder.swift). It is larger than `seen`, the number found in the folder, and than all numbers that Redis gave
--- before, even if the clock has gone back. Expects `prefix`, `now`, `output` and `seen`, and that the script declares `taken`.
-taken = math.max(now, (tonumber(redis.call('HGET', prefix .. 'control', 'taken')) or 0) + 1, seen + 1)
-redis.call('HSET', prefix .. 'control', 'taken', taken)
-redis.call('HSET', prefix .. 'outputs', output, id)

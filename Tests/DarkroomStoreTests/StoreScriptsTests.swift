@@ -1,0 +1,55 @@
+import DarkroomModel
+import Foundation
+import Testing
+
+@testable import DarkroomStore
+
+@Suite struct StoreScriptsTests {
+    private static let operations = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("../../Sources/DarkroomStore/Operations").standardizedFileURL
+
+    @Test func connectionsLoadTheScriptOfEveryOperation() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.operations.path)
+        #expect(StoreScripts.all.map(\.name).sorted() == files.filter { $0.hasSuffix(".lua") }.sorted())
+    }
+
+    @Test func scriptsMayIncludeEveryStep() throws {
+        let files = try FileManager.default.contentsOfDirectory(atPath: Self.operations.path + "/Steps")
+        #expect(StoreScripts.steps.keys.sorted() == files.sorted())
+    }
+
+    /// Scripts build the names of keys from the definitions in the prelude, Swift code builds them from ``Keys``.
+    @Test func thePreludeHasTheKeysOfTheModel() throws {
+        let keys = try Keys()
+        let id = BatchID("batch")
+        let ofCluster = [
+            keys.control, keys.batches, keys.batch(id), keys.ready(.high), keys.leases, keys.workers, keys.worker("w"),
+            keys.outputs, keys.names, keys.expiring, keys.forgotten, keys.releases, keys.webhooks, keys.staleFiles,
+        ]
+        let ofBatch = [
+            keys.states(id), keys.operations(id), keys.queue(id), keys.executing(id), keys.leaseExpiries(id),
+            keys.failures(id), keys.reasons(id), keys.dependencies(id), keys.dependents(id),
+        ]
+        let prelude = String(decoding: try #require(StoreScripts.steps["prelude.lua"]), as: UTF8.self)
+        func defined(_ pattern: Regex<(Substring, Substring)>) -> [String] {
+            prelude.matches(of: pattern).map { String($0.output.1) }.sorted()
+        }
+        let names = ofCluster.map { $0.dropFirst(keys.prefix.count) }.map { name in
+            name.firstIndex(of: ":").map { String(name[...$0]) } ?? String(name)
+        }
+        #expect(defined(#/--#define KEY_\w+ prefix \.\. '(.+)'/#) == names.sorted())
+        #expect(defined(#/--#define CHANNEL_\w+ prefix \.\. '(.+)'/#) == ["control", "events"])
+        let suffixes = ofBatch.map { String($0.dropFirst(keys.batch(id).count)) }
+        let refused = String(keys.refused(by: "w").dropFirst(keys.worker("w").count))
+        #expect(defined(#/--#define \w+ '(:.+)'/#) == (suffixes + [refused]).sorted())
+    }
+
+    @Test func namesAreReplacedOutsideOfOtherWords() {
+        var text = ScriptText(steps: ["names.lua": Array("--#define KEY prefix .. 'key'\n--#define PAIR KEY, KEY".utf8)]
+        )
+        let script = "#!lua\n-- KEY\n--#include names.lua\nlocal KEYS, aKEY = KEY, {PAIR}"
+        #expect(
+            text.expanded(Array(script.utf8))
+                == "#!lua\n-- KEY\n\nlocal KEYS, aKEY = prefix .. 'key', {prefix .. 'key', prefix .. 'key'}")
+    }
+}
