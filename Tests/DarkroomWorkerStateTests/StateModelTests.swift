@@ -69,7 +69,8 @@ import Testing
             numbers[batch, default: 0] += 1
             let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let leaseExpiries = chance(20) ? 2 : 0
-            bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: leaseExpiries)  // set right above
+            // set right above
+            bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: leaseExpiries)
         }
 
         mutating func endDownload() {

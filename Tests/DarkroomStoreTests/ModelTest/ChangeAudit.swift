@@ -149,7 +149,8 @@ struct ChangeAudit {
             if leaseExpiries > old.leaseExpiries[number] ?? 0 {
                 add("recovered", "\(number) \(leaseExpiries)")
             } else if leaseExpiries >= 2, said("recovered", of: new).contains("\(number) \(leaseExpiries)") {
-                add("recovered", "\(number) \(leaseExpiries)")  // nothing of it was begun: its worker's death is not its own
+                // nothing of it was begun: its worker's death is not its own
+                add("recovered", "\(number) \(leaseExpiries)")
             } else if new.queue.contains(number) {
                 add("released", "\(number)")
             } else if new.hasEnded(number) {
