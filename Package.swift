@@ -76,9 +76,23 @@ let package = Package(
         .target(
             name: "DarkroomWorkerState", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
         .target(
+            name: "DarkroomOutput",
+            dependencies: [
+                "DarkroomStore", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding",
+                "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+            ]),
+        .target(
+            name: "DarkroomExecution",
+            dependencies: [
+                "DarkroomWorkerState", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
+            ]),
+        .target(
             name: "DarkroomWorker",
             dependencies: [
-                "DarkroomWorkerState", "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomStore", "DarkroomFileNames",
+                "DarkroomTransfer", "DarkroomImaging",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
         .target(
@@ -148,7 +162,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordinator", "DarkroomLogging",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomCoordinator",
+                "DarkroomLogging",
                 "DarkroomPhotoServer",
                 "DarkroomTestSupport", "ErrorExpectations",
             ]),

@@ -1,4 +1,5 @@
 import CSystem
+import DarkroomExecution
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation

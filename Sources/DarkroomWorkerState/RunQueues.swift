@@ -90,7 +90,9 @@ struct RunQueues {
     var highestRankToBegin: Int? { queues.lastIndex { !$0.toBegin.isEmpty } }
 
     /// The batches with photos to begin, of all ranks or from one on.
-    func batchesToBegin(from rank: Int = 0) -> some Sequence<BatchID> { queues[rank...].map(\.toBegin.batches).joined() }
+    func batchesToBegin(from rank: Int = 0) -> some Sequence<BatchID> {
+        queues[rank...].map(\.toBegin.batches).joined()
+    }
 
     /// The batches of a rank with photos to begin.
     func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batches }

@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// Calls of the file system that may hang. What hangs here waits for a semaphore.

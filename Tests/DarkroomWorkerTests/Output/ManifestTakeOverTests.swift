@@ -7,6 +7,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomStore
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// What a worker makes of the manifest files of earlier claims, those that Redis forgot among them.

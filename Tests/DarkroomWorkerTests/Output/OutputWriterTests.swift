@@ -4,12 +4,13 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// Files that are whole or not there, on disks that are full, away, or in the way.
 @Suite struct OutputWriterTests {
     private let folder = NSTemporaryDirectory() + "darkroom-writer-\(UUID().uuidString)"
-    private var place: OutputPlace { OutputPlace(folder: folder, sign: "manifest/1") }
+    private var place: OutputPlace { OutputPlace(folder: folder, marker: "manifest/1") }
 
     init() throws {
         try FileManager.default.createDirectory(atPath: folder + "/manifest/1", withIntermediateDirectories: true)
@@ -105,11 +106,11 @@ import Testing
         defer { unlink(trusted) }
         #expect(symlink(folder, trusted) == 0, "a link that was named by the worker's user is followed")
         try FileManager.default.createDirectory(atPath: folder + "/deep/manifest/1", withIntermediateDirectories: true)
-        let good = OutputPlace(folder: trusted + "/deep", trusted: trusted, sign: "manifest/1")
+        let good = OutputPlace(folder: trusted + "/deep", trusted: trusted, marker: "manifest/1")
         try OutputWriter.write([1], to: "a.jpg", in: good, temporaryName: ".a")
         #expect(try contents("deep") == ["a.jpg", "manifest"])
         #expect(symlink("deep", folder + "/linked") == 0)
-        let bad = OutputPlace(folder: trusted + "/linked", trusted: trusted, sign: "manifest/1")
+        let bad = OutputPlace(folder: trusted + "/linked", trusted: trusted, marker: "manifest/1")
         #expect(throws: OutputWriter.Failure.self) {
             try OutputWriter.write([1], to: "b.jpg", in: bad, temporaryName: ".b")
         }

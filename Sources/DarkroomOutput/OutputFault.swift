@@ -1,11 +1,10 @@
 import DarkroomFiles
-import DarkroomWorkerState
 import Foundation
 
 /// What keeps files from being written to a place for a while: a state of the machine, not a fault of a photo.
-struct OutputFault: StorageFault, Equatable {
+package struct OutputFault: Sendable, Equatable {
     /// The kinds of faults.
-    enum Kind: Sendable {
+    package enum Kind: Sendable {
         /// The disk, or the quota of the user, is full.
         case full
         /// The disk lost data.
@@ -18,22 +17,22 @@ struct OutputFault: StorageFault, Equatable {
         case taken
     }
 
-    let kind: Kind
-    let place: OutputPlace
+    package let kind: Kind
+    package let place: OutputPlace
     /// The folder below `place` in which a file could not be written; "" for `place` itself.
-    let folder: String
+    package let folder: String
     /// How much room must be free before the fault counts as gone.
-    var bytes: Int
+    package var bytes: Int
     /// What was found, and what to do.
-    let detail: String
+    package let detail: String
 
     /// Whether all files that are written to the same file system meet it.
-    var isOfDevice: Bool { kind != .away && kind != .taken }
+    package var isOfDevice: Bool { kind != .away && kind != .taken }
 
     /// With less free room than this the disk counts as full: the next few photos would fill it.
-    static let leastRoom = 1 << 20
+    package static let leastRoom = 1 << 20
 
-    init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
+    package init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
         self.kind = kind
         self.place = place
         self.folder = folder
@@ -42,7 +41,7 @@ struct OutputFault: StorageFault, Equatable {
     }
 
     /// The fault that a failure was due to; nil if only the one file was at fault. Blocks.
-    init?(_ failure: OutputWriter.Failure) {
+    package init?(_ failure: OutputWriter.Failure) {
         if failure.reason == .diskFull {
             self.init(
                 .full, failure.place, folder: failure.folder, bytes: max(Self.leastRoom, 4 * failure.bytes),
@@ -60,13 +59,13 @@ struct OutputFault: StorageFault, Equatable {
     }
 
     /// The fault that a write to a place meets now; nil if there is none. Blocks.
-    init?(at place: OutputPlace) {
+    package init?(at place: OutputPlace) {
         guard let found = Self.check(place, folder: "", bytes: 0) else { return nil }
         self = found
     }
 
     /// Checks again. Returns the fault now, perhaps another one; nil if it is gone. Blocks.
-    func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
+    package func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
 
     /// Tries to write `bytes` bytes to a file without a name in a folder.
     private static func check(_ place: OutputPlace, folder: String, bytes: Int) -> OutputFault? {

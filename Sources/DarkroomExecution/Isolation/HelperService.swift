@@ -4,34 +4,6 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-extension WorkerConfiguration {
-    /// Makes this program, with these arguments, the helper process of its own workers: a photo on which two workers have died is
-    /// developed by a helper, so that it ends that and no further worker.
-    ///
-    /// ```swift
-    /// var configuration = WorkerConfiguration()
-    /// try configuration.register(Checksum.self, as: "checksum")
-    /// configuration.useThisProgramAsHelper()   // in a helper process this does not return
-    /// ```
-    ///
-    /// Where the program was started as a helper this serves its worker, with the operations that are registered by now, and never
-    /// returns: so it is called early in `main`, before anything that a helper should not do. Without helpers a photo
-    /// ends five workers before it and what is left of its operation fail as `crashed`.
-    ///
-    /// A helper is confined before it gets a photo: it computes and starts threads, and can open no file, make no connection and
-    /// start no process. An operation that needs a file reads it before this call.
-    /// - Parameters:
-    ///   - arguments: The arguments of the helper.
-    ///   - environment: The names of the environment variables that a helper gets besides those of ``HelperEnvironment``.
-    public mutating func useThisProgramAsHelper(
-        arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
-    ) {
-        if HelperService.isAsked { HelperService(operations: operations).run() }
-        helperArguments = ["darkroom-photo-helper"] + arguments
-        helperVariables = HelperEnvironment.names.union(environment)
-    }
-}
-
 /// The environment of a helper process. A helper gets these variables of its worker, those that
 /// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)`` is given, and no others, such as the password of
 /// Redis.
@@ -44,16 +16,16 @@ public enum HelperEnvironment {
 }
 
 /// What a helper process does.
-struct HelperService {
+package struct HelperService {
     /// What marks a process as helper, among its environment's variables.
     static let mark = "DARKROOM_PHOTO_HELPER"
     /// Whether this process was started as a helper.
-    static var isAsked: Bool { ProcessInfo.processInfo.environment[mark] != nil }
+    package static var isAsked: Bool { ProcessInfo.processInfo.environment[mark] != nil }
 
     let operations: [String: @Sendable () -> any PhotoOperation]
     private let channel = HelperChannel(descriptor: STDIN_FILENO)
 
-    init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
+    package init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
 
     /// Confines this process to what developing photos needs, as far as the kernel supports it (see `doctor`).
     /// - Returns: the greeting for the worker: all layers that the kernel has are in place, or why one is not.
@@ -76,7 +48,7 @@ struct HelperService {
     }
 
     /// Develops what it is asked to until its worker is gone.
-    func run() -> Never {
+    package func run() -> Never {
         let greeting = confine()
         // The channel fails only when the worker is gone. Then nobody is left to report an error to.
         let isGreeted = (try? channel.send(greeting, Self.nothing)) != nil

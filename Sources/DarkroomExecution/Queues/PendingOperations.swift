@@ -8,7 +8,7 @@ import Foundation
 /// The worker state decides what begins next: the download queue is given only downloads that can run at once, and starts all of
 /// them; a transfer whose host is busy waits in the transfer engine, and others begin in its place. The filtration queue is
 /// given twice as many operations as run at once. So waiting photos can be taken back, and urgent photos overtake them.
-final class PendingOperations: Sendable {
+package final class PendingOperations: Sendable {
     /// By task and not by photo: the same photo may begin again, under a newer fence, while its old task ends.
     private struct InProgress {
         var downloads: [ObjectIdentifier: ImageDownloader] = [:]
@@ -23,7 +23,7 @@ final class PendingOperations: Sendable {
     private let filtrationQueue = OperationQueue()
     private let source: any PhotoSource
 
-    init(_ configuration: WorkerConfiguration, source: any PhotoSource) {
+    package init(filtrations: Int, source: any PhotoSource) {
         self.source = source
         downloadQueue.name = "Download queue"
         // Downloaders only hand their transfers to the engine: one thread begins many, and wakes once for them.
@@ -32,11 +32,11 @@ final class PendingOperations: Sendable {
         filtrationQueue.qualityOfService = .utility
         // The transfer engine limits how many transfers run at once.
         downloadQueue.maxConcurrentOperationCount = Int(Int32.max)
-        setFiltrations(configuration.filtrations)
+        setFiltrations(filtrations)
     }
 
     /// Sets how many filtrations run at once. Running ones go on.
-    func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
+    package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins a download. When the task is cancelled, the transfer aborts and the bytes are dropped; when it is withdrawn, the
     /// download ends unless it has begun.
@@ -44,7 +44,7 @@ final class PendingOperations: Sendable {
     ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
     ///   - waits: called when the download begins to wait for its host, or for another attempt.
     ///   - ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
-    func download(
+    package func download(
         _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable (PhotoTask) -> Bool,
         waits: @escaping @Sendable (PhotoTask) -> Void,
         ended: @escaping @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
@@ -64,7 +64,7 @@ final class PendingOperations: Sendable {
     }
 
     /// Queues a filter of a photo whose bytes are here; `work` runs on a thread of the filtration queue.
-    func filter(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
+    package func filter(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
         let filtration = ImageFiltration(job) { [self] job in
             // The photo may have been taken back and queued again meanwhile.
             let key = ObjectIdentifier(job.task)
@@ -76,12 +76,12 @@ final class PendingOperations: Sendable {
     }
 
     /// Takes a photo's bytes out; nil when they were dropped.
-    func takeImage(of task: PhotoTask) -> Download? {
+    package func takeImage(of task: PhotoTask) -> Download? {
         inProgress.withLock { $0.providers.removeValue(forKey: ObjectIdentifier(task)) }?.takeImage()
     }
 
     /// Changes the urgency of a photo that still waits.
-    func reorder(_ task: PhotoTask, _ urgency: Urgency) {
+    package func reorder(_ task: PhotoTask, _ urgency: Urgency) {
         let (downloader, filtration) = inProgress.withLock {
             ($0.downloads[ObjectIdentifier(task)], $0.filtrations[ObjectIdentifier(task)])
         }

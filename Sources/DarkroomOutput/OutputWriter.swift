@@ -3,23 +3,23 @@ import DarkroomModel
 import Foundation
 
 /// Writes files so that under their final name they are whole or not there: under a temporary name in the same folder first.
-enum OutputWriter {
+package enum OutputWriter {
     /// Why a file could not be written.
-    struct Failure: Error {
-        let reason: FailureReason
-        let detail: String
+    package struct Failure: Error {
+        package let reason: FailureReason
+        package let detail: String
         /// The system's number.
-        let error: Int32
-        /// Whether the place itself was not seen, or could not be changed: nothing that is due to the one file.
-        let isOfPlace: Bool
+        package let error: Int32
+        /// Whether the place was at fault, and not the one file.
+        package let isOfPlace: Bool
         /// Where it was to be written.
-        let place: OutputPlace
-        /// In which folder below `place`; "" for itself.
-        let folder: String
-        /// How many bytes it has.
-        let bytes: Int
+        package let place: OutputPlace
+        /// The folder below `place`; "" for `place` itself.
+        package let folder: String
+        /// Its size.
+        package let bytes: Int
         /// The path of the temporary file when it could not be removed.
-        var left: String?
+        package var staleFile: String?
     }
 
     /// Writes `bytes` to `path` below `place`, makes the folder that it names where it is missing, and replaces what is there.
@@ -29,7 +29,7 @@ enum OutputWriter {
     ///     empty file under it, and whoever relies on it syncs the file system first.
     ///   - isWanted: asked right before the file gets its final name; false throws the file away.
     /// - Returns: false when it was not wanted any more.
-    static func write(
+    package static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, in place: OutputPlace, temporaryName: String,
         isDurable: Bool = false, isWanted: () -> Bool = { true }
     ) throws(Failure) -> Bool {
@@ -62,17 +62,17 @@ enum OutputWriter {
         } catch {
             var failure = failure(error)
             do throws(SystemFailure) { try root.remove(temporary) } catch {
-                failure.left = place.folder + "/" + temporary
+                failure.staleFile = place.folder + "/" + temporary
             }
             throw failure
         }
-        // What cannot be removed now is removed by whoever claims the operation next.
+        // If it cannot be removed now, the next worker that claims the operation removes it.
         try? root.remove(temporary)
         return false
     }
 
-    /// Writes `bytes` as above; nobody may have come to not want them.
-    static func write(
+    /// Writes `bytes` as above, unconditionally.
+    package static func write(
         _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, isDurable: Bool = false
     ) throws(Failure) {
         let result = bytes.withUnsafeBytes { buffer in
@@ -97,11 +97,11 @@ enum OutputWriter {
 }
 
 extension OutputPlace {
-    /// Why no file can be written here, and what to do; nil if the failure concerns one file only.
-    func detail(of failure: SystemFailure) -> String? {
+    /// Why no file can be written here, and what to do; nil if only one file is at fault.
+    package func detail(of failure: SystemFailure) -> String? {
         switch failure.attempted {
-        case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(signPath): \(failure.text)"
-        case "see": "\(signPath) is gone (\(failure.text)); is its share mounted?"
+        case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(markerPath): \(failure.text)"
+        case "see": "\(markerPath) is gone (\(failure.text)); is its share mounted?"
         case "hold": "\(folder): \(failure.text)"
         default: nil
         }

@@ -6,12 +6,12 @@ import DarkroomStore
 ///
 /// The worker stops renewing the lease of such an operation, and another worker takes it. If the call returns later, the
 /// report of this worker is refused, as after any lost lease.
-final class FileCalls: Sendable {
+package final class FileCalls: Sendable {
     /// What hangs.
-    struct Hanging: Equatable {
-        var operations: Set<HeldOperation> = []
+    package struct Hanging: Equatable {
+        package var operations: Set<HeldOperation> = []
         /// True if this worker can finish no operation meanwhile: it cannot report, or no filtration is free.
-        var isAll = false
+        package var isAll = false
     }
 
     private struct Call {
@@ -29,13 +29,13 @@ final class FileCalls: Sendable {
     /// - Parameters:
     ///   - patience: A call that runs for longer hangs.
     ///   - claimPatience: An operation that was claimed and is not taken up after this time hangs.
-    init(patience: Duration, claimPatience: Duration) {
+    package init(patience: Duration, claimPatience: Duration) {
         self.patience = patience
         self.claimPatience = min(patience, claimPatience)
     }
 
     /// Runs `body`, which calls the file system for an operation, or for all when that is nil.
-    func run<Value, Failure: Error>(
+    package func run<Value, Failure: Error>(
         for operation: HeldOperation?, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
         let number = begin(for: operation, isOfClaim: false)
@@ -45,7 +45,7 @@ final class FileCalls: Sendable {
 
     /// Notes that an operation was claimed and is about to be taken up.
     /// - Returns: what ``end(_:)`` takes.
-    func beginClaim(of operation: HeldOperation) -> Int { begin(for: operation, isOfClaim: true) }
+    package func beginClaim(of operation: HeldOperation) -> Int { begin(for: operation, isOfClaim: true) }
 
     private func begin(for operation: HeldOperation?, isOfClaim: Bool) -> Int {
         calls.withLock { calls in
@@ -56,11 +56,11 @@ final class FileCalls: Sendable {
     }
 
     /// Notes that a call has come back.
-    func end(_ number: Int) { calls.withLock { $0.running[number] = nil } }
+    package func end(_ number: Int) { calls.withLock { $0.running[number] = nil } }
 
     /// What hangs now.
     /// - Parameter filtrations: how many photos are filtered and written at once.
-    func hanging(_ now: ContinuousClock.Instant, filtrations: Int) -> Hanging {
+    package func hanging(_ now: ContinuousClock.Instant, filtrations: Int) -> Hanging {
         let late = calls.withLock { calls in
             calls.running.values.filter { now - $0.began > ($0.isOfClaim ? claimPatience : patience) }
         }

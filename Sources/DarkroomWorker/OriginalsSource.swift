@@ -1,5 +1,7 @@
 import DarkroomConcurrency
+import DarkroomExecution
 import DarkroomModel
+import DarkroomOutput
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
@@ -41,7 +43,7 @@ final class OriginalsSource: PhotoSource {
     ) -> (any PhotoFetch)? {
         let url = photo.record.url
         // A text that is no URL has no file here. For `file:` URLs the folders of this worker decide.
-        guard let folder = photo.context.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
+        guard let folder = photo.context.output.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
             return other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
         }
         if let problem = rules.problem(of: url) {
@@ -83,7 +85,7 @@ final class OriginalsSource: PhotoSource {
                 number += 1
                 return number
             }
-            let temporaryName = Leftovers.temporaryName(
+            let temporaryName = StaleFiles.temporaryName(
                 for: OriginalsFolder.temporaryName(for: photo.record, of: photo.operation.batch),
                 fence: photo.operation.fence, worker: "\(worker).\(number)")
             do throws(OutputWriter.Failure) {

@@ -4,7 +4,7 @@ import DarkroomTransfer
 
 extension FailureReason {
     /// Why a transfer failed, in the words of a batch; nil when it was cancelled.
-    init?(_ error: TransferError) {
+    package init?(_ error: TransferError) {
         switch error.code {
         case .cancelled: return nil
         case .notAURL: self = .notAURL
@@ -30,7 +30,7 @@ extension FailureReason {
 
 extension FailureReason {
     /// Why a photo could not be developed, in the words of a batch; nil when it was cancelled.
-    init?(_ error: ImagingError) {
+    package init?(_ error: ImagingError) {
         switch error.code {
         case .notAnImage: self = .notAnImage
         case .unsupportedFormat: self = .unsupportedFormat

@@ -11,13 +11,13 @@ import Foundation
 /// value, downloads among them, and without privileges there is no way back. So these threads are started by nobody but
 /// this, and start none but those of their pictures; the queue's thread waits while one of them works for it. With the
 /// priority 0.5 there are none, and the queue's threads do the work.
-final class FiltrationThreads: Sendable {
+package final class FiltrationThreads: Sendable {
     private let pool: ThreadPool?
     private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
 
     /// Threads with the priority 0.0 (whenever nobody else wants the processor) to 1.0 (before everybody else).
     /// - Parameter logger: told once when the system does not allow the priority.
-    init(priority: Double, logger: Logger) {
+    package init(priority: Double, logger: Logger) {
         guard priority != 0.5 else {
             pool = nil
             return
@@ -47,7 +47,7 @@ final class FiltrationThreads: Sendable {
     }
 
     /// Does `work` with the threads' priority, and waits for it.
-    func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
+    package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
         guard let pool else { return work() }
         let result = Locked<Value?>(nil)
         let done = DispatchSemaphore(value: 0)

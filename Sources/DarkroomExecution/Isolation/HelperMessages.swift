@@ -1,29 +1,28 @@
 import DarkroomImaging
 import DarkroomModel
-import DarkroomWorkerState
 
 /// What a helper is to make of the bytes that follow.
 struct HelperJob: Codable {
-    /// Names the operation of one's own that runs in place of filters.
+    /// The name of the custom operation that runs in place of filters.
     var operation: String?
     var filters: [String]
     var format: String?
     var quality: Int
     var strip: Bool
     var maxPixels: Int
-    /// Of the record, for operations of one's own; filters need none, so its URL and what it may carry stay with the worker.
+    /// Of the record, for custom operations. Filters do not need it, so the URL and its secrets stay with the worker.
     var index = 0
     var name = ""
     var url = ""
-    /// Processor time as in ``WorkerConfiguration/photoTimeout``.
+    /// Processor time for a photo of up to 20 million pixels.
     var seconds: Int
-    /// How many bytes an operation of one's own may answer with.
+    /// The most bytes that a custom operation may answer with.
     var maxBytes: Int
 
-    init(_ photo: PhotoTask, seconds: Int, maxBytes: Int) {
+    init(_ record: PhotoRecord, _ recipe: PhotoRecipe, seconds: Int, maxBytes: Int) {
         self.maxBytes = maxBytes
-        let develop = photo.context.develop
-        operation = photo.context.ownOperation?.name
+        let develop = recipe.develop
+        operation = recipe.custom?.name
         filters = develop.filters.map(\.description)
         format = develop.format?.rawValue
         quality = develop.quality
@@ -31,9 +30,9 @@ struct HelperJob: Codable {
         maxPixels = develop.maxPixels
         self.seconds = seconds
         guard operation != nil else { return }
-        index = photo.record.index
-        name = photo.record.name
-        url = photo.record.url
+        index = record.index
+        name = record.name
+        url = record.url
     }
 
     var record: PhotoRecord { PhotoRecord(index: index, name: name, url: url) }

@@ -2,9 +2,9 @@ import DarkroomFiles
 import Foundation
 
 /// Where file systems are mounted, without a question to any of them: one whose server is gone does not answer.
-enum MountPoint {
+package enum MountPoint {
     /// The mount point of the file system that an absolute path is on, as far as its text shows: links are not followed.
-    static func of(_ path: String) -> String {
+    package static func of(_ path: String) -> String {
         // Where there is no such file, everything counts as one file system.
         of(path, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
     }

@@ -11,25 +11,30 @@ import Foundation
 ///
 /// If bytes came from a private address or over several hosts, not every worker may use them. Then a file `<digest>.way` lies
 /// beside them, with a line of host and address for each request. It is written before the file and never removed.
-struct OriginalsFolder: Sendable {
-    let place: OutputPlace
+package struct OriginalsFolder: Sendable {
+    package let place: OutputPlace
     /// The most bytes that are read of a file.
-    let maxBytes: Int
+    package let maxBytes: Int
+
+    package init(place: OutputPlace, maxBytes: Int) {
+        self.place = place
+        self.maxBytes = maxBytes
+    }
 
     /// The path of a URL's file below the folder.
-    static func file(of url: String) -> String {
+    package static func file(of url: String) -> String {
         let digest = Hexadecimal.text(SHA256Digest.hash(of: Array(url.utf8)))
         return digest.prefix(2) + "/" + digest
     }
 
     /// Why a file that is there is not used.
-    enum Unusable: Error, Equatable {
+    package enum Unusable: Error, Equatable {
         case tooLarge
     }
 
     /// The bytes of a URL's file; nil when there is none that can be read under `rules`, so that it is to be downloaded (again).
     /// Blocks.
-    func read(_ url: String, _ rules: FetchRules) throws(Unusable) -> [UInt8]? {
+    package func read(_ url: String, _ rules: FetchRules) throws(Unusable) -> [UInt8]? {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
             let bytes = try folder.contents(of: file, maxBytes: maxBytes)
@@ -63,7 +68,7 @@ struct OriginalsFolder: Sendable {
     /// - Parameters:
     ///   - way: how they were fetched.
     ///   - temporaryName: hidden and unique among all workers, see ``temporaryName(for:of:)``.
-    func write(
+    package func write(
         _ bytes: [UInt8], of url: String, by way: [RequestStop], temporaryName: String
     ) throws(OutputWriter.Failure) {
         if !FetchRules.isOrdinary(way) {
@@ -81,13 +86,15 @@ struct OriginalsFolder: Sendable {
 
     /// What the temporary file of a photo is called in its temporary name: of several batches that write the same file
     /// at once, none removes another's.
-    static func temporaryName(for record: PhotoRecord, of batch: BatchID) -> String { "\(batch)-\(record.index)" }
+    package static func temporaryName(for record: PhotoRecord, of batch: BatchID) -> String {
+        "\(batch)-\(record.index)"
+    }
 
     /// The absolute path.
-    var path: String { place.folder }
+    package var path: String { place.folder }
 
     /// The folders below it in which the files of photos lie.
-    func folders(of records: [PhotoRecord]) -> Set<String> {
+    package func folders(of records: [PhotoRecord]) -> Set<String> {
         Set(records.map { String(Self.file(of: $0.url).prefix(2)) })
     }
 }

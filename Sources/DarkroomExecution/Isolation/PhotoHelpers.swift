@@ -6,8 +6,31 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The helper processes of a worker: what decodes and filters the photos that the worker had better not touch itself.
-final class PhotoHelpers: Sendable {
+/// What the helper processes of a worker need to know.
+package struct HelperConfiguration: Sendable {
+    /// The arguments of a helper; the first is its name.
+    package var arguments: [String]
+    /// The names of the environment variables that a helper gets.
+    package var variables: Set<String>
+    package var limits: HelperLimits
+    /// Processor time for a photo of up to 20 million pixels.
+    package var photoTimeout: Duration
+    /// The most pixels that a photo may have.
+    package var maxPixels: Int
+
+    package init(
+        arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
+    ) {
+        self.arguments = arguments
+        self.variables = variables
+        self.limits = limits
+        self.photoTimeout = photoTimeout
+        self.maxPixels = maxPixels
+    }
+}
+
+/// The helper processes of a worker, which decode and filter photos that could crash or block the worker.
+package final class PhotoHelpers: Sendable {
     private let program: HelperProgram
     private let limits: HelperLimits
     private let seconds: Int
@@ -21,15 +44,13 @@ final class PhotoHelpers: Sendable {
     private static let startAttempts = 30
     private static let margin = Duration.seconds(2)
 
-    /// - Parameter configuration: has the arguments and the limits; without arguments there are no helpers.
-    init?(_ configuration: WorkerConfiguration) {
-        guard let arguments = configuration.helperArguments else { return nil }
-        let variables = ProcessInfo.processInfo.environment.filter { configuration.helperVariables.contains($0.key) }
+    package init(_ configuration: HelperConfiguration) {
+        let variables = ProcessInfo.processInfo.environment.filter { configuration.variables.contains($0.key) }
         program = HelperProgram(
-            arguments: arguments, environment: variables, openFiles: configuration.helperLimits.openFiles)
-        // What the environment and the memory of this process hold is not for helpers, nor for others of the same user.
+            arguments: configuration.arguments, environment: variables, openFiles: configuration.limits.openFiles)
+        // The environment and the memory of this process are not for helpers, nor for other processes of the same user.
         csystem_hide_process()
-        limits = configuration.helperLimits
+        limits = configuration.limits
         seconds = configuration.photoTimeout.secondsUp
         maxPixels = configuration.maxPixels
         var largest = DevelopOptions()
@@ -39,9 +60,11 @@ final class PhotoHelpers: Sendable {
     }
 
     /// Makes the product of a photo in a helper. Blocks.
-    func develop(_ photo: PhotoTask, _ image: Download) throws(PhotoProduct.Failure) -> PhotoProduct {
-        let job = HelperJob(photo, seconds: seconds, maxBytes: limits.ownFileBytes)
-        let allowance = allowance(for: photo, image.body)
+    func develop(
+        _ photo: PhotoTask, _ recipe: PhotoRecipe, _ image: Download
+    ) throws(PhotoProduct.Failure) -> PhotoProduct {
+        let job = HelperJob(photo.record, recipe, seconds: seconds, maxBytes: limits.ownFileBytes)
+        let allowance = allowance(for: recipe, image.body)
         while true {
             let helper = try take(for: photo)
             let hasServed = helper.photos > 0
@@ -56,7 +79,7 @@ final class PhotoHelpers: Sendable {
                 }
                 // What earlier photos left in it may have been the cause: a new one tells. So when it died.
                 if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
-                return try product(of: photo, answer, bytes)
+                return try product(of: photo.record, recipe, answer, bytes)
             case .stopped:
                 helper.end()
                 throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
@@ -73,9 +96,9 @@ final class PhotoHelpers: Sendable {
         }
     }
 
-    private func allowance(for photo: PhotoTask, _ bytes: [UInt8]) -> HelperProcess.Allowance {
-        let isOwn = photo.context.ownOperation != nil
-        var options = photo.context.develop
+    private func allowance(for recipe: PhotoRecipe, _ bytes: [UInt8]) -> HelperProcess.Allowance {
+        let isCustom = recipe.custom != nil
+        var options = recipe.develop
         options.processorTime = .seconds(seconds)
         let format = options.format ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
         return HelperProcess.Allowance(
@@ -88,14 +111,14 @@ final class PhotoHelpers: Sendable {
             },
             bytes: { [limits] pixels in
                 // Filters make nothing of a photo before they know its size.
-                if isOwn { return limits.ownFileBytes }
+                if isCustom { return limits.ownFileBytes }
                 return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
             },
-            maxPixels: isOwn ? 0 : options.maxPixels)
+            maxPixels: isCustom ? 0 : options.maxPixels)
     }
 
     /// Ends the helpers that wait for a photo.
-    func stop() {
+    package func stop() {
         for helper in idle.withLock({ idle in
             defer { idle = [] }
             return idle
@@ -127,13 +150,13 @@ final class PhotoHelpers: Sendable {
     }
 
     private func product(
-        of photo: PhotoTask, _ answer: HelperAnswer, _ bytes: [UInt8]
+        of record: PhotoRecord, _ recipe: PhotoRecipe, _ answer: HelperAnswer, _ bytes: [UInt8]
     ) throws(PhotoProduct.Failure) -> PhotoProduct {
         if let reason = answer.reason {
             throw PhotoProduct.Failure(
                 reason: FailureReason(word: reason) ?? .other, detail: HelperAnswer.cut(answer.detail ?? ""))
         }
-        if photo.context.ownOperation != nil { return .bytes(bytes, ending: OwnEnding.of(bytes, photo.record)) }
+        if recipe.custom != nil { return .bytes(bytes, ending: CustomEnding.of(bytes, record)) }
         guard let picture = answer.picture else {
             throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process answered what makes no sense")
         }

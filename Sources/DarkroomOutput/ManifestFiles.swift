@@ -1,41 +1,42 @@
 import DarkroomCoding
 import DarkroomFiles
-import DarkroomImaging
 import DarkroomModel
 import DarkroomStore
-import DarkroomWorkerState
 import Foundation
 
 /// The manifest files of the operations that this worker holds.
-enum ManifestFiles {
-    /// Writes the lines of an operation's final photos as the file of its fence, whole.
-    static func write(_ report: WorkerState.Report, worker: String) throws(OutputWriter.Failure) {
-        guard let place = report.resources.files.context.manifestPlace else { return }
-        let text = Array(report.lines.compactMap { $0 }.joined())
+package enum ManifestFiles {
+    /// Writes the lines of an operation's final photos as the file of its fencing token, whole.
+    package static func write(
+        _ lines: [[UInt8]?], of held: HeldOperation, _ output: BatchOutput, worker: String
+    ) throws(OutputWriter.Failure) {
+        guard let place = output.manifestPlace else { return }
+        let text = Array(lines.compactMap { $0 }.joined())
         guard !text.isEmpty else { return }
-        let number = report.held.number
-        let name = ManifestPath.fileName(operation: number, fence: report.held.fence)
+        let name = ManifestPath.fileName(operation: held.number, fence: held.fence)
         try OutputWriter.write(
-            text, to: "\(ManifestPath.folder(report.held.batch))/\(ManifestPath.subfolder(operation: number))\(name)",
+            text, to: "\(ManifestPath.folder(held.batch))/\(ManifestPath.subfolder(operation: held.number))\(name)",
             in: place,
-            temporaryName: Leftovers.temporaryName(
-                for: Leftovers.manifestName(operation: number), fence: report.held.fence, worker: worker))
+            temporaryName: StaleFiles.temporaryName(
+                for: StaleFiles.manifestName(operation: held.number), fence: held.fence, worker: worker))
     }
 
     /// What was found of an operation when it was claimed.
-    struct Past {
+    package struct Past {
         /// The lines of photos that were final, by position.
-        var lines: [[UInt8]?]
+        package var lines: [[UInt8]?]
         /// Fences above its own: of claims that Redis has forgotten, since it lost its latest changes.
-        var forgotten: [Int] = []
+        package var forgotten: [Int] = []
     }
 
     /// The past of an operation that was claimed: each final photo's line is that of the highest fence that has one which says
     /// what its letter says, and made from letter and file where none is found.
-    static func takeOver(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ context: BatchContext) -> Past {
+    package static func takeOver(
+        _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
+    ) -> Past {
         var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
         let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
-        guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(context) else {
+        guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(batch) else {
             return past
         }
         let folder = folder(claimed.held, output)
@@ -43,17 +44,17 @@ enum ManifestFiles {
         past.forgotten = fences.filter { $0 > claimed.held.fence }
         for fence in fences.sorted(by: >) where fence != claimed.held.fence {
             for line in lines(ManifestPath.fileName(operation: claimed.held.number, fence: fence), in: folder)
-            where line.batch == context.id {
+            where line.batch == batch.batch {
                 let position = line.index - records[0].index
                 guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
                     line.state == states[position].word
                 else { continue }
-                past.lines[position] = line.text(redactingQuery: context.options.redactURLs)
+                past.lines[position] = line.text(redactingQuery: batch.redactsQueries)
             }
         }
         for (position, state) in states.enumerated() where state.isFinal && past.lines[position] == nil {
-            past.lines[position] = remade(records[position], state, context, output).text(
-                redactingQuery: context.options.redactURLs)
+            past.lines[position] = remade(records[position], state, batch, output).text(
+                redactingQuery: batch.redactsQueries)
         }
         return past
     }
@@ -63,18 +64,18 @@ enum ManifestFiles {
     ///
     /// A higher fence that was there when the operation was claimed is nobody's: had somebody claimed it since, this worker
     /// could not have ended it. One that came later may be that of whoever runs the operation again, after a retry.
-    static func removeOthers(_ held: HeldOperation, _ files: OperationFiles) {
-        guard let folder = root(files.context).flatMap({ folder(held, $0) }) else { return }
+    package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
+        guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
         let fences = fences(held.number, in: folder)
         guard fences.contains(held.fence) else { return }
-        for fence in fences where fence < held.fence || files.forgottenFences.contains(fence) {
+        for fence in fences where fence < held.fence || forgotten.contains(fence) {
             remove(held, fence: fence, in: folder)
         }
     }
 
     /// Removes the file of an operation's own fence, of whose lines nobody was told.
-    static func removeOwn(_ held: HeldOperation, _ context: BatchContext) {
-        guard let folder = root(context).flatMap({ folder(held, $0) }) else { return }
+    package static func removeOwn(_ held: HeldOperation, _ output: BatchOutput) {
+        guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
         remove(held, fence: held.fence, in: folder)
     }
 
@@ -84,7 +85,7 @@ enum ManifestFiles {
     }
 
     /// The output folder; nil when nothing is written, or it is not seen.
-    private static func root(_ context: BatchContext) -> Folder? { try? context.manifestPlace?.open() }
+    private static func root(_ output: BatchOutput) -> Folder? { try? output.manifestPlace?.open() }
 
     /// The folder of an operation's files; nil when there is none.
     private static func folder(_ held: HeldOperation, _ output: Folder) -> Folder? {
@@ -105,12 +106,12 @@ enum ManifestFiles {
 
     /// A line from what the letter and the file say.
     private static func remade(
-        _ record: PhotoRecord, _ state: PhotoRecordState, _ context: BatchContext, _ output: Folder
+        _ record: PhotoRecord, _ state: PhotoRecordState, _ batch: BatchOutput, _ output: Folder
     ) -> ManifestLine {
-        var line = ManifestLine(batch: context.id, record: record, state: state)
+        var line = ManifestLine(batch: batch.batch, record: record, state: state)
         guard state == .filtered else { return line }
-        for ending in context.endings(of: record) {
-            let path = context.path(of: record, ending: ending)
+        for ending in batch.endings(of: record) {
+            let path = batch.path(of: record, ending: ending)
             guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
             line.file = path
             line.bytes = file.count

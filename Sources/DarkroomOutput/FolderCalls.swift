@@ -5,16 +5,16 @@ import DarkroomFiles
 ///
 /// Whoever calls goes on after a while, and the thread is left to the call. No further call is made to that file system until it
 /// answers.
-final class FolderCalls: Sendable {
+package final class FolderCalls: Sendable {
     /// A call that is under way.
-    final class Call: Sendable {
+    package final class Call: Sendable {
         fileprivate enum State { case runs, hangs(mount: String), done }
         fileprivate let state = Locked(State.runs)
         fileprivate let folder = Locked<String?>(nil)
         fileprivate let ended = Signal()
 
         /// Sets the folder that the call accesses from now on; "" for none.
-        func looks(at folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
+        package func looks(at folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
     }
 
     private let patience: Duration
@@ -29,13 +29,13 @@ final class FolderCalls: Sendable {
     /// - Parameters:
     ///   - patience: how long a call is waited for.
     ///   - roots: the folders of the command line, which may be symbolic links. Below them no link is followed.
-    init(patience: Duration, roots: [String]) {
+    package init(patience: Duration, roots: [String]) {
         self.patience = patience
         self.roots = roots
     }
 
     /// The mount point of a file system that does not answer and has one of these folders; nil where all do as far as is known.
-    func hungMount(of folders: [String]) -> String? {
+    package func hungMount(of folders: [String]) -> String? {
         let hung = hung.withLock { $0 }
         guard !hung.isEmpty else { return nil }
         return folders.lazy.filter { !$0.isEmpty }.map(mount(of:)).first { hung.contains($0) }
@@ -49,7 +49,7 @@ final class FolderCalls: Sendable {
     ///   - body: sets in its argument which folder it accesses. As long as it has set none, it is waited for.
     /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended.
     @discardableResult
-    func perform(
+    package func perform(
         onHang: (String) -> Void = { _ in }, onAnswer: @escaping @Sendable (String) -> Void,
         _ body: @escaping @Sendable (Call) -> Void
     ) -> String? {
@@ -85,7 +85,7 @@ final class FolderCalls: Sendable {
     }
 
     /// Lets the threads end; what a call hangs in is not waited for.
-    func close() { threads.close() }
+    package func close() { threads.close() }
 
     /// Finds out where the roots lead, once. That may hang, too.
     private func resolveRoots(_ call: Call) {

@@ -5,33 +5,33 @@ import DarkroomWorkerState
 import Foundation
 
 /// The file that was made of a photo's bytes, in memory.
-enum PhotoProduct {
+package enum PhotoProduct {
     /// By the filters of Darkroom.
     case image(DevelopedImage)
-    /// By an operation of one's own, or in a helper process: width and height are those of a picture.
+    /// By a custom operation, or in a helper process: width and height are those of a picture.
     case bytes([UInt8], ending: String, width: Int? = nil, height: Int? = nil)
 
     /// Why none was made; `reason` nil when the photo was cancelled.
-    struct Failure: Error {
-        let reason: FailureReason?
-        let detail: String
+    package struct Failure: Error {
+        package let reason: FailureReason?
+        package let detail: String
     }
 
     /// The longest text of an error that is kept.
     private static let maxDetail = 1000
 
-    /// Makes the product of a photo: in a helper process where there is one for it, else by its batch's own operation, or by
+    /// Makes the product of a photo: in a helper process if there are any, or else here, by the custom operation of its batch or by
     /// filters. Blocks.
-    static func make(_ photo: PhotoTask, _ image: Download, _ helpers: PhotoHelpers?) throws(Failure)
-        -> PhotoProduct
-    {
-        if let helpers { return try helpers.develop(photo, image) }
-        let isCancelled = { @Sendable in photo.cancellation.isCancelled }
-        if let own = photo.context.ownOperation {
-            let time = photo.context.develop.processorTime
-            return try run(own.make(), photo.record, image.body, within: time, isCancelled: isCancelled)
+    package static func make(
+        _ task: PhotoTask, _ recipe: PhotoRecipe, _ image: Download, _ helpers: PhotoHelpers?
+    ) throws(Failure) -> PhotoProduct {
+        if let helpers { return try helpers.develop(task, recipe, image) }
+        let isCancelled = { @Sendable in task.cancellation.isCancelled }
+        if let custom = recipe.custom {
+            let time = recipe.develop.processorTime
+            return try run(custom.make(), task.record, image.body, within: time, isCancelled: isCancelled)
         }
-        return try make(image.body, photo.context.develop, isCancelled: isCancelled)
+        return try make(image.body, recipe.develop, isCancelled: isCancelled)
     }
 
     /// Makes a picture of the bytes of another.
@@ -47,7 +47,7 @@ enum PhotoProduct {
         }
     }
 
-    /// Runs an operation of one's own. One that has taken more than `time` is told to stop, as if its photo were cancelled.
+    /// Runs a custom operation. When it has taken more than `time`, it is asked to stop as if its photo were cancelled.
     static func run(
         _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
         isCancelled: @escaping @Sendable () -> Bool = { false }
@@ -56,12 +56,12 @@ enum PhotoProduct {
         let photo = DownloadedPhoto(record: record, bytes: bytes) { isCancelled() || clock?.check() == true }
         do {
             let bytes = try operation.main(photo)
-            guard let clock, clock.isExhausted else { return .bytes(bytes, ending: OwnEnding.of(bytes, record)) }
+            guard let clock, clock.isExhausted else { return .bytes(bytes, ending: CustomEnding.of(bytes, record)) }
             throw Failure(reason: .filterTimeout, detail: clock.problem)
         } catch let failure as Failure {
             throw failure
         } catch {
-            // Whatever it throws once it was told to stop means that it stopped.
+            // After it was asked to stop, any error means that it stopped.
             if isCancelled() { throw Failure(reason: nil, detail: "cancelled") }
             if let clock, clock.isExhausted { throw Failure(reason: .filterTimeout, detail: clock.problem) }
             let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
@@ -69,21 +69,21 @@ enum PhotoProduct {
         }
     }
 
-    var width: Int? {
+    package var width: Int? {
         switch self {
         case .image(let image): image.width
         case .bytes(_, _, let width, _): width
         }
     }
 
-    var height: Int? {
+    package var height: Int? {
         switch self {
         case .image(let image): image.height
         case .bytes(_, _, _, let height): height
         }
     }
 
-    var byteCount: Int {
+    package var byteCount: Int {
         switch self {
         case .image(let image): image.byteCount
         case .bytes(let bytes, _, _, _): bytes.count
@@ -91,7 +91,7 @@ enum PhotoProduct {
     }
 
     /// The ending of its file's name, without the dot.
-    var ending: String {
+    package var ending: String {
         switch self {
         case .image(let image): image.format.fileExtension
         case .bytes(_, let ending, _, _): ending
@@ -99,7 +99,7 @@ enum PhotoProduct {
     }
 
     /// Gives the file's bytes; the pointer is good only until `body` returns.
-    func withUnsafeBytes<Value, Failure: Error>(
+    package func withUnsafeBytes<Value, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
     ) throws(Failure) -> Value {
         switch self {

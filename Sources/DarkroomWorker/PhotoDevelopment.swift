@@ -1,5 +1,7 @@
 import DarkroomCoding
+import DarkroomExecution
 import DarkroomModel
+import DarkroomOutput
 import DarkroomText
 import DarkroomTransfer
 import DarkroomWorkerState
@@ -25,7 +27,7 @@ enum PhotoDevelopment {
         let began = clock.now
         let developed: PhotoProduct
         do throws(PhotoProduct.Failure) {
-            developed = try PhotoProduct.make(photo, image, helpers)
+            developed = try PhotoProduct.make(photo, photo.context.recipe, image, helpers)
         } catch {
             guard let reason = error.reason else { return nil }
             return failure(photo, reason, error.detail, image)
@@ -39,8 +41,8 @@ enum PhotoDevelopment {
         line.bytes = developed.byteCount
         line.downloadMilliseconds = image.duration.wholeMilliseconds
         line.filterMilliseconds = (filtered - began).wholeMilliseconds
-        if let place = photo.context.place {
-            let path = photo.context.path(of: photo.record, ending: developed.ending)
+        if let place = photo.context.output.place {
+            let path = photo.context.output.path(of: photo.record, ending: developed.ending)
             line.file = path
             do throws(OutputWriter.Failure) {
                 let (written, digest) = try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in

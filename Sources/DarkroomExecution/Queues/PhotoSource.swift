@@ -4,7 +4,7 @@ import DarkroomTransfer
 import DarkroomWorkerState
 
 /// Where the bytes of photos come from.
-protocol PhotoSource: Sendable {
+package protocol PhotoSource: Sendable {
     /// Begins to get a photo's bytes.
     /// - Parameters:
     ///   - photo: which; ``PhotoTask/isStored`` says that they lie in its batch's folder of originals.
@@ -21,7 +21,7 @@ protocol PhotoSource: Sendable {
 }
 
 /// A photo whose bytes are on their way.
-protocol PhotoFetch: Sendable {
+package protocol PhotoFetch: Sendable {
     /// Ends it if it is cancelled, or if it is withdrawn and has not begun.
     func stop(_ level: CancellationToken.Level)
     /// Changes its place among those that wait, unless it has begun.
@@ -29,7 +29,7 @@ protocol PhotoFetch: Sendable {
 }
 
 extension Transfer: PhotoFetch {
-    func stop(_ level: CancellationToken.Level) {
+    package func stop(_ level: CancellationToken.Level) {
         switch level {
         case .none: break
         case .withdrawn: withdraw()
@@ -39,10 +39,12 @@ extension Transfer: PhotoFetch {
 }
 
 /// The network, and `file:` URLs.
-struct TransferSource: PhotoSource {
-    let engine: TransferEngine
+package struct TransferSource: PhotoSource {
+    private let engine: TransferEngine
 
-    func fetch(
+    package init(engine: TransferEngine) { self.engine = engine }
+
+    package func fetch(
         _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         waits: @escaping @Sendable () -> Void,
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
