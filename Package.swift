@@ -16,6 +16,7 @@ let package = Package(
     name: "darkroom",
     products: [
         .executable(name: "darkroom", targets: ["DarkroomCommand"]),
+        .executable(name: "darkroom-bench", targets: ["DarkroomBench"]),
         .library(name: "Darkroom", targets: ["Darkroom"]),
     ],
     targets: [
@@ -77,9 +78,14 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText",
+                "Darkroom", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                 "ArgumentParsing", "CSystem",
+            ]),
+        .executableTarget(
+            name: "DarkroomBench",
+            dependencies: [
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomCoding",
+                "DarkroomText", "ArgumentParsing", "CSystem",
             ]),
 
         // Programs that use the library.
