@@ -103,7 +103,9 @@ let package = Package(
         .executableTarget(name: "HostileWorker", dependencies: ["Darkroom", "CAttacks"], path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
-        .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency", "CSystem"]),
+        .testTarget(
+            name: "DarkroomFilesTests",
+            dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
@@ -128,7 +130,9 @@ let package = Package(
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
-        .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
+        .target(
+            name: "StoreInspection", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomCoding"],
+            path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests",
             dependencies: [
@@ -136,12 +140,14 @@ let package = Package(
             ]),
         .testTarget(
             name: "DarkroomCoordinatorTests",
-            dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations"]),
+            dependencies: [
+                "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
+            ]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer",
-                "DarkroomTestSupport", "ErrorExpectations",
+                "DarkroomWorker", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer", "StoreInspection",
+                "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTests",
@@ -152,8 +158,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "DarkroomTestSupport",
-                "ErrorExpectations", "HostileWorker", "FuzzSupport",
+                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "StoreInspection",
+                "DarkroomTestSupport", "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -122,7 +122,7 @@ struct DevelopCommand: ParsableCommand {
         let before = ProcessUsage.now
         let began = ContinuousClock.now
         let submitted = try Coordinator(store: cluster.store).submit(
-            URLList(urls: urls), options: options, overwrite: true)
+            PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) }), options: options, overwrite: true)
         let facts = try cluster.wait(for: submitted.id)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         // The end is known to the millisecond from Redis, not by how often it is asked.

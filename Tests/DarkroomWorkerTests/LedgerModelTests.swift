@@ -1,4 +1,5 @@
 import DarkroomModel
+import FuzzSupport
 import Testing
 
 @testable import DarkroomStore
@@ -6,20 +7,9 @@ import Testing
 
 /// Random steps of users, queues and Redis: what the ledger counts stays what its books say, and everything comes to an end.
 @Suite struct LedgerModelTests {
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {  // splitmix64
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private struct Run {
         var bench: LedgerBench
-        var random: Generator
+        var random: SeededGenerator
         var transfers: [PhotoInProgress] = []
         var queued: [WorkerLedger.QueuedFiltration] = []
         var filtering: [WorkerLedger.QueuedFiltration] = []
@@ -28,7 +18,7 @@ import Testing
         let batches = (0..<4).map { BatchID("batch\($0)")! }
 
         init(seed: UInt64) {
-            random = Generator(state: seed)
+            random = SeededGenerator(seed: seed)
             bench = LedgerBench(
                 downloads: .random(in: 1...6, using: &random), filtrations: .random(in: 1...3, using: &random),
                 maxBytesHeld: .random(in: 5000...60_000, using: &random))

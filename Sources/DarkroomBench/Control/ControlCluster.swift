@@ -64,7 +64,8 @@ final class ControlCluster {
         var options = BatchOptions()
         options.output = bench.folder + "/photos-\(outputs)"
         change(&options)
-        return try Coordinator(store: store).submit(URLList(urls: urls), options: options).id
+        let list = PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) })
+        return try Coordinator(store: store).submit(list, options: options).id
     }
 
     /// Forgets a batch and removes its photos, so that memory does not fill.
