@@ -3,12 +3,19 @@ import Foundation
 /// A temporary folder, which is removed with this object.
 package final class ScratchFolder: Sendable {
     /// Its absolute path.
-    package let path = NSTemporaryDirectory() + "darkroom-scratch-\(UUID().uuidString)"
+    package let path: String
 
     /// Makes the folder.
-    package init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
+    /// - Parameter parent: `/tmp` for the folder of a socket, whose path may have 107 bytes.
+    package init(in parent: String = NSTemporaryDirectory()) throws {
+        path = URL(fileURLWithPath: parent).appendingPathComponent("darkroom-scratch-\(UUID().uuidString)").path
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { remove() }
+
+    /// Removes the folder before this object goes.
+    package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// Its absolute path as a URL.
     package var url: URL { URL(fileURLWithPath: path) }
