@@ -26,6 +26,7 @@ let package = Package(
     name: "darkroom",
     products: [
         .executable(name: "darkroom", targets: ["DarkroomCommand"]),
+        .executable(name: "darkroom-bench", targets: ["DarkroomBench"]),
         .library(name: "Darkroom", targets: ["Darkroom"]),
     ],
     targets: [
@@ -104,9 +105,14 @@ let package = Package(
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText", "DarkroomWorkerState",
+                "Darkroom", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                 "ArgumentParsing", "CSystem",
+            ]),
+        .executableTarget(
+            name: "DarkroomBench",
+            dependencies: [
+                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomCoding",
+                "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
             ]),
 
         // Programs that use the library.
@@ -124,7 +130,9 @@ let package = Package(
         .executableTarget(name: "HostileWorker", dependencies: ["Darkroom", "CAttacks"], path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
-        .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency", "CSystem"]),
+        .testTarget(
+            name: "DarkroomFilesTests",
+            dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
@@ -149,7 +157,9 @@ let package = Package(
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
-        .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
+        .target(
+            name: "StoreInspection", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomCoding"],
+            path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests",
             dependencies: [
@@ -157,15 +167,15 @@ let package = Package(
             ]),
         .testTarget(
             name: "DarkroomCoordinatorTests",
-            dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations"]),
-        .testTarget(name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState"]),
+            dependencies: [
+                "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
+            ]),
+        .testTarget(name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState", "FuzzSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomCoordinator",
-                "DarkroomLogging",
-                "DarkroomPhotoServer",
-                "DarkroomTestSupport", "ErrorExpectations",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer", "StoreInspection",
+                "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTests",
@@ -176,8 +186,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "DarkroomTestSupport",
-                "ErrorExpectations", "HostileWorker", "FuzzSupport",
+                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "StoreInspection",
+                "DarkroomTestSupport", "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -9,15 +9,16 @@ import Testing
 
 /// Files that are whole or not there, on disks that are full, away, or in the way.
 @Suite struct OutputWriterTests {
-    private let folder = NSTemporaryDirectory() + "darkroom-writer-\(UUID().uuidString)"
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.path }
     private var place: OutputPlace { OutputPlace(folder: folder, marker: "manifest/1") }
 
     init() throws {
-        try FileManager.default.createDirectory(atPath: folder + "/manifest/1", withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
+        try scratch.makeFolder("manifest/1")
     }
 
     @Test func makesTheFolderOfAFileAndReplacesWhatIsThere() throws {
-        defer { remove() }
         for text in ["first", "second"] {
             try OutputWriter.write(Array(text.utf8), to: "00001/a.jpg", in: place, temporaryName: ".a")
         }
@@ -27,7 +28,6 @@ import Testing
 
     @Test(arguments: ["a.jpg", "00001/a.jpg", "manifest/1/00000001.1.jsonl"])
     func nothingIsMadeWhereTheSignIsNotSeen(path: String) throws {
-        defer { remove() }
         try FileManager.default.removeItem(atPath: folder + "/manifest")
         let failure = try #require(self.failure(writing: path))
         #expect(failure.reason == .outputDenied && failure.detail.contains("is its share mounted?"))
@@ -41,7 +41,6 @@ import Testing
     }
 
     @Test func fullDiskIsAnObstacleUntilThereIsRoom() throws {
-        defer { remove() }
         let failure = OutputWriter.Failure(
             reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place,
             folder: "",
@@ -52,7 +51,6 @@ import Testing
     }
 
     @Test(arguments: [".a", "a.jpg"]) func linkInTheWayIsReplacedAndNotFollowed(name: String) throws {
-        defer { remove() }
         let victim = folder + "-victim"
         defer { unlink(victim) }
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
@@ -68,7 +66,6 @@ import Testing
     }
 
     @Test(arguments: ["00001", "manifest", "manifest/1"]) func linkInPlaceOfAFolderIsNotFollowed(name: String) throws {
-        defer { remove() }
         let victim = folder + "-victim"
         defer { try? FileManager.default.removeItem(atPath: victim) }
         try FileManager.default.createDirectory(atPath: victim + "/1", withIntermediateDirectories: true)
@@ -83,7 +80,6 @@ import Testing
 
     /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
     @Test func nameOfAListThatBeginsWithACombiningCharacterLeadsNowhereElse() throws {
-        defer { remove() }
         let victim = folder + "-victim"
         defer { try? FileManager.default.removeItem(atPath: victim) }
         try FileManager.default.createDirectory(atPath: victim, withIntermediateDirectories: true)
@@ -101,7 +97,6 @@ import Testing
     }
 
     @Test func placeBelowATrustedFolderMayNotLeadThroughLinks() throws {
-        defer { remove() }
         let trusted = folder + "-link"
         defer { unlink(trusted) }
         #expect(symlink(folder, trusted) == 0, "a link that was named by the worker's user is followed")
@@ -118,7 +113,6 @@ import Testing
     }
 
     @Test func nameThatIsTakenByAFolderIsNoObstacle() throws {
-        defer { remove() }
         try FileManager.default.createDirectory(atPath: folder + "/a.jpg", withIntermediateDirectories: true)
         let failure = try #require(self.failure(writing: "a.jpg"))
         #expect(failure.reason == .outputDenied && OutputFault(failure) == nil)
@@ -129,7 +123,6 @@ import Testing
     }
 
     @Test func whatIsNotWantedAnyMoreLeavesNothing() throws {
-        defer { remove() }
         let written = try [UInt8](repeating: 1, count: 10).withUnsafeBytes { bytes in
             try OutputWriter.write(bytes, to: "a.jpg", in: place, temporaryName: ".a", isWanted: { false })
         }
@@ -138,7 +131,6 @@ import Testing
     }
 
     @Test func openFolderNoticesThatAnotherTookItsPlace() throws {
-        defer { remove() }
         let open = try OpenFolder(place)
         #expect(open.isStillThere)
         #expect(rename(folder + "/manifest/1", folder + "/away") == 0)
@@ -161,6 +153,4 @@ import Testing
     private func contents(_ name: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder + "/" + name).sorted()
     }
-
-    private func remove() { try? FileManager.default.removeItem(atPath: folder) }
 }

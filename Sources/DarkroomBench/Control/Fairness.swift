@@ -3,9 +3,7 @@ import Darkroom
 /// How long 100 photos take beside 10,000 of the same priority, both in operations of 10, two workers; against alone.
 struct Fairness {
     private static let rounds = 5
-    private let cluster: ControlCluster
-
-    init(_ cluster: ControlCluster) { self.cluster = cluster }
+    let cluster: ControlCluster
 
     func measure(_ report: inout BenchReport) throws {
         try cluster.startWorkers(2)

@@ -4,13 +4,8 @@ import Foundation
 /// From the cancel command's reply to the last of 64 running photos stopped: half of them downloads that trickle, half
 /// photos of 12 megapixels that are filtered; four workers.
 struct CancelLatency {
-    private let cluster: ControlCluster
-    private let rounds: Int
-
-    init(_ cluster: ControlCluster, rounds: Int) {
-        self.cluster = cluster
-        self.rounds = rounds
-    }
+    let cluster: ControlCluster
+    let rounds: Int
 
     func measure(_ report: inout BenchReport) throws {
         let files = try [ImageFormat.jpeg, .png].map { format in

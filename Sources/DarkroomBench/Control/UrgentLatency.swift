@@ -4,13 +4,8 @@ import DarkroomWorkerState
 /// A batch of the highest priority submitted behind 100,000 queued photos of low priority while the workers are full: from
 /// its submission to its first photo that begins, beside how long a photo takes.
 struct UrgentLatency {
-    private let cluster: ControlCluster
-    private let rounds: Int
-
-    init(_ cluster: ControlCluster, rounds: Int) {
-        self.cluster = cluster
-        self.rounds = rounds
-    }
+    let cluster: ControlCluster
+    let rounds: Int
 
     func measure(_ report: inout BenchReport) throws {
         try cluster.startWorkers(2)

@@ -1,26 +1,24 @@
+import DarkroomTestSupport
 import Foundation
 
 @testable import DarkroomFiles
 
 /// A folder `inside` that a test works in, and beside it `outside`, where nothing may change.
-final class ScratchFolder: Sendable {
-    let path = NSTemporaryDirectory() + "darkroom-files-\(UUID().uuidString)"
+final class GuardedFolder: Sendable {
+    private let scratch: ScratchFolder
 
     init() throws {
-        for name in ["inside/a/b", "outside"] {
-            try FileManager.default.createDirectory(atPath: path + "/" + name, withIntermediateDirectories: true)
-        }
+        scratch = try ScratchFolder()
+        for name in ["inside/a/b", "outside"] { try scratch.makeFolder(name) }
         try write("outside/file", "precious")
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    var path: String { scratch.path }
 
     /// The folder `inside`, with paths looked up in a way.
     func inside(_ resolution: PathResolution) throws -> Folder { try Folder(trusted: path + "/inside", resolution) }
 
-    func write(_ name: String, _ text: String) throws {
-        try Data(text.utf8).write(to: URL(fileURLWithPath: path + "/" + name))
-    }
+    func write(_ name: String, _ text: String) throws { try scratch.write(name, text) }
 
     /// Puts a symbolic link in `inside` that leads to `outside`.
     func link(_ name: String, to target: String) throws {

@@ -2,9 +2,7 @@ import Darkroom
 
 /// What cancel, suspend and prioritize cost Redis, for a batch with a million queued photos and one with a hundred.
 struct SteeringCost {
-    private let cluster: ControlCluster
-
-    init(_ cluster: ControlCluster) { self.cluster = cluster }
+    let cluster: ControlCluster
 
     func measure(_ report: inout BenchReport) throws {
         let sizes = [100, 1_000_000]

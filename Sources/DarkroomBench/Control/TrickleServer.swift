@@ -24,7 +24,7 @@ final class TrickleServer: Sendable {
             }
         }
         guard listener >= 0, isListening else {
-            throw CommandError("cannot listen on 127.0.0.1: \(systemErrorText())")
+            throw BenchError("cannot listen on 127.0.0.1: \(systemErrorText())")
         }
         self.listener = listener
         port = UInt16(bigEndian: address.sin_port)

@@ -5,9 +5,7 @@ import DarkroomConcurrency
 struct FocusCost {
     private static let rounds = 7
     private static let photos = 2000
-    private let cluster: ControlCluster
-
-    init(_ cluster: ControlCluster) { self.cluster = cluster }
+    let cluster: ControlCluster
 
     func measure(_ report: inout BenchReport) throws {
         try cluster.startWorkers(2)
@@ -46,7 +44,7 @@ struct FocusCost {
         let seconds = Double(max(1, (facts.finished ?? 0) - facts.submitted)) / 1000
         let changesPerSecond = Double(changes.withLock { $0 }) / seconds
         guard !changing || changesPerSecond >= 70 else {
-            throw CommandError("the focus was to change 100 times a second, it did \(Int(changesPerSecond)) times")
+            throw BenchError("the focus was to change 100 times a second, it did \(Int(changesPerSecond)) times")
         }
         return Double(Self.photos) / seconds
     }

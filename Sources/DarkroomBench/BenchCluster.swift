@@ -43,7 +43,7 @@ final class BenchCluster {
 
     /// Starts a worker in this process.
     func startWorker(_ configuration: WorkerConfiguration) throws -> Worker {
-        let logger = Logger(label: "worker", level: .notice, handler: NoteLog { printToStandardError($0) })
+        let logger = Logger(label: "worker", level: .notice, handler: NoteLog { note($0) })
         let worker = try Worker(
             redis: redis.configuration, keys: keys, configuration: configuration, logger: logger)
         try worker.start()
@@ -53,7 +53,7 @@ final class BenchCluster {
     /// Waits until a batch has finished, asking seldom enough not to disturb what is measured.
     func wait(for id: BatchID) throws -> BatchFacts {
         while true {
-            guard let facts = try store.facts(of: id) else { throw CommandError("batch \(id) is gone") }
+            guard let facts = try store.facts(of: id) else { throw BenchError("batch \(id) is gone") }
             if facts.state == .finished { return facts }
             // A read that waits for a key that never comes: Redis keeps the pace.
             _ = try store.connection.call(RedisCommand("BLPOP", keys.prefix + "bench", "0.05"))

@@ -2,15 +2,15 @@ import ArgumentParsing
 import Darkroom
 import Foundation
 
-/// `darkroom bench control`: how soon what users change reaches the work.
-struct BenchControlCommand: ParsableCommand {
+/// `darkroom-bench control`: how soon what users change reaches the work.
+struct ControlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "control", abstract: "How soon cancel, suspend, priorities, focus reach the work that runs.",
         discussion: """
             Workers in this process tell when each download and each filtration begins and ends; a Redis of its own and \
             HTTP servers on the loopback interface. Rounds, then medians and 99th percentiles.
             """,
-        group: "This machine", examples: ["darkroom bench control ~/Pictures"])
+        examples: ["darkroom-bench control ~/Pictures"])
 
     /// What can be measured.
     enum Measurement: String, CaseIterable, ExpressibleByArgument {
@@ -28,22 +28,22 @@ struct BenchControlCommand: ParsableCommand {
 
     func run() throws {
         try Imaging.start()
-        let cluster = try ControlCluster(folder: try existingFolder(folder, "folder"))
+        let cluster = try ControlCluster(folder: folder)
         defer { cluster.close() }
         var report = BenchReport("control")
         for measurement in Measurement.allCases where only.isEmpty || only.contains(measurement) {
-            printToStandardError("measuring \(measurement.rawValue)")
+            note("measuring \(measurement.rawValue)")
             switch measurement {
-            case .cancel: try CancelLatency(cluster, rounds: rounds).measure(&report)
-            case .suspend: try SuspendLatency(cluster, rounds: rounds).measure(&report)
-            case .cost: try SteeringCost(cluster).measure(&report)
-            case .start: try StartLatency(cluster, rounds: rounds).measure(&report)
-            case .urgent: try UrgentLatency(cluster, rounds: rounds).measure(&report)
-            case .fairness: try Fairness(cluster).measure(&report)
-            case .focus: try FocusCost(cluster).measure(&report)
+            case .cancel: try CancelLatency(cluster: cluster, rounds: rounds).measure(&report)
+            case .suspend: try SuspendLatency(cluster: cluster, rounds: rounds).measure(&report)
+            case .cost: try SteeringCost(cluster: cluster).measure(&report)
+            case .start: try StartLatency(cluster: cluster, rounds: rounds).measure(&report)
+            case .urgent: try UrgentLatency(cluster: cluster, rounds: rounds).measure(&report)
+            case .fairness: try Fairness(cluster: cluster).measure(&report)
+            case .focus: try FocusCost(cluster: cluster).measure(&report)
             }
             cluster.stopWorkers()
         }
-        try report.print(json: json)
+        report.print(json: json)
     }
 }

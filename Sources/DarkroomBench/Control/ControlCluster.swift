@@ -20,11 +20,7 @@ final class ControlCluster {
         control = BatchControl(store: bench.store)
         trickle = try TrickleServer()
         photos = try PhotoServer(folder: folder)
-        let endings = [".jpg", ".jpeg", ".png", ".webp"]
-        urls = photos.paths.filter { path in endings.contains { path.lowercased().hasSuffix($0) } }.map(photos.url)
-        guard !urls.isEmpty else {
-            throw CommandError("folder \(folder): no photos (files ending in .jpg, .jpeg, .png or .webp) are in it")
-        }
+        urls = try photoNames(photos.paths, in: folder).map(photos.url)
     }
 
     var store: BatchStore { bench.store }
@@ -42,7 +38,7 @@ final class ControlCluster {
         }
         let deadline = ContinuousClock.now + .seconds(10)
         while try store.workers().count(where: { $0.fields["claim.number"] != nil }) < workers.count {
-            guard ContinuousClock.now < deadline else { throw CommandError("the workers did not claim within 10 s") }
+            guard ContinuousClock.now < deadline else { throw BenchError("the workers did not claim within 10 s") }
             try pause(0.02)
         }
     }
@@ -68,7 +64,8 @@ final class ControlCluster {
         var options = BatchOptions()
         options.output = bench.folder + "/photos-\(outputs)"
         change(&options)
-        return try Coordinator(store: store).submit(URLList(urls: urls), options: options).id
+        let list = PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) })
+        return try Coordinator(store: store).submit(list, options: options).id
     }
 
     /// Forgets a batch and removes its photos, so that memory does not fill.
@@ -93,7 +90,7 @@ final class ControlCluster {
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_evalsha:") }
         let field = line?.split(separator: ",").first { $0.hasPrefix("usec=") }
         guard let microseconds = field.flatMap({ Double($0.dropFirst("usec=".count)) }) else {
-            throw CommandError("INFO commandstats has no time of EVALSHA")
+            throw BenchError("INFO commandstats has no time of EVALSHA")
         }
         return microseconds / 1000
     }

@@ -2,8 +2,8 @@ import ArgumentParsing
 import Darkroom
 import Foundation
 
-/// `darkroom bench dispatch`: the queue alone, with operations that do nothing, by their size.
-struct BenchDispatchCommand: ParsableCommand {
+/// `darkroom-bench dispatch`: the queue alone, with operations that do nothing, by their size.
+struct DispatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "dispatch", abstract: "Feeding, claiming and ending operations that do nothing, by photos an operation.",
         discussion: """
@@ -11,7 +11,7 @@ struct BenchDispatchCommand: ParsableCommand {
             append-only file (everysec) and no worker; photos a second from claim to end by one worker that reports \
             everything as filtered; bytes of Redis memory a photo, queued and ended.
             """,
-        group: "This machine", examples: ["darkroom bench dispatch --photos 5000000"])
+        examples: ["darkroom-bench dispatch --photos 5000000"])
 
     @Option(help: "Lines of the list; small operations take fewer.", valueName: "count") var photos: Int = 1_000_000
     @Option(help: "Photos an operation; all four sizes unless told.", valueName: "count") var size: [Int]
@@ -29,7 +29,7 @@ struct BenchDispatchCommand: ParsableCommand {
             let count = max(size, size < 50 ? photos * size / 50 : photos)
             try measure(size: size, count: count, &report)
         }
-        try report.print(json: json)
+        report.print(json: json)
     }
 
     private func measure(size: Int, count: Int, _ report: inout BenchReport) throws {
@@ -63,7 +63,7 @@ struct BenchDispatchCommand: ParsableCommand {
     /// A list of URLs of 70 bytes, each with 10 random digits.
     private static func writeList(_ path: String, count: Int) throws {
         guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
-        else { throw CommandError("cannot write \(path)") }
+        else { throw BenchError("cannot write \(path)") }
         var random = SystemRandomNumberGenerator()
         var text: [UInt8] = []
         let start = Array("http://photos.example.com/albums/2026/november/original/".utf8)  // 56 bytes

@@ -4,13 +4,8 @@ import DarkroomCoding
 /// From the reply of the script that makes work available, resume or the first feed of a batch, to the first photo that
 /// begins; idle workers.
 struct StartLatency {
-    private let cluster: ControlCluster
-    private let rounds: Int
-
-    init(_ cluster: ControlCluster, rounds: Int) {
-        self.cluster = cluster
-        self.rounds = rounds
-    }
+    let cluster: ControlCluster
+    let rounds: Int
 
     func measure(_ report: inout BenchReport) throws {
         try cluster.startWorkers(4)

@@ -3,8 +3,8 @@ import Darkroom
 import DarkroomConcurrency
 import Foundation
 
-/// `darkroom bench develop`: the whole system against the floor, which is decode, sepia, encode of photos in memory.
-struct BenchDevelopCommand: ParsableCommand {
+/// `darkroom-bench develop`: the whole system against the floor, which is decode, sepia, encode of photos in memory.
+struct DevelopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "develop", abstract: "Photos of a folder through the whole system, against filtering them from memory.",
         discussion: """
@@ -13,7 +13,7 @@ struct BenchDevelopCommand: ParsableCommand {
             downloaded, filtered, written. Both in turn, several times; the medians are printed. Processor time of the \
             HTTP server and of Redis is not counted.
             """,
-        group: "This machine", examples: ["darkroom bench develop ~/Pictures"])
+        examples: ["darkroom-bench develop ~/Pictures"])
 
     @Argument(help: "The folder with the photos.") var folder: String
     @Option(help: "Photos a round; those of the folder again and again.", valueName: "count") var photos: Int = 2000
@@ -43,7 +43,7 @@ struct BenchDevelopCommand: ParsableCommand {
         var whole: [Run] = []
         var single: [Run] = []
         for round in 1...rounds {
-            printToStandardError("round \(round) of \(rounds)")
+            note("round \(round) of \(rounds)")
             floors.append(Self.floor(bodies, count: photos, threads: cores))
             whole.append(try system(cluster, urls) { _ in })
             single.append(
@@ -52,7 +52,7 @@ struct BenchDevelopCommand: ParsableCommand {
                     $0.filtrations = 1
                 })
         }
-        try report(floors: floors, whole: whole, single: single, cores: cores).print(json: json)
+        report(floors: floors, whole: whole, single: single, cores: cores).print(json: json)
     }
 
     /// What a run came to.
@@ -122,7 +122,7 @@ struct BenchDevelopCommand: ParsableCommand {
         let before = ProcessUsage.now
         let began = ContinuousClock.now
         let submitted = try Coordinator(store: cluster.store).submit(
-            URLList(urls: urls), options: options, overwrite: true)
+            PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) }), options: options, overwrite: true)
         let facts = try cluster.wait(for: submitted.id)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
         // The end is known to the millisecond from Redis, not by how often it is asked.
@@ -137,21 +137,19 @@ struct BenchDevelopCommand: ParsableCommand {
     }
 
     private static func files(in folder: String) throws -> [(name: String, bytes: [UInt8])] {
-        let path = try existingFolder(folder, "folder")
-        let names = try FileManager.default.contentsOfDirectory(atPath: path).sorted()
-        let files = names.compactMap { name in
-            FileManager.default.contents(atPath: folder + "/" + name).map { (name: name, bytes: Array($0)) }
+        guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else {
+            throw BenchError("folder \(folder): cannot be read")
         }
-        let endings = [".jpg", ".jpeg", ".png", ".webp"]
-        let photos = files.filter { file in endings.contains { file.name.lowercased().hasSuffix($0) } }
-        guard !photos.isEmpty else {
-            throw CommandError("folder \(folder): no photos (files ending in .jpg, .jpeg, .png or .webp) are in it")
+        return try photoNames(names.sorted(), in: folder).map { name in
+            guard let bytes = FileManager.default.contents(atPath: folder + "/" + name) else {
+                throw BenchError("photo \(name): cannot be read")
+            }
+            return (name, Array(bytes))
         }
-        return photos
     }
 }
 
-/// `darkroom bench serve` as a process of its own.
+/// `darkroom-bench serve` as a process of its own.
 private final class ServerProcess {
     private let process = Process()
     private let input = Pipe()
@@ -160,13 +158,13 @@ private final class ServerProcess {
     init(folder: String) throws {
         let output = Pipe()
         process.executableURL = URL(fileURLWithPath: "/proc/self/exe")
-        process.arguments = ["bench", "serve", folder]
+        process.arguments = ["serve", folder]
         process.standardInput = input
         process.standardOutput = output
         try process.run()
         let line = String(decoding: output.fileHandleForReading.availableData, as: UTF8.self)
         guard let port = Int(line.trimmingCharacters(in: .whitespacesAndNewlines)) else {
-            throw CommandError("the HTTP server for folder \(folder) did not start")
+            throw BenchError("the HTTP server for folder \(folder) did not start")
         }
         self.port = port
     }

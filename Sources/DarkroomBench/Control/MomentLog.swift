@@ -43,7 +43,7 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
             guard condition.wait(until: deadline) else {
                 let kinds = [TraceEvent.Kind.downloadBegan, .downloadEnded, .filtrationBegan, .filtrationEnded]
                 let found = kinds.map { kind in "\(own.count { $0.kind == kind })" }.joined(separator: ", ")
-                throw CommandError(
+                throw BenchError(
                     "waited \(Int(limit)) s for \(what) of batch \(batch), found downloads begun, ended, filtrations begun, "
                         + "ended: \(found)")
             }

@@ -21,10 +21,9 @@ struct BenchReport {
     }
 
     /// Prints the figures as a table, or as the one JSON document of every benchmark.
-    func print(json: Bool) throws {
-        let output = StandardOutput()
+    func print(json: Bool) {
         guard !json else {
-            return try output.document([
+            let document: JSON = [
                 "name": .string(name), "machine": .string(Self.machine),
                 "results": .array(
                     results.map {
@@ -33,9 +32,10 @@ struct BenchReport {
                             "floor": JSON($0.floor, decimals: 3), "ratio": JSON($0.ratio, decimals: 3),
                         ]
                     }),
-            ])
+            ]
+            return Swift.print(document.text)
         }
-        try output.line("\(name), \(Self.machine)")
+        Swift.print("\(name), \(Self.machine)")
         let width = results.map(\.what.count).max() ?? 0
         for result in results {
             var line = result.what.padding(toLength: width, withPad: " ", startingAt: 0)
@@ -43,9 +43,8 @@ struct BenchReport {
             if let floor = result.floor, let ratio = result.ratio {
                 line += "  (floor \(Self.text(floor)), ratio \(String(format: "%.3f", ratio)))"
             }
-            try output.line(line)
+            Swift.print(line)
         }
-        try output.flush()
     }
 
     private static func text(_ value: Double) -> String {

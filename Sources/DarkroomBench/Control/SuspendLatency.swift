@@ -4,13 +4,8 @@ import Foundation
 /// From the suspend command's reply to the last download or filter that begins after it, and operations that are claimed
 /// after it; four workers under load.
 struct SuspendLatency {
-    private let cluster: ControlCluster
-    private let rounds: Int
-
-    init(_ cluster: ControlCluster, rounds: Int) {
-        self.cluster = cluster
-        self.rounds = rounds
-    }
+    let cluster: ControlCluster
+    let rounds: Int
 
     func measure(_ report: inout BenchReport) throws {
         try cluster.startWorkers(4)
