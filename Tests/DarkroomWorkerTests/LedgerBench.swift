@@ -36,7 +36,8 @@ struct LedgerBench {
             _ = ledger.steer { $0.answered(version, sent: version, batches: [batch: steering]) }
         }
         let claimed = ClaimedOperation(
-            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8), leaseExpiries: deaths,
+            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8),
+            leaseExpiries: leaseExpiries,
             entry: [])
         let first = (number - 1) * 10
         let records = (0..<claimed.letters.count).map {

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomText
 
 /// Finds the problems of batches that have not finished, in facts that were read from Redis at one time.
-public struct BatchProblems: Sendable {
+package struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
 
     private let workers: [WorkerFacts]
@@ -17,7 +17,7 @@ public struct BatchProblems: Sendable {
     ///   - now: in ms of the Redis clock.
     ///   - known: the batches that others may wait for; a missing batch counts as one without problems.
     ///   - damaged: damage of batches beside `BatchFacts.damage`.
-    public init(
+    package init(
         workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:]
     ) {
@@ -29,13 +29,13 @@ public struct BatchProblems: Sendable {
     }
 
     /// The problems of one batch: first those of the cluster.
-    public func of(_ batch: BatchFacts) -> [BatchProblem] {
+    package func of(_ batch: BatchFacts) -> [BatchProblem] {
         Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
     }
 
     /// The problems of these batches, each once. If a batch waits only for others of these batches, that is left out: the
     /// problems of the others are listed.
-    public func of(_ batches: [BatchFacts]) -> [BatchProblem] {
+    package func of(_ batches: [BatchFacts]) -> [BatchProblem] {
         let open = batches.filter(Self.isHindered)
         guard !open.isEmpty else { return [] }
         let ids = Set(batches.map(\.id))
@@ -46,7 +46,7 @@ public struct BatchProblems: Sendable {
     private static func isHindered(_ batch: BatchFacts) -> Bool { batch.isOpen || !batch.damage.isEmpty }
 
     /// The problems of the cluster, which hinder every batch.
-    public var ofCluster: [BatchProblem] {
+    package var ofCluster: [BatchProblem] {
         parts(
             (cluster.isSuspended, cluster.areDownloadsSuspended, cluster.areFiltrationsSuspended),
             [.clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended]
@@ -185,7 +185,7 @@ public struct BatchProblems: Sendable {
 extension BatchStore {
     /// The current problems of batches. Reads the workers, the flags of the cluster, and the batches that these batches wait
     /// for.
-    public func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
+    package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))
         var missing = Set(batches.flatMap(\.waitsFor)).filter { known[$0] == nil }
