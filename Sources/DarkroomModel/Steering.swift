@@ -1,5 +1,5 @@
 /// What holds for a batch while it runs: flags, priority and focus, which users change at any time.
-public struct Steering: Sendable, Equatable {
+public struct BatchControls: Sendable, Equatable {
     /// The photos that are to run first.
     public struct Focus: Sendable, Equatable {
         /// Indexes from 0; some may not be fed yet.
@@ -57,7 +57,7 @@ public struct Steering: Sendable, Equatable {
     }
 }
 
-extension Steering.Focus {
+extension BatchControls.Focus {
     /// A focus as Redis has it; nil when it is none, or out of bounds.
     init?(first: Int?, last: Int?, only: Bool) {
         guard let first, let last, first <= last, StoredBounds.indexes.contains(first),
@@ -68,7 +68,7 @@ extension Steering.Focus {
 }
 
 /// What holds for the whole cluster while it runs.
-public struct ClusterSteering: Sendable, Equatable {
+public struct ClusterControls: Sendable, Equatable {
     /// True while nothing may begin anywhere.
     public var isSuspended = false
     /// True while no download may begin.

@@ -125,7 +125,7 @@ final class WorkerCore: Sendable {
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
-        guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
+        guard records.count == claimed.stateCodes.count else { throw .photosDiffer(claimed, records.count) }
         let past = ManifestFiles.takeOver(claimed, records, context)
         if claimed.leaseExpiries > 0 { Leftovers.remove(of: claimed.held, records, context) }
         let operation = OperationInHand(claimed, context, records: records, past: past, folder: folder)
@@ -177,7 +177,7 @@ final class WorkerCore: Sendable {
             }
             logger.warning(
                 "lease lost, the operation is not this worker's any more", key: held.batch.description,
-                LogMetadata(held).adding(["fence": .number(held.fence)]))
+                LogMetadata(held).adding(["fence": .number(held.fencingToken)]))
         }
         drop(lost)
         noteEnd(of: Set(known.filter(\.isOver).map(\.0.batch)))
@@ -252,8 +252,8 @@ final class WorkerCore: Sendable {
     ///
     /// It goes on whatever the answer is: while Redis is away no lease expires, and the heart hears of the rest.
     private func trial(_ photo: PhotoInProgress, begins: Bool) -> ScriptCall<ReportReply>? {
-        withLedger { $0.letters(of: photo, begins: begins) }.map { letters in
-            store.report(photo.operation, worker: id, letters: letters, bytesIn: 0, bytesOut: 0)
+        withLedger { $0.stateCodes(of: photo, begins: begins) }.map { stateCodes in
+            store.report(photo.operation, worker: id, stateCodes: stateCodes, bytesIn: 0, bytesOut: 0)
         }
     }
 
@@ -306,7 +306,7 @@ final class WorkerCore: Sendable {
         let helpers = isForHelper(photo, image) ? helpers : nil
         if helpers == nil, let call = trial(photo, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = Leftovers.temporaryName(
-            for: String(photo.record.index), fence: photo.operation.fence, worker: "\(id).\(ticket)")
+            for: String(photo.record.index), fencingToken: photo.operation.fencingToken, worker: "\(id).\(ticket)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
                 photo, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
@@ -355,7 +355,7 @@ final class WorkerCore: Sendable {
     func cancelled(_ batch: BatchID) { act(on: withLedger { $0.cancelled(batch) }) }
 
     /// Takes letters of an operation as Redis has them.
-    func adopt(_ letters: [UInt8], of held: HeldOperation) { act(on: withLedger { $0.adopt(letters, of: held) }) }
+    func adopt(_ stateCodes: [UInt8], of held: HeldOperation) { act(on: withLedger { $0.adopt(stateCodes, of: held) }) }
 
     /// Does what follows from a change in the ledger.
     func act(on orders: WorkerLedger.Orders) {
@@ -405,6 +405,6 @@ extension StoreError {
         StoreError(
             .damagedEntry,
             "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(count) photos, "
-                + "\(claimed.letters.count) were fed")
+                + "\(claimed.stateCodes.count) were fed")
     }
 }

@@ -36,7 +36,7 @@ import Testing
         #expect(try events() == [#"{"event":"released","batch":"batch","operation":1}"#])
         try test.pass(seconds: 16)
         try test.heartbeat()
-        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"lease.expiries":1}"#])
+        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"leaseExpiries":1}"#])
         let again = try test.claim().map(\.held)
         try test.report(again[0], "FF")
         #expect(
@@ -76,7 +76,7 @@ import Testing
             test.store.prioritize(id, .veryHigh), #"{"event":"priority","batch":"batch","value":"veryHigh"}"#,
             #"{"change":"batch","batch":"batch","controls":"4,d,,","version":2}"#)
         try expect(
-            test.store.focus(id, Steering.Focus(40...60, only: true)),
+            test.store.focus(id, BatchControls.Focus(40...60, only: true)),
             #"{"event":"focus","batch":"batch","first":40,"last":60,"only":true}"#,
             #"{"change":"batch","batch":"batch","controls":"4,do,40,60","version":3}"#)
         try expect(

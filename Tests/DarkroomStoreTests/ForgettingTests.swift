@@ -49,7 +49,8 @@ import Testing
         #expect(try test.store.perform(forget) == .gone)
         try expectNothingLeft(test)
         let lost = try test.heartbeat("worker", held: held)
-        #expect(Set(lost) == Set(held.map { HeldOperation(batch: id, number: $0.number, fence: $0.fence) }))
+        #expect(
+            Set(lost) == Set(held.map { HeldOperation(batch: id, number: $0.number, fencingToken: $0.fencingToken) }))
     }
 
     @Test func aBatchThatWasForgottenIsNotSubmittedAgain() throws {

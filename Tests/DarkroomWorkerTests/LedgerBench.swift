@@ -8,12 +8,12 @@ import Testing
 struct LedgerBench {
     var ledger: WorkerLedger
     private var version = 0
-    private var fence = 0
+    private var fencingToken = 0
     private var contexts: [BatchID: BatchContext] = [:]
 
     init(downloads: Int = 4, filtrations: Int = 2, maxBytesHeld: Int = 1 << 30) {
         ledger = WorkerLedger(downloads: downloads, filtrations: filtrations, maxBytesHeld: maxBytesHeld)
-        ledger.steering.heardAll(upTo: 0)
+        ledger.controls.heardAll(upTo: 0)
     }
 
     // MARK: What Redis does
@@ -21,26 +21,26 @@ struct LedgerBench {
     /// Hands out an operation of 10 photos; what holds for its batch is what was heard last.
     @discardableResult
     mutating func claim(
-        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, letters: String? = nil,
+        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, stateCodes: String? = nil,
         leaseExpiries: Int = 0
     ) throws -> HeldOperation {
         var options = BatchOptions()
         options.operationSize = 10
         let context = try contexts[batch] ?? BatchContext(batch, options, WorkerConfiguration())
         contexts[batch] = context
-        fence += 1
-        let held = HeldOperation(batch: batch, number: number, fence: fence)
+        fencingToken += 1
+        let held = HeldOperation(batch: batch, number: number, fencingToken: fencingToken)
         if let priority {
-            var steering = Steering()
-            steering.priority = priority
-            _ = ledger.steer { $0.answered(version, sent: version, batches: [batch: steering]) }
+            var controls = BatchControls()
+            controls.priority = priority
+            _ = ledger.steer { $0.answered(version, sent: version, batches: [batch: controls]) }
         }
         let claimed = ClaimedOperation(
-            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8),
+            held: held, stateCodes: Array((stateCodes ?? String(repeating: "N", count: photos)).utf8),
             leaseExpiries: leaseExpiries,
             entry: [])
         let first = (number - 1) * 10
-        let records = (0..<claimed.letters.count).map {
+        let records = (0..<claimed.stateCodes.count).map {
             PhotoRecord(index: first + $0, name: "\(first + $0)", url: "http://example.com/\(first + $0)")
         }
         let operation = OperationInHand(
@@ -51,20 +51,20 @@ struct LedgerBench {
 
     /// A change of a batch that is published.
     @discardableResult
-    mutating func steer(_ batch: BatchID, _ change: (inout Steering) -> Void) -> WorkerLedger.Orders {
+    mutating func steer(_ batch: BatchID, _ change: (inout BatchControls) -> Void) -> WorkerLedger.Orders {
         version += 1
-        var steering = ledger.steering.batch(batch)
-        change(&steering)
-        return ledger.heard(.batch(batch, steering, version: version))
+        var controls = ledger.controls.batch(batch)
+        change(&controls)
+        return ledger.heard(.batch(batch, controls, version: version))
     }
 
     /// A change of the cluster that is published.
     @discardableResult
-    mutating func steerCluster(_ change: (inout ClusterSteering) -> Void) -> WorkerLedger.Orders {
+    mutating func steerCluster(_ change: (inout ClusterControls) -> Void) -> WorkerLedger.Orders {
         version += 1
-        var steering = ledger.steering.cluster
-        change(&steering)
-        return ledger.heard(.cluster(steering, version: version))
+        var controls = ledger.controls.cluster
+        change(&controls)
+        return ledger.heard(.cluster(controls, version: version))
     }
 
     // MARK: What disks do
@@ -140,8 +140,8 @@ struct LedgerBench {
             bytesIn: 1, bytesOut: 1)
     }
 
-    func letters(_ held: HeldOperation) -> String {
-        String(decoding: ledger.operations[held]?.letters ?? [], as: UTF8.self)
+    func stateCodes(_ held: HeldOperation) -> String {
+        String(decoding: ledger.operations[held]?.stateCodes ?? [], as: UTF8.self)
     }
 
     // MARK: What must hold after every step
@@ -165,8 +165,8 @@ struct LedgerBench {
             let own = books.filter { $0.photo.operation == held }
             expect(own.count, operation.running, "running of \(held.number)")
             expect(own.count { $0.stage == .ready }, operation.waiting, "waiting of \(held.number)")
-            let free = operation.letters.enumerated().count { position, letter in
-                PhotoRecordState(letter: letter)?.isFinal != true
+            let free = operation.stateCodes.enumerated().count { position, stateCode in
+                PhotoRecordState(stateCode: stateCode)?.isFinal != true
                     && !own.contains { $0.photo.record.index == operation.records[position].index }
             }
             expect(free, operation.unbegun, "left to begin of \(held.number)")

@@ -63,11 +63,11 @@ import Testing
         private mutating func claim() throws {
             guard bench.ledger.order.count < 12 else { return }
             let batch = batches.randomElement(using: &random)!  // there are four
-            guard !bench.ledger.steering.batch(batch).isCancelled else { return }
+            guard !bench.ledger.controls.batch(batch).isCancelled else { return }
             numbers[batch, default: 0] += 1
-            let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
+            let stateCodes = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let deaths = chance(20) ? 2 : 0
-            try bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: deaths)  // set right above
+            try bench.claim(batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: deaths)
         }
 
         mutating func endDownload() {
@@ -128,8 +128,8 @@ import Testing
 
         private mutating func adopt() {
             guard let held = bench.ledger.order.randomElement(using: &random) else { return }
-            let letters = (0..<11).map { _ in UInt8(ascii: chance(20) ? "C" : "N") }
-            _ = bench.ledger.adopt(letters, of: held)
+            let stateCodes = (0..<11).map { _ in UInt8(ascii: chance(20) ? "C" : "N") }
+            _ = bench.ledger.adopt(stateCodes, of: held)
         }
 
         mutating func handBack() {
@@ -147,13 +147,13 @@ import Testing
 
         /// Everything goes on until nothing is left.
         mutating func finish() {
-            bench.steerCluster { $0 = ClusterSteering() }
+            bench.steerCluster { $0 = ClusterControls() }
             bench.free()
             for batch in batches {
-                bench.steer(batch) { steering in
-                    let isCancelled = steering.isCancelled
-                    steering = Steering()
-                    steering.isCancelled = isCancelled
+                bench.steer(batch) { controls in
+                    let isCancelled = controls.isCancelled
+                    controls = BatchControls()
+                    controls.isCancelled = isCancelled
                 }
             }
             for _ in 0..<2000 where !bench.ledger.held.isEmpty || !transfers.isEmpty || !bench.ledger.ghosts.isEmpty {

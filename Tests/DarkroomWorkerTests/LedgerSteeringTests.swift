@@ -109,7 +109,7 @@ import Testing
         bench.download(photos[1])
         #expect(bench.ledger.filtrationsToQueue().isEmpty, "a filtration begins while its batch is suspended")
         #expect(bench.begin().isEmpty, "a download begins while its batch is suspended")
-        #expect(bench.letters(held) == "FD........")
+        #expect(bench.stateCodes(held) == "FD........")
         bench.check()
     }
 
@@ -140,12 +140,12 @@ import Testing
             let mayFilter = bench.ledger.mayFilter(filtration.photo, filtration.ticket)
             #expect(!mayFilter, "a filtration in the local queue begins while the cluster is suspended")
         }
-        #expect(bench.ledger.bytesHeld == 4000 && bench.letters(held) == "DDDD")
+        #expect(bench.ledger.bytesHeld == 4000 && bench.stateCodes(held) == "DDDD")
         #expect(bench.ledger.toHandBack(now: .now).isEmpty)
         bench.steerCluster { $0.isSuspended = false }
         #expect(bench.begin().isEmpty, "a photo is downloaded again")
         #expect(Set(bench.filterAll().map(\.record.index)) == [0, 1, 2, 3])
-        #expect(bench.letters(held) == "FFFF" && bench.ledger.bytesHeld == 0)
+        #expect(bench.stateCodes(held) == "FFFF" && bench.ledger.bytesHeld == 0)
         bench.check()
     }
 
@@ -195,7 +195,7 @@ import Testing
         #expect(bench.begin().isEmpty)
         #expect(bench.ledger.toHandBack(now: .now).isEmpty, "handed back before what is downloaded is filtered")
         bench.filterAll()
-        #expect(bench.letters(held) == "FFFF......")
+        #expect(bench.stateCodes(held) == "FFFF......")
         #expect(bench.ledger.toHandBack(now: .now).isEmpty, "handed back before it is reported")
         let report = try #require(bench.ledger.reports(now: .now, olderThan: .seconds(1)).first)
         bench.ledger.reported(report, now: .now)
@@ -249,7 +249,8 @@ import Testing
         let mayFilterLate = bench.ledger.mayFilter(queued[1].photo, queued[1].ticket)
         #expect(!mayFilterLate)
         #expect(
-            bench.ledger.bytesHeld == 0 && bench.ledger.ghosts.isEmpty && bench.letters(held).allSatisfy { $0 != "F" })
+            bench.ledger.bytesHeld == 0 && bench.ledger.ghosts.isEmpty
+                && bench.stateCodes(held).allSatisfy { $0 != "F" })
         bench.check()
     }
 
@@ -300,7 +301,7 @@ import Testing
         bench.download(photos[1])
         #expect(Set(bench.runAll().map(\.record.index)) == [1, 3], "a cancelled photo began")
         let report = try #require(bench.ledger.reports(now: .now, olderThan: .seconds(1)).first)
-        #expect(String(decoding: report.letters, as: UTF8.self) == "CFCF")
+        #expect(String(decoding: report.stateCodes, as: UTF8.self) == "CFCF")
         #expect(report.lines.allSatisfy { $0 != nil }, "a final photo has no line")
         bench.check()
     }
@@ -316,7 +317,7 @@ import Testing
         let orders = bench.ledger.adopt(Array("CN".utf8), of: held)
         #expect(orders.stopped.isEmpty && !queued.photo.cancelled.isSet)
         _ = bench.ledger.filtrationEnded(queued.photo, queued.ticket, LedgerBench.outcome(queued.photo))
-        #expect(bench.letters(held) == "CD" && bench.ledger.operations[held]?.unfinished == 1)
+        #expect(bench.stateCodes(held) == "CD" && bench.ledger.operations[held]?.unfinished == 1)
         bench.check()
     }
 
@@ -355,7 +356,7 @@ import Testing
         _ = bench.ledger.filtrationEnded(queued[0].photo, queued[0].ticket, nil)
         _ = bench.ledger.downloadEnded(photos[3], nil)
         bench.check()
-        #expect(bench.letters(held[0]) == "NDD.......")
+        #expect(bench.stateCodes(held[0]) == "NDD.......")
         #expect(bench.ledger.toHandBack(now: .now).isEmpty, "downloaded bytes are thrown away")
         let inside = bench.begin()
         #expect(inside.map(\.record.index) == [10, 11, 12, 13])
@@ -382,7 +383,7 @@ import Testing
         _ = bench.begin()
         #expect(bench.ledger.photosWanted == 0 && bench.ledger.focusedWanted?.priority == nil)
         bench.steer(one) { $0.focus = .init(200...210) }
-        bench.ledger.noteFocus(of: one, bench.ledger.steering.batch(one))
+        bench.ledger.noteFocus(of: one, bench.ledger.controls.batch(one))
         #expect(bench.ledger.focusedWanted?.priority == .normal)
         try bench.claim(one, 21)
         #expect(bench.ledger.focusedWanted?.priority == nil, "it claims although it has an operation in focus")
@@ -394,9 +395,9 @@ import Testing
         var bench = LedgerBench(downloads: 2, filtrations: 1)
         for number in 1...3 { try bench.claim(one, number) }
         _ = bench.begin()
-        var steering = bench.ledger.steering.batch(one)
-        steering.focus = .init(200...210)
-        let orders = bench.ledger.steer { $0.answered(1, sent: 0, batches: [one: steering]) }
+        var controls = bench.ledger.controls.batch(one)
+        controls.focus = .init(200...210)
+        let orders = bench.ledger.steer { $0.answered(1, sent: 0, batches: [one: controls]) }
         #expect(orders.isNews && bench.ledger.focusedWanted?.priority == .normal)
     }
 
@@ -429,12 +430,12 @@ import Testing
 
     @Test func photosThatAreStoredAreStillToBeFiltered() throws {
         var bench = LedgerBench()
-        let held = try bench.claim(one, letters: "DFND")
+        let held = try bench.claim(one, stateCodes: "DFND")
         let photos = bench.begin()
         #expect(photos.map(\.record.index) == [0, 2, 3] && photos.map(\.isStored) == [true, false, true])
         for photo in photos { bench.download(photo) }
         bench.filterAll()
-        #expect(bench.letters(held) == "FFFF")
+        #expect(bench.stateCodes(held) == "FFFF")
         bench.check()
     }
 }

@@ -32,7 +32,7 @@ import Testing
             bench.download(photo)
         }
         bench.filterAll()
-        #expect(bench.letters(suspect) == "F.." && bench.letters(other) == "F..")
+        #expect(bench.stateCodes(suspect) == "F.." && bench.stateCodes(other) == "F..")
         let reports = bench.ledger.reports(now: .now, olderThan: .seconds(60))
         #expect(reports.map(\.held) == [suspect])
     }
@@ -47,7 +47,7 @@ import Testing
 
     @Test func isRenewedFromItsClaimOnAndForgottenWhenItIsLostMeanwhile() throws {
         var bench = LedgerBench()
-        let held = HeldOperation(batch: batch, number: 1, fence: 7)
+        let held = HeldOperation(batch: batch, number: 1, fencingToken: 7)
         bench.ledger.arriving.insert(held)
         #expect(bench.ledger.held == [held])
         _ = bench.ledger.drop(held)

@@ -79,9 +79,9 @@ private final class Heard: Sendable {
         let all = heard.wait("the end of the last") { $0.contains { $0.photos["2"] == "n" } }
         worker.stop()
         worker.wait()
-        var letters: [String: String] = [:]
-        for message in all { letters.merge(message.photos) { $1 } }
-        #expect(letters == ["0": "n", "1": "a", "2": "n"])
+        var stateCodes: [String: String] = [:]
+        for message in all { stateCodes.merge(message.photos) { $1 } }
+        #expect(stateCodes == ["0": "n", "1": "a", "2": "n"])
         #expect(all.allSatisfy { $0.batch == "\(id)" && $0.text.contains("\"worker\":\"\(worker.id)\"") })
         let now = try darkroom.store.time()
         #expect(all.allSatisfy { (now - 60_000...now + 1000).contains($0.clock) })
@@ -99,7 +99,8 @@ private final class Heard: Sendable {
         while heard.count < 6 {
             try #require(.now - began < .seconds(20), "\(heard.count) messages came")
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            events.note(
+                PhotoInProgress(record, of: .init(batch: batch, number: 1, fencingToken: 1), context), .filtered)
             count += 1
             usleep(1000)
         }
@@ -123,7 +124,8 @@ private final class Heard: Sendable {
         var count = 0
         func note() {
             let record = PhotoRecord(index: count, name: "", url: "")
-            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            events.note(
+                PhotoInProgress(record, of: .init(batch: batch, number: 1, fencingToken: 1), context), .filtered)
             count += 1
         }
         func sent() throws -> Int {
@@ -163,7 +165,8 @@ private final class Heard: Sendable {
         let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
         func note(_ index: Int) {
             let record = PhotoRecord(index: index, name: "", url: "")
-            events.note(PhotoInProgress(record, of: .init(batch: batch, number: 1, fence: 1), context), .filtered)
+            events.note(
+                PhotoInProgress(record, of: .init(batch: batch, number: 1, fencingToken: 1), context), .filtered)
         }
         note(0)
         _ = heard.wait("the first") { !$0.isEmpty }

@@ -32,14 +32,14 @@ import Testing
         let suspect = try bench.claim(batch, 1, photos: 3, leaseExpiries: 2)
         let other = try bench.claim(batch, 2, photos: 3, leaseExpiries: 1)
         let begun = bench.begin()
-        func letters(_ held: HeldOperation, begins: Bool) -> String? {
-            begun.first { $0.operation == held }.flatMap { bench.ledger.letters(of: $0, begins: begins) }
+        func stateCodes(_ held: HeldOperation, begins: Bool) -> String? {
+            begun.first { $0.operation == held }.flatMap { bench.ledger.stateCodes(of: $0, begins: begins) }
                 .map { String(decoding: $0, as: UTF8.self) }
         }
-        #expect(letters(suspect, begins: true) == "..." && letters(suspect, begins: false) == "N..")
-        #expect(letters(other, begins: true) == nil)
+        #expect(stateCodes(suspect, begins: true) == "..." && stateCodes(suspect, begins: false) == "N..")
+        #expect(stateCodes(other, begins: true) == nil)
         for photo in begun where photo.operation == suspect { bench.download(photo) }
         bench.filterAll()
-        #expect(letters(suspect, begins: true) == nil, "it makes progress")
+        #expect(stateCodes(suspect, begins: true) == nil, "it makes progress")
     }
 }

@@ -6,18 +6,18 @@ import Testing
 @Suite struct WorkerSteeringTests {
     let batch = BatchID("one")
 
-    private func suspended(_ isSuspended: Bool = true) -> Steering {
-        var steering = Steering()
-        steering.isSuspended = isSuspended
-        return steering
+    private func suspended(_ isSuspended: Bool = true) -> BatchControls {
+        var controls = BatchControls()
+        controls.isSuspended = isSuspended
+        return controls
     }
 
     /// A worker that has heard everything up to version 5.
     private func upToDate() -> WorkerSteering {
-        var steering = WorkerSteering()
-        steering.answered(5, sent: 0, cluster: ClusterSteering(), batches: [batch: Steering()])
-        steering.heardAll(upTo: 5)
-        return steering
+        var controls = WorkerSteering()
+        controls.answered(5, sent: 0, cluster: ClusterControls(), batches: [batch: BatchControls()])
+        controls.heardAll(upTo: 5)
+        return controls
     }
 
     @Test func aWorkerThatHasHeardNothingNeedsABeat() {
@@ -26,95 +26,95 @@ import Testing
     }
 
     @Test func theNextHintIsEnough() {
-        var steering = upToDate()
-        let isNews = steering.heard(6, batch: (batch, suspended()))
-        #expect(isNews && steering.batch(batch).isSuspended && !steering.needsBeat && steering.known == 6)
+        var controls = upToDate()
+        let isNews = controls.heard(6, batch: (batch, suspended()))
+        #expect(isNews && controls.batch(batch).isSuspended && !controls.needsBeat && controls.known == 6)
     }
 
     @Test func aGapInTheHintsNeedsABeat() {
-        var steering = upToDate()
-        let isNews = steering.heard(8, batch: (batch, suspended()))
-        #expect(isNews && steering.batch(batch).isSuspended, "the newer hint is not applied")
-        #expect(steering.needsBeat && steering.known == 5)
-        steering.answered(8, sent: 5, cluster: ClusterSteering(), batches: [batch: suspended()])
-        #expect(steering.needsBeat, "an answer to something else than a heartbeat told it all")
-        steering.heardAll(upTo: 8)
-        #expect(!steering.needsBeat)
+        var controls = upToDate()
+        let isNews = controls.heard(8, batch: (batch, suspended()))
+        #expect(isNews && controls.batch(batch).isSuspended, "the newer hint is not applied")
+        #expect(controls.needsBeat && controls.known == 5)
+        controls.answered(8, sent: 5, cluster: ClusterControls(), batches: [batch: suspended()])
+        #expect(controls.needsBeat, "an answer to something else than a heartbeat told it all")
+        controls.heardAll(upTo: 8)
+        #expect(!controls.needsBeat)
     }
 
     @Test func aHintThatCameTwiceOrLateChangesNothing() {
-        var steering = upToDate()
-        let news = [5, 3].map { steering.heard($0, batch: (batch, suspended())) }
+        var controls = upToDate()
+        let news = [5, 3].map { controls.heard($0, batch: (batch, suspended())) }
         #expect(news == [false, false])
-        #expect(!steering.batch(batch).isSuspended && !steering.needsBeat)
+        #expect(!controls.batch(batch).isSuspended && !controls.needsBeat)
     }
 
     @Test func anAnswerOlderThanAHintThatCameMeanwhileIsIgnored() {
-        var steering = upToDate()
-        _ = steering.heard(6, batch: (batch, suspended()))
-        steering.answered(5, sent: 5, cluster: ClusterSteering(), batches: [batch: suspended(false)])
-        steering.heardAll(upTo: 5)
-        #expect(steering.batch(batch).isSuspended && steering.known == 6 && !steering.needsBeat)
+        var controls = upToDate()
+        _ = controls.heard(6, batch: (batch, suspended()))
+        controls.answered(5, sent: 5, cluster: ClusterControls(), batches: [batch: suspended(false)])
+        controls.heardAll(upTo: 5)
+        #expect(controls.batch(batch).isSuspended && controls.known == 6 && !controls.needsBeat)
     }
 
     @Test func aVersionInAnyAnswerShowsALostHint() {
-        var steering = upToDate()
-        steering.answered(6, sent: 5)
-        #expect(steering.needsBeat)
+        var controls = upToDate()
+        controls.answered(6, sent: 5)
+        #expect(controls.needsBeat)
     }
 
     @Test func aClaimBringsWhatWasHintedOfABatchMeanwhile() {
-        var steering = upToDate()
+        var controls = upToDate()
         let other = BatchID("other")  // not held when the hint comes
-        _ = steering.heard(6, batch: (other, suspended()))
-        steering.answered(5, sent: 5, cluster: ClusterSteering(), batches: [other: suspended(false)])
-        #expect(steering.batch(other).isSuspended, "what was asked for before the suspend would begin after it")
+        _ = controls.heard(6, batch: (other, suspended()))
+        controls.answered(5, sent: 5, cluster: ClusterControls(), batches: [other: suspended(false)])
+        #expect(controls.batch(other).isSuspended, "what was asked for before the suspend would begin after it")
     }
 
     @Test func aRedisThatWentBackIsTakenAtItsWord() {
-        var steering = upToDate()
-        _ = steering.heard(6, batch: (batch, suspended()))
-        steering.answered(2, sent: 6, cluster: ClusterSteering(), batches: [batch: suspended(false)])
-        #expect(!steering.batch(batch).isSuspended && steering.needsBeat)
-        steering.heardAll(upTo: 2)
-        #expect(!steering.needsBeat && steering.known == 2)
-        let isNews = steering.heard(3, batch: (batch, suspended()))
-        #expect(isNews && steering.known == 3)
+        var controls = upToDate()
+        _ = controls.heard(6, batch: (batch, suspended()))
+        controls.answered(2, sent: 6, cluster: ClusterControls(), batches: [batch: suspended(false)])
+        #expect(!controls.batch(batch).isSuspended && controls.needsBeat)
+        controls.heardAll(upTo: 2)
+        #expect(!controls.needsBeat && controls.known == 2)
+        let isNews = controls.heard(3, batch: (batch, suspended()))
+        #expect(isNews && controls.known == 3)
     }
 
     /// A hint that no change of Redis is behind, or one that a failover lost before this worker had heard of those below it.
     @Test func aHintThatRedisDoesNotConfirmIsForgotten() {
-        var steering = upToDate()
-        var cluster = ClusterSteering()
+        var controls = upToDate()
+        var cluster = ClusterControls()
         cluster.isSuspended = true
-        _ = steering.heard(9_007_199_254_740_992, batch: (batch, suspended()), cluster: cluster)
-        #expect(steering.cluster.isSuspended && steering.needsBeat)
-        let asked = steering.highest
-        steering.answered(5, sent: asked, cluster: ClusterSteering(), batches: [batch: suspended(false)])
-        steering.heardAll(upTo: 5)
-        #expect(!steering.cluster.isSuspended && !steering.batch(batch).isSuspended && !steering.needsBeat)
-        let isNews = steering.heard(6, batch: (batch, suspended()))
-        #expect(isNews && steering.known == 6 && steering.batch(batch).isSuspended)
+        _ = controls.heard(9_007_199_254_740_992, batch: (batch, suspended()), cluster: cluster)
+        #expect(controls.cluster.isSuspended && controls.needsBeat)
+        let asked = controls.highest
+        controls.answered(5, sent: asked, cluster: ClusterControls(), batches: [batch: suspended(false)])
+        controls.heardAll(upTo: 5)
+        #expect(!controls.cluster.isSuspended && !controls.batch(batch).isSuspended && !controls.needsBeat)
+        let isNews = controls.heard(6, batch: (batch, suspended()))
+        #expect(isNews && controls.known == 6 && controls.batch(batch).isSuspended)
     }
 
     @Test func clusterHintsKeepTheirOrderToo() {
-        var steering = upToDate()
-        var cluster = ClusterSteering()
+        var controls = upToDate()
+        var cluster = ClusterControls()
         cluster.downloads = 7
-        _ = steering.heard(6, cluster: cluster)
-        steering.answered(5, sent: 5, cluster: ClusterSteering())
-        #expect(steering.cluster.downloads == 7)
-        steering.answered(7, sent: 6, cluster: ClusterSteering())
-        #expect(steering.cluster.downloads == nil)
+        _ = controls.heard(6, cluster: cluster)
+        controls.answered(5, sent: 5, cluster: ClusterControls())
+        #expect(controls.cluster.downloads == 7)
+        controls.answered(7, sent: 6, cluster: ClusterControls())
+        #expect(controls.cluster.downloads == nil)
     }
 
     @Test func whatIsRememberedIsBounded() {
-        var steering = upToDate()
-        steering.held = [batch]
-        _ = steering.heard(6, batch: (batch, suspended()))
-        for number in 7..<5000 { _ = steering.heard(number, batch: (BatchID("\(number)")!, suspended())) }
-        #expect(steering.batch(batch).isSuspended && steering.batch(BatchID("4999")).isSuspended)
-        #expect(!steering.batch(BatchID("100")).isSuspended)
+        var controls = upToDate()
+        controls.held = [batch]
+        _ = controls.heard(6, batch: (batch, suspended()))
+        for number in 7..<5000 { _ = controls.heard(number, batch: (BatchID("\(number)")!, suspended())) }
+        #expect(controls.batch(batch).isSuspended && controls.batch(BatchID("4999")).isSuspended)
+        #expect(!controls.batch(BatchID("100")).isSuspended)
     }
 
     @Test func hintsAreRead() {
@@ -133,7 +133,7 @@ import Testing
             hint(#"{"change":"batch","batch":"one","controls":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
         #expect(hint(#"{"change":"photos","batch":"one","version":9}"#) == .photos(batch, version: 9))
-        var cluster = ClusterSteering()
+        var cluster = ClusterControls()
         cluster.isSuspended = true
         cluster.downloads = 16
         #expect(hint(#"{"change":"cluster","cluster":"s,16,","version":9}"#) == .cluster(cluster, version: 9))

@@ -89,23 +89,23 @@ extension StoreState {
         for (id, batch) in batches {
             guard let before = previous.batches[id], before.submitted == batch.submitted, before != batch
             else { continue }
-            if batch.letters.count < before.letters.count { broken.append("batch \(id): photos went away") }
-            for (index, (was, letter)) in zip(before.letters, batch.letters).enumerated()
-            where was != letter && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
-                let isRetry = (97...122).contains(was) && letter == UInt8(ascii: "N")
+            if batch.stateCodes.count < before.stateCodes.count { broken.append("batch \(id): photos went away") }
+            for (index, (was, stateCode)) in zip(before.stateCodes, batch.stateCodes).enumerated()
+            where was != stateCode && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
+                let isRetry = (97...122).contains(was) && stateCode == UInt8(ascii: "N")
                 let number = index / batch.size + 1
                 if !isRetry || !before.hasEnded(number) || !batch.queue.contains(number) {
                     broken.append("batch \(id): the final letter of photo \(index) moved")
                 }
             }
-            if before.isCancelled, !batch.isCancelled || batch.letters != before.letters {
+            if before.isCancelled, !batch.isCancelled || batch.stateCodes != before.stateCodes {
                 broken.append("batch \(id): was cancelled, and is not, or has other letters")
             }
-            if before.steering != batch.steering, version <= previous.version {
+            if before.controls != batch.controls, version <= previous.version {
                 // The end of a batch clears its focus: nothing is left that it could matter to.
-                var cleared = before.steering
+                var cleared = before.controls
                 cleared.focus = nil
-                if batch.state != .finished || cleared != batch.steering {
+                if batch.state != .finished || cleared != batch.controls {
                     broken.append("batch \(id): its steering changed, the version did not")
                 }
             }
@@ -124,8 +124,12 @@ extension StoreState {
             }
             for (number, holder) in batch.executing {
                 let old = before.executing[number]
-                if let old, old.worker != holder.worker || old.fence != holder.fence, old.fence >= holder.fence {
-                    broken.append("batch \(id): operation \(number) went from fence \(old.fence) to \(holder.fence)")
+                if let old, old.worker != holder.worker || old.fencingToken != holder.fencingToken,
+                    old.fencingToken >= holder.fencingToken
+                {
+                    broken.append(
+                        "batch \(id): operation \(number) went from fence \(old.fencingToken) to \(holder.fencingToken)"
+                    )
                 }
             }
         }
@@ -144,23 +148,23 @@ extension BatchContent {
         demand(counters == wanted, "the counters \(counters) are not those of the letters, \(wanted)")
         demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
         demand(
-            operations == (letters.count + size - 1) / size,
-            "\(operations) operations of \(size) photos for \(letters.count) photos")
+            operations == (stateCodes.count + size - 1) / size,
+            "\(operations) operations of \(size) photos for \(stateCodes.count) photos")
         demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
         let live = queue.union(executing.keys)
         demand(live.isSubset(of: 1...max(1, operations)), "an operation that was never fed is queued or executing")
         for operation in 1..<operations + 1 {
-            let letters = letters[photos(of: operation)]
-            let open = letters.contains(UInt8(ascii: "N")) || letters.contains(UInt8(ascii: "D"))
-            let text = String(decoding: letters, as: UTF8.self)
+            let stateCodes = stateCodes[photos(of: operation)]
+            let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
+            let text = String(decoding: stateCodes, as: UTF8.self)
             // One whose last photos were cancelled one by one is left to the next report of a worker: it may have to write their lines.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
-            let left = isLeft && letters.contains(UInt8(ascii: "C"))
+            let left = isLeft && stateCodes.contains(UInt8(ascii: "C"))
             demand(open == live.contains(operation) || left, "operation \(operation) with \(text)")
             if executing[operation] == nil, originals.isEmpty {
-                demand(!letters.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
+                demand(!stateCodes.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }
-            let keeps = open || left || letters.contains { (97...122).contains($0) }
+            let keeps = open || left || stateCodes.contains { (97...122).contains($0) }
             // What failed may have lost its entry, when more failed than are kept.
             let mayLack = !live.contains(operation) && keeps
             demand(
@@ -171,9 +175,9 @@ extension BatchContent {
         demand(
             leaseExpiries.allSatisfy { live.contains($0.key) && $0.value > 0 },
             "leaseExpiries \(leaseExpiries) of ended operations")
-        demand(executing.values.allSatisfy { $0.fence <= claims }, "a fence that was never given")
+        demand(executing.values.allSatisfy { $0.fencingToken <= claims }, "a fence that was never given")
         demand(
-            failures.keys.allSatisfy { letters.indices.contains($0) && (97...122).contains(letters[$0]) },
+            failures.keys.allSatisfy { stateCodes.indices.contains($0) && (97...122).contains(stateCodes[$0]) },
             "a failure is kept of a photo that has not failed")
         let over = sealed && live.isEmpty && state != .waiting
         demand((state == .finished) == over, "the state is \(state!) with \(live.count) operations to end")

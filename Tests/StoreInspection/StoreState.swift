@@ -10,7 +10,7 @@ struct StoreState: Equatable {
     /// The number with which an output folder was taken last.
     var taken = 0
     /// Flags and limits of the whole cluster.
-    var cluster = ClusterSteering()
+    var cluster = ClusterControls()
     var version = 0
     /// The version of everything that waits for another.
     var dependencies = 0
@@ -33,7 +33,7 @@ struct StoreState: Equatable {
     var releases: [BatchID: Int] = [:]
     /// `<batch> <round>` by next attempt.
     var webhooks: [String: Int] = [:]
-    /// `<batch> <operation> <fence> <attempt>` of temporary files to be removed, by when.
+    /// `<batch> <operation> <fencingToken> <attempt>` of temporary files to be removed, by when.
     var staleFiles: [String: Int] = [:]
     /// What was found that has no place here: unknown keys, values that are not what they must be.
     var problems: [String] = []
@@ -72,7 +72,7 @@ struct OperationID: Hashable, Comparable, CustomStringConvertible {
 struct WorkerContent: Equatable {
     var claim: Int?
     /// The answer of its last claim: the fence, then what was handed out.
-    var fence: Int?
+    var fencingToken: Int?
     var handed: [OperationID] = []
     var facts: [String: String] = [:]
 }
@@ -97,7 +97,7 @@ struct BatchContent: Equatable {
     var suspended: Set<QueuePart> = []
     var isCancelled = false
     var reason = ""
-    var focus: Steering.Focus?
+    var focus: BatchControls.Focus?
     var dependencies: Set<BatchID> = []
     var dependents = Members()
     /// Nil once forgetting has begun.
@@ -113,7 +113,7 @@ struct BatchContent: Equatable {
     var bytesOut = 0
     /// Operations fed.
     var operations = 0
-    var letters: [UInt8] = []
+    var stateCodes: [UInt8] = []
     var entries: [Int: String] = [:]
     var queue: Set<Int> = []
     var executing: [Int: Holder] = [:]
@@ -122,9 +122,9 @@ struct BatchContent: Equatable {
     var reasons: [UInt8: Int] = [:]
     var counters = BatchCounters()
 
-    /// The photos of an operation, as positions in `letters`.
+    /// The photos of an operation, as positions in `stateCodes`.
     func photos(of operation: Int) -> Range<Int> {
-        min((operation - 1) * size, letters.count)..<min(operation * size, letters.count)
+        min((operation - 1) * size, stateCodes.count)..<min(operation * size, stateCodes.count)
     }
 
     /// The operations that the focus touches; nil without one.
@@ -143,22 +143,22 @@ struct BatchContent: Equatable {
     }
 
     /// The letters as everybody reads them: in a cancelled batch what is not final is cancelled.
-    func read(_ letters: some Sequence<UInt8>) -> [UInt8] {
+    func read(_ stateCodes: some Sequence<UInt8>) -> [UInt8] {
         isCancelled
-            ? letters.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
-            : Array(letters)
+            ? stateCodes.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
+            : Array(stateCodes)
     }
 
     /// What workers are told of it.
-    var steering: Steering {
-        var steering = Steering()
-        steering.priority = priority
-        steering.isCancelled = isCancelled
-        steering.isSuspended = suspended.contains(.everything)
-        steering.areDownloadsSuspended = suspended.contains(.downloads)
-        steering.areFiltrationsSuspended = suspended.contains(.filtrations)
-        steering.focus = focus
-        return steering
+    var controls: BatchControls {
+        var controls = BatchControls()
+        controls.priority = priority
+        controls.isCancelled = isCancelled
+        controls.isSuspended = suspended.contains(.everything)
+        controls.areDownloadsSuspended = suspended.contains(.downloads)
+        controls.areFiltrationsSuspended = suspended.contains(.filtrations)
+        controls.focus = focus
+        return controls
     }
 
     func hasEnded(_ operation: Int) -> Bool { !queue.contains(operation) && executing[operation] == nil }
@@ -168,20 +168,20 @@ struct BatchContent: Equatable {
 
     /// The reasons as the letters have them.
     var reasonsOfLetters: [UInt8: Int] {
-        letters.reduce(into: [:]) { reasons, letter in
-            if (97...122).contains(letter) { reasons[letter, default: 0] += 1 }
+        stateCodes.reduce(into: [:]) { reasons, stateCode in
+            if (97...122).contains(stateCode) { reasons[stateCode, default: 0] += 1 }
         }
     }
 
     /// The counters as letters, queue and executing have them.
     var countersOfContent: BatchCounters {
         var counters = BatchCounters()
-        counters.photos = letters.count
+        counters.photos = stateCodes.count
         counters.ended = operations - queue.count - executing.count
         counters.kept = entries.keys.filter(hasEnded).count
         counters.executing = executing.count
-        for letter in letters {
-            switch letter {
+        for stateCode in stateCodes {
+            switch stateCode {
             case UInt8(ascii: "D"): counters.downloaded += 1
             case UInt8(ascii: "F"): counters.filtered += 1
             case UInt8(ascii: "C"): counters.cancelled += 1
@@ -196,7 +196,7 @@ struct BatchContent: Equatable {
 /// Who holds an operation.
 struct Holder: Equatable {
     var worker: String
-    var fence: Int
+    var fencingToken: Int
     var bytesIn = 0
     var bytesOut = 0
     /// It was said that something of it begins, and not that it is over.
@@ -301,5 +301,5 @@ extension BatchContent {
         return found
     }
 
-    private var text: String { String(decoding: letters, as: UTF8.self) }
+    private var text: String { String(decoding: stateCodes, as: UTF8.self) }
 }

@@ -107,7 +107,7 @@ public final class BatchControl: Sendable {
     static let callsOfAPipeline = 100
 
     /// Whether something was changed.
-    func changed(_ reply: SteerReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
+    func changed(_ reply: ControlReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
         guard let id else {
             guard case .done(let isNew) = reply else { preconditionFailure("the cluster does not finish") }
             return isNew

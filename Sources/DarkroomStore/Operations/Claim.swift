@@ -63,10 +63,10 @@ package enum ClaimReply: Sendable, Equatable {
 
 /// An operation that a claim handed out.
 package struct ClaimedOperation: Sendable, Equatable {
-    /// Batch, number and fence.
+    /// Batch, number and fencing token.
     package let held: HeldOperation
-    /// One letter a photo, as they stand.
-    package let letters: [UInt8]
+    /// One state code a photo, as they stand.
+    package let stateCodes: [UInt8]
     /// How many leases of it have expired.
     package let leaseExpiries: Int
     /// Its photos as ``EntryCoding`` packs them.
@@ -84,13 +84,13 @@ package struct Claimed: Sendable, Equatable {
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
     /// The controls of the cluster.
-    package var cluster: ClusterSteering
+    package var cluster: ClusterControls
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int
     /// How many batches the worker refuses, as Redis knows it.
     package var refusals: Int
     /// The controls of each batch of which operations were claimed.
-    package var steering: [BatchID: Steering]
+    package var controls: [BatchID: BatchControls]
     /// Invalid ids of batches in the reply. Their operations are not run.
     package var invalid: [String] = []
     /// The damage of batches of which an operation cannot be run.
@@ -109,23 +109,23 @@ extension ClaimReply: ScriptReplyDecodable {
 
 extension Claimed {
     fileprivate init(_ reply: ScriptReply) throws(StoreError) {
-        let fence = try reply.int(1)
-        guard let cluster = ClusterSteering(try reply.string(5)) else { throw reply.unexpected }
+        let fencingToken = try reply.int(1)
+        guard let cluster = ClusterControls(try reply.string(5)) else { throw reply.unexpected }
         self.init(
             operations: [], lost: try reply.operations(2), next: try reply.string(3), version: try reply.int(4),
-            cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), steering: [:])
+            cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), controls: [:])
         for element in reply.elements.dropFirst(8) {
             guard let list = element.array, list.count > 1, let name = list[0].string,
-                let text = list[1].string, let controls = Steering(text)
+                let text = list[1].string, let controls = BatchControls(text)
             else { throw reply.unexpected }
             // The operations of other batches in the reply are valid.
             guard let batch = BatchID(name) else {
                 invalid.append(name)
                 continue
             }
-            steering[batch] = controls
+            self.controls[batch] = controls
             for at in stride(from: 2, to: list.count - 3, by: 4) {
-                guard let number = list[at].operation, let letters = list[at + 1].bytes,
+                guard let number = list[at].operation, let stateCodes = list[at + 1].bytes,
                     let leaseExpiries = list[at + 2].number
                 else { throw reply.unexpected }
                 // The other operations of the reply are valid. The lease of this one expires.
@@ -133,9 +133,9 @@ extension Claimed {
                     damaged[batch] = "operation \(number) has no entry"
                     continue
                 }
-                let held = HeldOperation(batch: batch, number: number, fence: fence)
+                let held = HeldOperation(batch: batch, number: number, fencingToken: fencingToken)
                 operations.append(
-                    ClaimedOperation(held: held, letters: letters, leaseExpiries: leaseExpiries, entry: entry))
+                    ClaimedOperation(held: held, stateCodes: stateCodes, leaseExpiries: leaseExpiries, entry: entry))
             }
         }
     }

@@ -6,7 +6,7 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Sets the focus of a batch, the photos that run next; nil clears it. Repeating the call does no harm.
-    package func focus(_ id: BatchID, _ focus: Steering.Focus?) -> ScriptCall<FocusReply> {
+    package func focus(_ id: BatchID, _ focus: BatchControls.Focus?) -> ScriptCall<FocusReply> {
         guard let focus else { return call(StoreScripts.focus, [id, "", "", false]) }
         return call(StoreScripts.focus, [id, focus.photos.lowerBound, focus.photos.upperBound, focus.only])
     }

@@ -17,7 +17,7 @@ extension BatchStore {
         _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = [],
         overwrite: Bool = false, above seen: Int = 0
     ) -> ScriptCall<RetryReply> {
-        call(StoreScripts.retry, [id, first, last, reasons.map(\.letter), overwrite ? String(seen) : ""])
+        call(StoreScripts.retry, [id, first, last, reasons.map(\.stateCode), overwrite ? String(seen) : ""])
     }
 }
 

@@ -6,7 +6,7 @@ package struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
 
     private let workers: [WorkerFacts]
-    private let cluster: ClusterSteering
+    private let cluster: ClusterControls
     private let now: Int
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
@@ -18,7 +18,7 @@ package struct BatchProblems: Sendable {
     ///   - known: the batches that others may wait for; a missing batch counts as one without problems.
     ///   - damaged: damage of batches beside `BatchFacts.damage`.
     package init(
-        workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts],
+        workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:]
     ) {
         self.damaged = damaged
@@ -80,7 +80,7 @@ package struct BatchProblems: Sendable {
                 "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
         }
         if let waiting = waiting(batch, besides: others) { problems.append(waiting) }
-        let flags = batch.steering
+        let flags = batch.controls
         for (code, what, option) in parts(
             (flags.isSuspended, flags.areDownloadsSuspended, flags.areFiltrationsSuspended),
             [.suspended, .downloadsSuspended, .filtrationsSuspended])
@@ -138,7 +138,7 @@ package struct BatchProblems: Sendable {
     /// Why no worker takes a batch that has operations to claim; nil if a worker does.
     private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
         let queued = batch.operations - batch.operationsEnded - batch.executing
-        let flags = batch.steering
+        let flags = batch.controls
         let isHeld =
             batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
             || cluster.areDownloadsSuspended
@@ -195,7 +195,7 @@ extension BatchStore {
             missing = Set(found.flatMap(\.waitsFor)).filter { known[$0] == nil }
         }
         return BatchProblems(
-            workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterSteering(),
+            workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterControls(),
             now: now,
             known: Array(known.values), damaged: damaged)
     }

@@ -14,19 +14,19 @@ extension BatchStore {
     }
 
     /// The controls of the cluster.
-    package func clusterSteering() throws(StoreError) -> ClusterSteering {
+    package func clusterControls() throws(StoreError) -> ClusterControls {
         let names = [
             "suspended", "downloads.suspended", "filtrations.suspended", "downloads.limit", "filtrations.limit",
         ]
         let words = ["HMGET", keys.control] + names
         let values = try read(RedisCommand(words)).array ?? []
         guard values.count == names.count else { throw .unexpectedReply(.array(values), of: "HMGET") }
-        var cluster = ClusterSteering()
+        var cluster = ClusterControls()
         cluster.isSuspended = values[0].string == "1"
         cluster.areDownloadsSuspended = values[1].string == "1"
         cluster.areFiltrationsSuspended = values[2].string == "1"
-        cluster.downloads = ClusterSteering.limit(values[3].int, ClusterSteering.downloadLimits)
-        cluster.filtrations = ClusterSteering.limit(values[4].int, ClusterSteering.filtrationLimits)
+        cluster.downloads = ClusterControls.limit(values[3].int, ClusterControls.downloadLimits)
+        cluster.filtrations = ClusterControls.limit(values[4].int, ClusterControls.filtrationLimits)
         return cluster
     }
 

@@ -3,8 +3,8 @@ import DarkroomRedis
 
 /// Plain commands that read the photos and operations of a batch.
 extension BatchStore {
-    /// The letters of the photos in `range` (indexes from 0); fewer if the batch has fewer.
-    package func letters(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
+    /// The state codes of the photos in `range` (indexes from 0); fewer if the batch has fewer.
+    package func stateCodes(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
         guard !range.isEmpty else { return [] }
         let command = RedisCommand("GETRANGE", keys.states(id), String(range.lowerBound), String(range.upperBound - 1))
         return try read(command).bytes ?? []
@@ -45,18 +45,18 @@ extension BatchStore {
             RedisCommand("GETRANGE", keys.states(batch.id), String((first - 1) * size), String(last * size - 1)),
         ])
         guard let queued = values[0].array, let holders = values[1].array, let leaseExpiries = values[2].array,
-            let letters = values[3].bytes
+            let stateCodes = values[3].bytes
         else { throw .unexpectedReply(.array(values), of: "operations") }
         return numbers.enumerated().map { position, number in
             let holder = holders[position].string
             // An operation of a cancelled batch never runs, even if it is still in the queue.
             let isQueued = queued[position] != .null && !batch.cancelled
-            let start = min(position * size, letters.count)
+            let start = min(position * size, stateCodes.count)
             return OperationFacts(
                 number: number, state: holder != nil ? .executing : isQueued ? .queued : .ended,
                 worker: holder?.split(separator: " ").first.map(String.init),
                 leaseExpiries: leaseExpiries[position].number ?? 0,
-                letters: Array(letters[start..<min(start + size, letters.count)]))
+                stateCodes: Array(stateCodes[start..<min(start + size, stateCodes.count)]))
         }
     }
 

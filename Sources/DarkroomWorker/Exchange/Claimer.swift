@@ -39,9 +39,9 @@ final class Claimer: Sendable {
             if !cluster.isSuspended, !cluster.areDownloadsSuspended {
                 expectWork(.veryHigh, workers: workers.withLock { $0 })
             }
-        case .batch(let id, let steering, _):
-            core.withLedger { $0.noteFocus(of: id, steering) }
-            if steering.focus != nil { core.claimSignal.raise() }
+        case .batch(let id, let controls, _):
+            core.withLedger { $0.noteFocus(of: id, controls) }
+            if controls.focus != nil { core.claimSignal.raise() }
         case .photos:
             return
         }
@@ -98,9 +98,9 @@ final class Claimer: Sendable {
                 let operations = claimed.operations.map { "\($0.held.batch)/\($0.held.number)" }
                 core.logger.debug(
                     "operations claimed",
-                    ["operations": .text(operations.joined(separator: " ")), "fence": .number(first.fence)])
+                    ["operations": .text(operations.joined(separator: " ")), "fence": .number(first.fencingToken)])
             }
-            let priorities = claimed.operations.map { claimed.steering[$0.held.batch]?.priority ?? .normal }
+            let priorities = claimed.operations.map { claimed.controls[$0.held.batch]?.priority ?? .normal }
             let isSuspended = claimed.cluster.isSuspended || claimed.cluster.areDownloadsSuspended
             plan.withLock {
                 $0.claimed(
@@ -141,7 +141,7 @@ final class Claimer: Sendable {
         let isMeasured = core.configuration.work == .nothing
         while !core.leaving.isSet, !core.claimsEnd.isSet {
             let held = core.renewed.operations
-            let highest = core.withLedger { $0.steering.highest }
+            let highest = core.withLedger { $0.controls.highest }
             let photos = core.withLedger { $0.photosToClaim(from: claim.lowest) }
             let refusals = core.refusals.withLock { $0.changes }
             let call = core.store.claim(
@@ -156,7 +156,7 @@ final class Claimer: Sendable {
                     core.refusals.withLock { $0.told(refusals, count: claimed.refusals) }
                     core.steer {
                         $0.answered(
-                            claimed.version, sent: highest, cluster: claimed.cluster, batches: claimed.steering)
+                            claimed.version, sent: highest, cluster: claimed.cluster, batches: claimed.controls)
                     }
                     return claimed
                 }

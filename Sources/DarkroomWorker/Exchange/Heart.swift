@@ -81,7 +81,7 @@ final class Heart: Sendable {
     /// Sends a heartbeat and takes what it tells.
     /// - Returns: true when another at once is welcome.
     private func beat() throws(StoreError) -> Bool {
-        let highest = core.withLedger { $0.steering.highest }
+        let highest = core.withLedger { $0.controls.highest }
         let (held, left) = core.renewed
         if left > 0, left != toldLeft.withLock({ $0 }) {
             core.logger.error(
@@ -95,18 +95,18 @@ final class Heart: Sendable {
         }
         let replies = try core.store.perform(calls)
         core.lost(replies.flatMap(\.lost))
-        core.steer { steering in
+        core.steer { controls in
             for reply in replies {
-                steering.answered(reply.version, sent: highest, cluster: reply.cluster, batches: reply.steering)
+                controls.answered(reply.version, sent: highest, cluster: reply.cluster, batches: reply.controls)
             }
             // What changed between two parts of the answer may have been missed in the first.
-            if let first = replies.first { steering.heardAll(upTo: first.version) }
+            if let first = replies.first { controls.heardAll(upTo: first.version) }
         }
         if let turn = replies.last?.turn { core.ringsTurn.withLock { $0 = turn } }
         let lost = Set(replies.flatMap(\.lost))
-        for letters in replies.flatMap(\.letters) {
-            let meant = held.first { $0.batch == letters.batch && $0.number == letters.number }
-            if let meant, !lost.contains(meant) { core.adopt(letters.letters, of: meant) }
+        for stateCodes in replies.flatMap(\.stateCodes) {
+            let meant = held.first { $0.batch == stateCodes.batch && $0.number == stateCodes.number }
+            if let meant, !lost.contains(meant) { core.adopt(stateCodes.stateCodes, of: meant) }
         }
         for left in replies.compactMap(\.staleFiles) { core.clean(left) }
         // Parts of an answer list the same webhooks.

@@ -78,11 +78,11 @@ final class Reporter: Sendable {
         }
         let calls = ready.map { report in
             core.store.report(
-                report.held, worker: core.id, letters: report.letters, bytesIn: report.bytesIn,
+                report.held, worker: core.id, stateCodes: report.stateCodes, bytesIn: report.bytesIn,
                 bytesOut: report.bytesOut, failures: report.failures)
         }
         var isComplete = failures.isEmpty
-        let highest = core.withLedger { $0.steering.highest }
+        let highest = core.withLedger { $0.controls.highest }
         for (report, result) in zip(ready, core.store.results(of: calls)) {
             waiting.remove(report.held)
             do throws(StoreError) {
@@ -97,11 +97,11 @@ final class Reporter: Sendable {
 
     private func settle(_ report: WorkerLedger.Report, _ reply: ReportReply, _ highest: Int) {
         switch reply {
-        case .accepted(let ended, let letters, let version):
+        case .accepted(let ended, let stateCodes, let version):
             if version != highest { core.steer { $0.answered(version, sent: highest) } }
             guard !ended else { return end(report.held, report) }
             core.withLedger { $0.reported(report, now: .now) }
-            if let letters { core.adopt(letters, of: report.held) }
+            if let stateCodes { core.adopt(stateCodes, of: report.held) }
         case .cancelled:
             // Heard before the hint: what runs of it stops, and it is handed back.
             core.withLedger { $0.reported(report, now: .now) }
@@ -110,7 +110,7 @@ final class Reporter: Sendable {
         case .gone, .lost:
             core.logger.warning(
                 "report refused, the operation is not this worker's any more", key: report.held.batch.description,
-                LogMetadata(report.held).adding(["fence": .number(report.held.fence)]))
+                LogMetadata(report.held).adding(["fence": .number(report.held.fencingToken)]))
             core.drop([report.held])
         }
     }

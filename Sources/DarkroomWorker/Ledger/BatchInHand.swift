@@ -4,7 +4,7 @@ import DarkroomStore
 /// What the ledger knows of a batch of which it holds operations.
 struct BatchInHand {
     /// Flags, priority and focus, as far as this worker has heard.
-    private(set) var steering: Steering
+    private(set) var controls: BatchControls
     /// Whether a download may begin, by all flags.
     private(set) var mayDownload = true
     /// Whether a filtration may begin, by all flags.
@@ -36,19 +36,19 @@ struct BatchInHand {
     private(set) var isInBeginLane = false
     private(set) var isInFilterLane = false
 
-    init(_ steering: Steering, _ cluster: ClusterSteering, isBarred: Bool, operationSize: Int) {
-        self.steering = steering
+    init(_ controls: BatchControls, _ cluster: ClusterControls, isBarred: Bool, operationSize: Int) {
+        self.controls = controls
         self.operationSize = operationSize
-        take(steering, cluster, isBarred: isBarred)
+        take(controls, cluster, isBarred: isBarred)
     }
 
     /// Takes what holds now.
-    mutating func take(_ steering: Steering, _ cluster: ClusterSteering, isBarred: Bool) {
-        self.steering = steering
+    mutating func take(_ controls: BatchControls, _ cluster: ClusterControls, isBarred: Bool) {
+        self.controls = controls
         self.isBarred = isBarred
-        let isSuspended = cluster.isSuspended || steering.isSuspended || steering.isCancelled || isBarred
-        mayDownload = !isSuspended && !cluster.areDownloadsSuspended && !steering.areDownloadsSuspended
-        mayFilter = !isSuspended && !cluster.areFiltrationsSuspended && !steering.areFiltrationsSuspended
+        let isSuspended = cluster.isSuspended || controls.isSuspended || controls.isCancelled || isBarred
+        mayDownload = !isSuspended && !cluster.areDownloadsSuspended && !controls.areDownloadsSuspended
+        mayFilter = !isSuspended && !cluster.areFiltrationsSuspended && !controls.areFiltrationsSuspended
     }
 
     /// Downloaded photos that may not be filtered as things stand.
@@ -60,7 +60,7 @@ struct BatchInHand {
     /// Photos of it that this worker has still to bring to their end.
     var leftHere: Int { begun - parked + unbegun }
 
-    var rank: Int { steering.priority.rank }
+    var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { mayDownload && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { mayFilter && !ready.isEmpty }
 
@@ -115,12 +115,12 @@ struct BatchInHand {
 
     /// How urgent a photo of the batch is.
     func urgency(of index: Int) -> Urgency {
-        Urgency(priority: steering.priority, isInFocus: steering.focus?.photos.contains(index) ?? false)
+        Urgency(priority: controls.priority, isInFocus: controls.focus?.photos.contains(index) ?? false)
     }
 
     /// Takes out the downloaded photo that is to be filtered next: of the focus, else the first.
     mutating func popReady() -> PhotoInProgress? {
-        if let focus = steering.focus?.photos,
+        if let focus = controls.focus?.photos,
             let place = ready.firstIndex(where: { focus.contains($0.record.index) })
         {
             return ready.remove(at: place)

@@ -15,7 +15,7 @@ struct OperationInHand {
     /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
     let forgottenFences: [Int]
     /// What this worker knows of each photo: `.` nothing yet, `D`, or a final letter.
-    private(set) var letters: [UInt8]
+    private(set) var stateCodes: [UInt8]
     private(set) var lines: [[UInt8]?]
     /// Photos that have begun and not ended.
     private(set) var running = 0
@@ -62,14 +62,14 @@ struct OperationInHand {
         lines = past.lines
         forgottenFences = past.forgotten
         // A photo that is handed out as downloaded lies in the folder of originals: it is still to be filtered.
-        letters = claimed.letters.map { letter in
-            let state = PhotoRecordState(letter: letter) ?? .new
-            return state == .new ? Self.unknown : letter
+        stateCodes = claimed.stateCodes.map { stateCode in
+            let state = PhotoRecordState(stateCode: stateCode) ?? .new
+            return state == .new ? Self.unknown : stateCode
         }
-        isTaken = claimed.letters.map { PhotoRecordState(letter: $0)?.isFinal == true }
+        isTaken = claimed.stateCodes.map { PhotoRecordState(stateCode: $0)?.isFinal == true }
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
-        hasPast = claimed.leaseExpiries > 0 || unfinished < letters.count
+        hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isSuspect = claimed.leaseExpiries >= 2
         // Its photos were cancelled one by one in the queue: their lines are to be written, and its end to be reported.
         if isDone { noteSettled() }
@@ -134,7 +134,7 @@ struct OperationInHand {
     }
 
     /// Whether the photo at `position` needs no download: its bytes lie in the batch's folder of originals.
-    func isStored(_ position: Int) -> Bool { letters[position] == PhotoRecordState.downloaded.letter }
+    func isStored(_ position: Int) -> Bool { stateCodes[position] == PhotoRecordState.downloaded.stateCode }
 
     // MARK: What becomes of photos
 
@@ -149,15 +149,17 @@ struct OperationInHand {
         nextFocused = min(nextFocused, position)
         if let focus { nextFocused = max(nextFocused, focus.lowerBound) }
         // Stored originals outlive this worker.
-        guard letters[position] == PhotoRecordState.downloaded.letter, context.options.originals.isEmpty else { return }
-        letters[position] = PhotoRecordState.new.letter
+        guard stateCodes[position] == PhotoRecordState.downloaded.stateCode, context.options.originals.isEmpty else {
+            return
+        }
+        stateCodes[position] = PhotoRecordState.new.stateCode
         noteNews()
     }
 
     mutating func downloaded(index: Int) {
         let position = position(of: index)
         guard !isFinal(position) else { return }
-        letters[position] = PhotoRecordState.downloaded.letter
+        stateCodes[position] = PhotoRecordState.downloaded.stateCode
         version += 1  // no news that hurries: it goes with the next report or heartbeat
     }
 
@@ -180,7 +182,7 @@ struct OperationInHand {
 
     private mutating func settle(index: Int, _ outcome: PhotoOutcome) {
         let position = position(of: index)
-        letters[position] = outcome.state.letter
+        stateCodes[position] = outcome.state.stateCode
         setLine(outcome.line, at: position)
         unfinished -= 1
         bytesIn += outcome.bytesIn
@@ -191,7 +193,7 @@ struct OperationInHand {
 
     /// Everything is filtered: for an operation of which nothing is done.
     mutating func skip() {
-        letters = [UInt8](repeating: PhotoRecordState.filtered.letter, count: letters.count)
+        stateCodes = [UInt8](repeating: PhotoRecordState.filtered.stateCode, count: stateCodes.count)
         unfinished = 0
         takeAll()
         noteSettled()
@@ -216,8 +218,8 @@ struct OperationInHand {
     mutating func adopt(_ stored: [UInt8]) -> [Int] {
         var overtaken: [Int] = []
         var isToTell = !isDone
-        for (position, letter) in stored.enumerated() where position < letters.count {
-            guard let state = PhotoRecordState(letter: letter), state.isFinal, letters[position] != letter
+        for (position, stateCode) in stored.enumerated() where position < stateCodes.count {
+            guard let state = PhotoRecordState(stateCode: stateCode), state.isFinal, stateCodes[position] != stateCode
             else { continue }
             if !isFinal(position) {
                 unfinished -= 1
@@ -231,7 +233,7 @@ struct OperationInHand {
                     setLine(ManifestLine(batch: held.batch, record: records[position], state: state), at: position)
                 }
             }
-            letters[position] = letter
+            stateCodes[position] = stateCode
             if state == .cancelled { isToTell = true }
         }
         // Who has nothing left of an operation reports it, also with nothing new of its own: that ends it.
@@ -245,7 +247,7 @@ struct OperationInHand {
 
     private func position(of index: Int) -> Int { index - records[0].index }
 
-    private func isFinal(_ position: Int) -> Bool { PhotoRecordState(letter: letters[position])?.isFinal == true }
+    private func isFinal(_ position: Int) -> Bool { PhotoRecordState(stateCode: stateCodes[position])?.isFinal == true }
 
     private mutating func noteSettled() {
         noteNews()

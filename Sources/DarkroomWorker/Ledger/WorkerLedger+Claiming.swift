@@ -37,7 +37,7 @@ extension WorkerLedger {
         guard let id = focusToClaim, !isStopping, doneOperations < Self.maxUnreported,
             batches[id]?.isStalled != true
         else { return nil }
-        let priority = steering.batch(id).priority
+        let priority = controls.batch(id).priority
         let waiting = beginLanes.joined().compactMap { batches[$0] }
         let largest = waiting.map(\.operationSize).max() ?? 0
         guard waiting.reduce(0, { $0 + $1.unbegun }) < 4 * window + 2 * largest else { return nil }
@@ -82,8 +82,8 @@ extension WorkerLedger {
     mutating func served(_ batches: Set<BatchID>, asked: Set<BatchID>) { hungry.subtract(asked.subtracting(batches)) }
 
     /// A batch has a focus: a full worker may have to claim an operation for it. The latest wins.
-    mutating func noteFocus(of id: BatchID, _ steering: Steering) {
-        if steering.focus != nil, !steering.isCancelled, !steering.isSuspended, !steering.areDownloadsSuspended {
+    mutating func noteFocus(of id: BatchID, _ controls: BatchControls) {
+        if controls.focus != nil, !controls.isCancelled, !controls.isSuspended, !controls.areDownloadsSuspended {
             focusToClaim = id
         } else if focusToClaim == id {
             focusToClaim = nil
@@ -100,7 +100,7 @@ extension WorkerLedger {
     var unwanted: [BatchID] {
         batches.filter { id, batch in
             batch.isStalled
-                || !batch.mayFilter && batch.mayDownload && batch.steering.areFiltrationsSuspended
+                || !batch.mayFilter && batch.mayDownload && batch.controls.areFiltrationsSuspended
                     && (bytesHeld + transfers * typicalBytes >= maxBytesHeld / 2)
         }.map(\.key)
     }

@@ -86,7 +86,7 @@ extension WorkerLedger {
     private static let maxParked = 4096
 
     private mutating func takePhoto(of id: BatchID) -> PhotoInProgress? {
-        let hasFocus = batches[id]?.steering.focus != nil
+        let hasFocus = batches[id]?.controls.focus != nil
         for focused in hasFocus ? [true, false] : [false] {
             var place = 0
             while let held = batches[id]?.toBegin[from: place] {

@@ -8,7 +8,7 @@ extension WorkerLedger {
         let held: HeldOperation
         let context: BatchContext
         let folder: OpenFolder?
-        let letters: [UInt8]
+        let stateCodes: [UInt8]
         let lines: [[UInt8]?]
         let bytesIn: Int
         let bytesOut: Int
@@ -30,7 +30,7 @@ extension WorkerLedger {
     /// Counts every photo of an operation as filtered without doing anything.
     mutating func skip(_ held: HeldOperation) {
         finishWhole(held) { $0.skip() }
-        photosDone += operations[held]?.letters.count ?? 0
+        photosDone += operations[held]?.stateCodes.count ?? 0
     }
 
     private mutating func finishWhole(_ held: HeldOperation, _ body: (inout OperationInHand) -> Void) {
@@ -56,7 +56,7 @@ extension WorkerLedger {
                     || operation.rests && !mayGoOn(held) && (operation.hasUnreportedFinals || operation.waiting > 0)
             guard isDue else { return nil }
             return Report(
-                held: held, context: operation.context, folder: operation.folder, letters: operation.letters,
+                held: held, context: operation.context, folder: operation.folder, stateCodes: operation.stateCodes,
                 lines: operation.lines,
                 bytesIn: operation.bytesIn, bytesOut: operation.bytesOut, failures: operation.failures,
                 version: operation.version, hasPast: operation.hasPast,
@@ -66,12 +66,12 @@ extension WorkerLedger {
 
     /// The letters of a report that tells, of a suspect without progress, that this photo `begins` to do what a worker could die of,
     /// or that it is through with that; nil of any other.
-    func letters(of photo: PhotoInProgress, begins: Bool) -> [UInt8]? {
+    func stateCodes(of photo: PhotoInProgress, begins: Bool) -> [UInt8]? {
         guard photo.isSuspect, let operation = operations[photo.operation], !operation.hasProgress else { return nil }
-        var letters = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
+        var stateCodes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
         // It is new, so that changes nothing.
-        if !begins { letters[photo.record.index - operation.records[0].index] = PhotoRecordState.new.letter }
-        return letters
+        if !begins { stateCodes[photo.record.index - operation.records[0].index] = PhotoRecordState.new.stateCode }
+        return stateCodes
     }
 
     /// When the oldest news that nobody hurried falls due.
@@ -86,7 +86,7 @@ extension WorkerLedger {
         }
     }
 
-    private func isCancelled(_ held: HeldOperation) -> Bool { batches[held.batch]?.steering.isCancelled == true }
+    private func isCancelled(_ held: HeldOperation) -> Bool { batches[held.batch]?.controls.isCancelled == true }
 
     // MARK: Handing back
 

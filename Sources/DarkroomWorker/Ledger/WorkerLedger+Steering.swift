@@ -43,14 +43,14 @@ extension WorkerLedger {
 
     /// Takes what Redis has told, and does what follows.
     mutating func steer<Ignored>(_ tell: (inout WorkerSteering) -> Ignored) -> Orders {
-        let (downloads, filtrations, cluster) = (downloads, filtrations, steering.cluster)
-        _ = tell(&steering)
+        let (downloads, filtrations, cluster) = (downloads, filtrations, controls.cluster)
+        _ = tell(&controls)
         var orders = Orders()
         orders.limitsChanged = downloads != self.downloads || filtrations != self.filtrations
         orders.isNews = orders.limitsChanged
-        orders.needsBeat = steering.needsBeat
-        let isOfAll = cluster != steering.cluster
-        for id in Array(batches.keys) where isOfAll || batches[id]?.steering != steering.batch(id) {
+        orders.needsBeat = controls.needsBeat
+        let isOfAll = cluster != controls.cluster
+        for id in Array(batches.keys) where isOfAll || batches[id]?.controls != controls.batch(id) {
             settle(id, &orders)
             orders.isNews = true
         }
@@ -58,11 +58,11 @@ extension WorkerLedger {
     }
 
     /// Letters of an operation with photos that were cancelled one by one: those that run are stopped, the others never begin.
-    mutating func adopt(_ letters: [UInt8], of held: HeldOperation) -> Orders {
+    mutating func adopt(_ stateCodes: [UInt8], of held: HeldOperation) -> Orders {
         var orders = Orders()
         let news = update(held) { operation in
             let wasDone = operation.isDone
-            return (overtaken: operation.adopt(letters), isDone: operation.isDone && !wasDone)
+            return (overtaken: operation.adopt(stateCodes), isDone: operation.isDone && !wasDone)
         }
         guard let (overtaken, isDone) = news else { return orders }
         if isDone { doneOperations += 1 }
@@ -88,13 +88,13 @@ extension WorkerLedger {
     /// Makes a batch's photos keep to what holds now.
     mutating func settle(_ id: BatchID, _ orders: inout Orders) {
         guard let before = batches[id] else { return }
-        let (now, cluster) = (steering.batch(id), steering.cluster)
+        let (now, cluster) = (controls.batch(id), controls.cluster)
         let isBarred = isBarred(id)
         change(id) { $0.take(now, cluster, isBarred: isBarred) }
         arrange(id)
-        if before.steering.focus != now.focus { noteFocus(of: id, now) }
+        if before.controls.focus != now.focus { noteFocus(of: id, now) }
         guard let after = batches[id], before.begun > 0 else { return }
-        let hasMoved = before.steering.priority != now.priority || before.steering.focus != now.focus
+        let hasMoved = before.controls.priority != now.priority || before.controls.focus != now.focus
         for entry in inProgress.values where entry.photo.operation.batch == id {
             let photo = entry.photo
             if now.isCancelled || operations[photo.operation]?.isOutsideFocus == true && entry.stage != .ready {

@@ -4,7 +4,7 @@ import DarkroomStore
 /// What a worker holds, and every decision about it: what begins next, what stops, what is to be reported, what is handed back.
 ///
 /// A plain value without locks, clocks or threads; its owner holds the lock and acts on the answers outside of it. By aspect:
-/// `+Photos` what begins, `+Filtrations` what is filtered, `+Steering` what users change meanwhile, `+Claiming` what to ask for,
+/// `+Photos` what begins, `+Filtrations` what is filtered, `+BatchControls` what users change meanwhile, `+Claiming` what to ask for,
 /// `+Reporting` what Redis is told, `+Outputs` what waits for a disk.
 struct WorkerLedger {
     /// A filtration that nobody waits for any more.
@@ -25,7 +25,7 @@ struct WorkerLedger {
     /// How long an operation whose output cannot be written is held for its downloaded bytes, and for what is not reported.
     let holdsBarred: Duration
     /// What users changed while the worker runs.
-    var steering = WorkerSteering()
+    var controls = WorkerSteering()
     var operations: [HeldOperation: OperationInHand] = [:]
     var batches: [BatchID: BatchInHand] = [:]
     var order: [HeldOperation] = []  // as they were claimed
@@ -93,9 +93,9 @@ struct WorkerLedger {
     }
 
     /// How many downloads run at once.
-    var downloads: Int { steering.cluster.downloads ?? ownDownloads }
+    var downloads: Int { controls.cluster.downloads ?? ownDownloads }
     /// How many filtrations run at once.
-    var filtrations: Int { steering.cluster.filtrations ?? ownFiltrations }
+    var filtrations: Int { controls.cluster.filtrations ?? ownFiltrations }
     /// How many photos may have begun and not ended: enough that no filtration waits while downloads come and go.
     var window: Int { downloads + 4 * filtrations }
     /// How many downloads run or are about to.
@@ -131,9 +131,9 @@ struct WorkerLedger {
         if operation.isDone { doneOperations += 1 }
         if batches[held.batch] == nil {
             batches[held.batch] = BatchInHand(
-                steering.batch(held.batch), steering.cluster, isBarred: isBarred(held.batch),
+                controls.batch(held.batch), controls.cluster, isBarred: isBarred(held.batch),
                 operationSize: operation.context.options.operationSize)
-            steering.held.insert(held.batch)
+            controls.held.insert(held.batch)
         }
         batches[held.batch]?.operations.append(held)
         hungry.remove(held.batch)
@@ -173,7 +173,7 @@ struct WorkerLedger {
         guard let batch = batches[id], batch.operations.isEmpty, batch.begun == 0 else { return }
         batches[id] = nil
         hungry.remove(id)
-        steering.held.remove(id)
+        controls.held.remove(id)
     }
 
     // MARK: Bookkeeping
@@ -210,7 +210,7 @@ struct WorkerLedger {
     /// Puts a batch's operations and downloaded photos in order, after operations came, went or may run otherwise than before.
     mutating func arrange(_ id: BatchID) {
         guard let batch = batches[id] else { return }
-        let focus = batch.steering.focus
+        let focus = batch.controls.focus
         var toBegin: [HeldOperation] = []
         var others: [HeldOperation] = []
         var unbegun = 0

@@ -7,7 +7,7 @@ import DarkroomStore
 /// version that they show. A plain value, fed by both.
 struct WorkerSteering {
     private struct Entry {
-        var steering: Steering
+        var controls: BatchControls
         var version: Int
     }
 
@@ -16,7 +16,7 @@ struct WorkerSteering {
     /// The highest version that was seen anywhere.
     private(set) var highest = 0
     /// What holds for the cluster.
-    private(set) var cluster = ClusterSteering()
+    private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
     /// Of batches that are held, and of others that hints told of: a claim that is under way may bring them.
     private var entries: [BatchID: Entry] = [:]
@@ -28,17 +28,17 @@ struct WorkerSteering {
     var needsBeat: Bool { known.map { $0 < highest } ?? true }
 
     /// What holds for a batch, as far as this worker has heard.
-    func batch(_ id: BatchID) -> Steering { entries[id]?.steering ?? Steering() }
+    func batch(_ id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
     // MARK: Hints
 
     /// Takes a change that was published; false when it is older than what is known.
     mutating func heard(
-        _ version: Int, batch: (id: BatchID, steering: Steering)? = nil, cluster: ClusterSteering? = nil
+        _ version: Int, batch: (id: BatchID, controls: BatchControls)? = nil, cluster: ClusterControls? = nil
     ) -> Bool {
         guard version > known ?? 0 || known == nil else { return false }
         if let batch, entries[batch.id].map({ $0.version <= version }) ?? true {
-            entries[batch.id] = Entry(steering: batch.steering, version: version)
+            entries[batch.id] = Entry(controls: batch.controls, version: version)
             forgetOthers()
         }
         if let cluster, clusterVersion <= version {
@@ -57,7 +57,7 @@ struct WorkerSteering {
     /// Redis publishes a hint after its change. So if the answer to a request that was sent later shows a lower version,
     /// Redis has lost changes, or another program has published the hint.
     mutating func answered(
-        _ version: Int, sent: Int, cluster: ClusterSteering? = nil, batches: [BatchID: Steering] = [:]
+        _ version: Int, sent: Int, cluster: ClusterControls? = nil, batches: [BatchID: BatchControls] = [:]
     ) {
         if version < sent { goBack(to: version) }
         highest = max(highest, version)
@@ -66,8 +66,8 @@ struct WorkerSteering {
             self.cluster = cluster
             clusterVersion = version
         }
-        for (id, steering) in batches where entries[id].map({ $0.version <= version }) ?? true {
-            entries[id] = Entry(steering: steering, version: version)
+        for (id, controls) in batches where entries[id].map({ $0.version <= version }) ?? true {
+            entries[id] = Entry(controls: controls, version: version)
         }
         forgetOthers()
     }
@@ -79,7 +79,7 @@ struct WorkerSteering {
 
     /// An answer said that a batch is cancelled.
     mutating func cancelled(_ id: BatchID) {
-        entries[id, default: Entry(steering: Steering(), version: highest)].steering.isCancelled = true
+        entries[id, default: Entry(controls: BatchControls(), version: highest)].controls.isCancelled = true
     }
 
     /// Redis has lost its latest changes: what it says now holds.

@@ -4,10 +4,12 @@ import DarkroomStore
 import Foundation
 
 /// The temporary files of workers that died: hidden, beside the files that they were to become, named
-/// `.<what>.<fence>.<worker>`, so that who claims their operation next knows them.
+/// `.<what>.<fencingToken>.<worker>`, so that who claims their operation next knows them.
 enum Leftovers {
     /// The temporary name of a photo (`what` is its index) or of a manifest file.
-    static func temporaryName(for what: String, fence: Int, worker: String) -> String { ".\(what).\(fence).\(worker)" }
+    static func temporaryName(for what: String, fencingToken: Int, worker: String) -> String {
+        ".\(what).\(fencingToken).\(worker)"
+    }
 
     /// What a manifest file is called in its temporary name.
     static func manifestName(operation number: Int) -> String { "manifest-\(number)" }
@@ -17,7 +19,7 @@ enum Leftovers {
     static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ context: BatchContext) {
         if let originals = context.originals, let root = try? originals.place.open() {
             let names = Set(records.map { OriginalsFolder.temporaryName(for: $0, of: held.batch) })
-            for folder in originals.folders(of: records) { remove(names, below: held.fence, in: folder, root) }
+            for folder in originals.folders(of: records) { remove(names, below: held.fencingToken, in: folder, root) }
         }
         guard let root = try? context.manifestPlace?.open() else { return }
         let indexes = Set(records.map { String($0.index) })
@@ -25,9 +27,9 @@ enum Leftovers {
             records.map { record in
                 Path.split(context.template.path(index: record.index, name: record.name, ending: "")).folder ?? ""
             })
-        for folder in folders { remove(indexes, below: held.fence, in: folder, root) }
+        for folder in folders { remove(indexes, below: held.fencingToken, in: folder, root) }
         remove(
-            [manifestName(operation: held.number)], below: held.fence,
+            [manifestName(operation: held.number)], below: held.fencingToken,
             in: ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number), root)
     }
 
@@ -39,7 +41,7 @@ enum Leftovers {
         options.photosFolder = ""
         options.remoteOutput = false  // a folder that is missing is not made
         let size = options.operationSize
-        guard held.fence < .max, held.number > 0, held.number <= batch.operations,
+        guard held.fencingToken < .max, held.number > 0, held.number <= batch.operations,
             // A worker that does not see the folder has nothing to remove there.
             let context = try? BatchContext(held.batch, options, configuration)
         else { return }
@@ -47,16 +49,18 @@ enum Leftovers {
         let records = (first..<max(first, min(first + size, batch.photos))).map {
             PhotoRecord(index: $0, name: "", url: "")
         }
-        remove(of: HeldOperation(batch: held.batch, number: held.number, fence: held.fence + 1), records, context)
+        remove(
+            of: HeldOperation(batch: held.batch, number: held.number, fencingToken: held.fencingToken + 1), records,
+            context)
     }
 
-    private static func remove(_ whats: Set<String>, below fence: Int, in path: String, _ root: Folder) {
+    private static func remove(_ whats: Set<String>, below fencingToken: Int, in path: String, _ root: Folder) {
         // A folder that is not there, or cannot be read, has nothing that could be removed.
         guard let folder = try? root.folder(path), let names = try? folder.names() else { return }
         for name in names {
             let parts = name.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
             guard parts.count == 4, parts[0].isEmpty, whats.contains(String(parts[1])),
-                let left = Int(parts[2]), left < fence
+                let left = Int(parts[2]), left < fencingToken
             else { continue }
             try? folder.remove(name)
         }

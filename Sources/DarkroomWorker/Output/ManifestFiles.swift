@@ -13,12 +13,12 @@ enum ManifestFiles {
         let text = Array(report.lines.compactMap { $0 }.joined())
         guard !text.isEmpty else { return }
         let number = report.held.number
-        let name = ManifestPath.fileName(operation: number, fence: report.held.fence)
+        let name = ManifestPath.fileName(operation: number, fencingToken: report.held.fencingToken)
         try OutputWriter.write(
             text, to: "\(ManifestPath.folder(report.held.batch))/\(ManifestPath.subfolder(operation: number))\(name)",
             in: place,
             temporaryName: Leftovers.temporaryName(
-                for: Leftovers.manifestName(operation: number), fence: report.held.fence, worker: worker))
+                for: Leftovers.manifestName(operation: number), fencingToken: report.held.fencingToken, worker: worker))
     }
 
     /// What was found of an operation when it was claimed.
@@ -33,15 +33,16 @@ enum ManifestFiles {
     /// what its letter says, and made from letter and file where none is found.
     static func takeOver(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ context: BatchContext) -> Past {
         var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
-        let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
+        let states = claimed.stateCodes.map { PhotoRecordState(stateCode: $0) ?? .new }
         guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(context) else {
             return past
         }
         let folder = folder(claimed.held, output)
         let fences = fences(claimed.held.number, in: folder)
-        past.forgotten = fences.filter { $0 > claimed.held.fence }
-        for fence in fences.sorted(by: >) where fence != claimed.held.fence {
-            for line in lines(ManifestPath.fileName(operation: claimed.held.number, fence: fence), in: folder)
+        past.forgotten = fences.filter { $0 > claimed.held.fencingToken }
+        for fencingToken in fences.sorted(by: >) where fencingToken != claimed.held.fencingToken {
+            for line in lines(
+                ManifestPath.fileName(operation: claimed.held.number, fencingToken: fencingToken), in: folder)
             where line.batch == context.id {
                 let position = line.index - records[0].index
                 guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
@@ -64,21 +65,21 @@ enum ManifestFiles {
     static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ context: BatchContext) {
         guard let folder = root(context).flatMap({ folder(held, $0) }) else { return }
         let fences = fences(held.number, in: folder)
-        guard fences.contains(held.fence) else { return }
-        for fence in fences where fence < held.fence || forgotten.contains(fence) {
-            remove(held, fence: fence, in: folder)
+        guard fences.contains(held.fencingToken) else { return }
+        for fencingToken in fences where fencingToken < held.fencingToken || forgotten.contains(fencingToken) {
+            remove(held, fencingToken: fencingToken, in: folder)
         }
     }
 
     /// Removes the file of an operation's own fence, of whose lines nobody was told.
     static func removeOwn(_ held: HeldOperation, _ context: BatchContext) {
         guard let folder = root(context).flatMap({ folder(held, $0) }) else { return }
-        remove(held, fence: held.fence, in: folder)
+        remove(held, fencingToken: held.fencingToken, in: folder)
     }
 
     /// A file that cannot be removed does no harm: readers take the highest fence.
-    private static func remove(_ held: HeldOperation, fence: Int, in folder: Folder) {
-        try? folder.remove(ManifestPath.fileName(operation: held.number, fence: fence))
+    private static func remove(_ held: HeldOperation, fencingToken: Int, in folder: Folder) {
+        try? folder.remove(ManifestPath.fileName(operation: held.number, fencingToken: fencingToken))
     }
 
     /// The output folder; nil when nothing is written, or it is not seen.
@@ -91,7 +92,7 @@ enum ManifestFiles {
 
     private static func fences(_ number: Int, in folder: Folder?) -> [Int] {
         let names = (try? folder?.names()) ?? []  // no folder: no files
-        return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fence)
+        return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fencingToken)
     }
 
     private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {

@@ -53,7 +53,7 @@ struct ChangeAudit {
                 .joined(separator: " ") + " \(event.fields["cancelled"] as? Bool ?? false)"
         case "claimed": "\((event.fields["operations"] as? [Int] ?? []).sorted()) \(event.string("worker") ?? "")"
         case "released", "ended": text(event.int("operation"))
-        case "recovered": "\(text(event.int("operation"))) \(text(event.int("lease.expiries")))"
+        case "recovered": "\(text(event.int("operation"))) \(text(event.int("leaseExpiries")))"
         case "photos":
             (event.fields["photos"] as? [String: String] ?? [:]).map { "\($0.key)\($0.value)" }.sorted()
                 .joined(separator: " ")
@@ -63,7 +63,7 @@ struct ChangeAudit {
 
     private static func text(_ number: Int?) -> String { number.map(String.init) ?? "null" }
 
-    private static func parts(_ cluster: ClusterSteering) -> Set<QueuePart> {
+    private static func parts(_ cluster: ClusterControls) -> Set<QueuePart> {
         var parts: Set<QueuePart> = []
         if cluster.isSuspended { parts.insert(.everything) }
         if cluster.areDownloadsSuspended { parts.insert(.downloads) }
@@ -131,16 +131,16 @@ struct ChangeAudit {
     }
 
     private static func completion(_ batch: BatchContent) -> String {
-        let letters = batch.read(batch.letters)
-        let counts = ["F", "C"].map { letter in letters.filter { $0 == UInt8(ascii: letter) }.count }
-        let failed = letters.filter { (97...122).contains($0) }.count
-        return "\(batch.round) \(letters.count) \(counts[0]) \(failed) \(counts[1]) \(batch.isCancelled)"
+        let stateCodes = batch.read(batch.stateCodes)
+        let counts = ["F", "C"].map { stateCode in stateCodes.filter { $0 == UInt8(ascii: stateCode) }.count }
+        let failed = stateCodes.filter { (97...122).contains($0) }.count
+        return "\(batch.round) \(stateCodes.count) \(counts[0]) \(failed) \(counts[1]) \(batch.isCancelled)"
     }
 
     private func operations(_ old: BatchContent, _ new: BatchContent) -> [String: [String]] {
         var wanted: [String: [String]] = [:]
         func add(_ name: String, _ value: String) { wanted[name, default: []].append(value) }
-        let claimed = new.executing.filter { old.executing[$0.key]?.fence != $0.value.fence }
+        let claimed = new.executing.filter { old.executing[$0.key]?.fencingToken != $0.value.fencingToken }
         for (worker, numbers) in Dictionary(grouping: claimed, by: \.value.worker) {
             add("claimed", "\(numbers.map(\.key).sorted()) \(worker)")
         }
@@ -149,7 +149,8 @@ struct ChangeAudit {
             if leaseExpiries > old.leaseExpiries[number] ?? 0 {
                 add("recovered", "\(number) \(leaseExpiries)")
             } else if leaseExpiries >= 2, said("recovered", of: new).contains("\(number) \(leaseExpiries)") {
-                add("recovered", "\(number) \(leaseExpiries)")  // nothing of it was begun: its worker's death is not its own
+                // No crash probe had begun, so the expired lease is not counted.
+                add("recovered", "\(number) \(leaseExpiries)")
             } else if new.queue.contains(number) {
                 add("released", "\(number)")
             } else if new.hasEnded(number) {
@@ -159,7 +160,7 @@ struct ChangeAudit {
         for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
         // Photos that were cancelled one by one by a user; what a worker reports, it tells itself.
         if hints.contains(where: { $0.name == "photos" }) {
-            let indexes = new.letters.indices.filter { new.letters[$0] == 67 && old.letters[$0] != 67 }
+            let indexes = new.stateCodes.indices.filter { new.stateCodes[$0] == 67 && old.stateCodes[$0] != 67 }
             if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }
         }
         return wanted
@@ -178,12 +179,12 @@ struct ChangeAudit {
             switch hint.name {
             case "batch":
                 guard let id = hint.batch, let batch = after.batches[id] else { continue }
-                var steering = hint.string("controls").flatMap(Steering.init)
-                if batch.state == .finished { steering?.focus = nil }  // which its end has cleared
-                if steering != batch.steering { found.append("\(hint), but it is \(batch.steering)") }
-                if before.batches[id]?.steering == batch.steering { found.append("\(hint), but nothing changed") }
+                var controls = hint.string("controls").flatMap(BatchControls.init)
+                if batch.state == .finished { controls?.focus = nil }  // which its end has cleared
+                if controls != batch.controls { found.append("\(hint), but it is \(batch.controls)") }
+                if before.batches[id]?.controls == batch.controls { found.append("\(hint), but nothing changed") }
             case "cluster":
-                if hint.string("cluster").flatMap(ClusterSteering.init) != after.cluster {
+                if hint.string("cluster").flatMap(ClusterControls.init) != after.cluster {
                     found.append("\(hint), but it is \(after.cluster)")
                 }
             case "photos": if hint.batch == nil { found.append("\(hint) names no batch") }

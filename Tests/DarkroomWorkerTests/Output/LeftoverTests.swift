@@ -23,14 +23,15 @@ import Testing
         }
         let manifest = ManifestPath.folder(id)
         let left = [
-            Leftovers.temporaryName(for: "0", fence: held.fence, worker: "dead.1"),
-            Leftovers.temporaryName(for: "1", fence: held.fence - 1, worker: "dead.2"),
+            Leftovers.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "dead.1"),
+            Leftovers.temporaryName(for: "1", fencingToken: held.fencingToken - 1, worker: "dead.2"),
             manifest + "/"
-                + Leftovers.temporaryName(for: Leftovers.manifestName(operation: 1), fence: held.fence, worker: "dead"),
+                + Leftovers.temporaryName(
+                    for: Leftovers.manifestName(operation: 1), fencingToken: held.fencingToken, worker: "dead"),
         ]
         let others = [
-            Leftovers.temporaryName(for: "1", fence: held.fence + 1, worker: "other.1"),
-            Leftovers.temporaryName(for: "7", fence: held.fence, worker: "other.1"), "000000-0.jpg",
+            Leftovers.temporaryName(for: "1", fencingToken: held.fencingToken + 1, worker: "other.1"),
+            Leftovers.temporaryName(for: "7", fencingToken: held.fencingToken, worker: "other.1"), "000000-0.jpg",
         ]
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: darkroom.folder + "/" + name, contents: Data()))

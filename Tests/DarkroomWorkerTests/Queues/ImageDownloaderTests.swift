@@ -32,7 +32,7 @@ private struct SilentSource: PhotoSource {
         let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
         let photo = PhotoInProgress(
             PhotoRecord(index: 0, name: "0", url: "http://photos.example/0"),
-            of: HeldOperation(batch: BatchID("batch"), number: 1, fence: 1), context)
+            of: HeldOperation(batch: BatchID("batch"), number: 1, fencingToken: 1), context)
         photo.withdrawn.set()
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(
