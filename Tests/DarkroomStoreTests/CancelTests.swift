@@ -17,7 +17,7 @@ import Testing
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: false, isFinished: false))
         #expect(try test.claim("other").isEmpty)
 
-        // Its workers' results are dropped, and their hand-backs end it.
+        // Its workers' results are dropped, and their releases end it.
         #expect(try test.report(held[0], "FaF") == .cancelled(stateCodes: Array("FaC".utf8)))
         #expect(try test.report(held[0], "FaF", worker: "other") == .lost)
         let facts = try #require(try test.store.facts(of: id))

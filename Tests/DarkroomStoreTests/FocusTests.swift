@@ -29,13 +29,13 @@ import Testing
         let id = try test.submit(size: 10, operations: 3, sealed: false)
         _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(35...44, only: true)))
         #expect(try test.claim().isEmpty)
-        #expect(try test.state().rings.isEmpty)
+        #expect(try test.state().readyQueues.isEmpty)
         // Those that are fed later count, too.
         _ = try test.store.perform([4, 5, 6].map { test.feeding(id, $0, photos: 10) })
         let held = try test.claim().map(\.held)
         #expect(held.map(\.number) == [4, 5])
-        #expect(try test.state().rings.isEmpty)
-        // What is handed back stands in focus again.
+        #expect(try test.state().readyQueues.isEmpty)
+        // What is released stands in focus again.
         _ = try test.store.perform(test.store.release(held[1], worker: "worker"))
         #expect(try test.claim().map(\.held.number) == [5])
         _ = try test.store.perform(test.store.focus(id, nil))

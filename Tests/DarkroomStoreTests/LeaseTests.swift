@@ -34,13 +34,13 @@ import Testing
     @Test func workersAreToldNineTimesWhatADeadOneLeftOfACancelledBatch() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 2) { $0.output = "/photos" }
-        let held = try test.claim("dead").map(\.held)
+        let held = try test.claim("lost").map(\.held)
         _ = try test.store.perform(test.store.cancel(id))
         func told(_ worker: String?) throws -> HeldOperation? {
             try test.store.perform(test.store.heartbeat(worker: worker)).staleFiles
         }
         #expect(try told("other") == nil)
-        #expect(try test.store.perform(test.store.release(held[1], worker: "dead")).isCancelled)
+        #expect(try test.store.perform(test.store.release(held[1], worker: "lost")).isCancelled)
         try test.pass(seconds: 16)
         #expect(try told(nil) == nil, "the coordinator does not see the folder")
         #expect(try test.batch(id).state == .finished)
@@ -164,20 +164,20 @@ import Testing
     @Test func onlyWhoWasTriedWhenItsWorkerDiedIsCondemned() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
-        func die(_ reports: String...) throws -> Int? {
+        func expire(_ reports: String...) throws -> Int? {
             let held = try test.claim()[0].held
             for report in reports { try test.report(held, report) }
             try test.pass(seconds: 16)
             try test.heartbeat()
             return try test.batch(id).leaseExpiries[1]
         }
-        #expect(try [die(), die()] == [1, 2], "until it is suspect, who is held is counted")
-        #expect(try die() == 2, "held by a worker that died of another")
-        #expect(try die("...", "N..") == 2, "what had begun was over")
-        #expect(try die("...", "F..") == 2, "what had begun was done")
-        #expect(try die("...") == 3)
-        #expect(try die("...", "N..", "...") == 4)
-        #expect(try die() == 4)
+        #expect(try [expire(), expire()] == [1, 2], "below two every expired lease is counted")
+        #expect(try expire() == 2, "held by a worker that leaseExpired of another")
+        #expect(try expire("...", "N..") == 2, "the crash probe was over")
+        #expect(try expire("...", "F..") == 2, "the crash probe had succeeded")
+        #expect(try expire("...") == 3)
+        #expect(try expire("...", "N..", "...") == 4)
+        #expect(try expire() == 4)
     }
 
     @Test func allLeasesExpireForOneWhoKnowsThatNoWorkerLives() throws {

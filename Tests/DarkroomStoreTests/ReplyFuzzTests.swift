@@ -89,7 +89,7 @@ import Testing
         ]
     }
 
-    /// What workers compute with an operation's number and fence.
+    /// What workers compute with an operation's number and fencing token.
     private static func compute(_ held: HeldOperation) { _ = ((held.number - 1) * 1000 + 1000, held.fencingToken + 1) }
 
     private static func compute(_ controls: BatchControls) {

@@ -30,7 +30,7 @@ import Testing
         #expect(retried == 1 && (9...12).contains(calls), "\(calls) calls")
     }
 
-    /// Small operations are bounded by their number, large ones by their letters.
+    /// Small operations are bounded by their number, large ones by their state codes.
     @Test(arguments: [(size: 2, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
     func aHundredOperationsOrAThousandLettersACall(_ batch: (size: Int, operations: Int, step: Int)) throws {
         let test = try TestStore()

@@ -9,9 +9,11 @@ extension StoreState {
             if previous?.batches[id] != batch {
                 broken += batch.violations(claims: claims).map { "batch \(id): \($0)" }
             }
-            let rings = Priority.allCases.filter { self.rings[$0]?.turns[id] != nil }
+            let readyQueues = Priority.allCases.filter { self.readyQueues[$0]?.turns[id] != nil }
             let wanted = batch.handable.isEmpty ? [] : [batch.priority]
-            if rings != wanted { broken.append("batch \(id): in the rings \(rings), wanted \(wanted)") }
+            if readyQueues != wanted {
+                broken.append("batch \(id): in the ready queues \(readyQueues), wanted \(wanted)")
+            }
             let expires = batch.state == nil || batch.state == .finished && batch.retain >= 0
             if (expiring[id] != nil) != expires { broken.append("batch \(id): expiring \(expiring[id] as Int?)") }
             if submissions[id] != batch.submitted { broken.append("batch \(id): submitted \(submissions[id] as Int?)") }
@@ -40,13 +42,17 @@ extension StoreState {
             }
         }
         if staleFiles.count > 1000 { broken.append("\(staleFiles.count) staleFiles") }
-        for (priority, turns) in rings {
-            let ring = turns.turns
-            if !Set(ring.keys).isSubset(of: there) { broken.append("the ring \(priority) names batches that are gone") }
-            if Set(ring.values).count != ring.count {
-                broken.append("two batches of the ring \(priority) have one turn")
+        for (priority, turns) in readyQueues {
+            let readyQueue = turns.turns
+            if !Set(readyQueue.keys).isSubset(of: there) {
+                broken.append("the ready queue \(priority) names batches that are gone")
             }
-            if let last = ring.values.max(), last > turn { broken.append("a turn of the ring \(priority) is to come") }
+            if Set(readyQueue.values).count != readyQueue.count {
+                broken.append("two batches of the ready queue \(priority) have one turn")
+            }
+            if let last = readyQueue.values.max(), last > turn {
+                broken.append("a turn of the ready queue \(priority) is to come")
+            }
         }
         if let previous { broken += violations(after: previous) }
         return broken
@@ -81,7 +87,7 @@ extension StoreState {
 
     private func violations(after previous: StoreState) -> [String] {
         var broken: [String] = []
-        if claims < previous.claims { broken.append("fences went back from \(previous.claims) to \(claims)") }
+        if claims < previous.claims { broken.append("tokens went back from \(previous.claims) to \(claims)") }
         if taken < previous.taken { broken.append("the number of output folders went back") }
         if version < previous.version { broken.append("the version went back") }
         if cluster != previous.cluster, version == previous.version { broken.append("the cluster's version stood") }
@@ -99,7 +105,7 @@ extension StoreState {
                 }
             }
             if before.isCancelled, !batch.isCancelled || batch.stateCodes != before.stateCodes {
-                broken.append("batch \(id): was cancelled, and is not, or has other letters")
+                broken.append("batch \(id): was cancelled, and is not, or has other state codes")
             }
             if before.controls != batch.controls, version <= previous.version {
                 // The end of a batch clears its focus: nothing is left that it could matter to.
@@ -128,7 +134,7 @@ extension StoreState {
                     old.fencingToken >= holder.fencingToken
                 {
                     broken.append(
-                        "batch \(id): operation \(number) went from fence \(old.fencingToken) to \(holder.fencingToken)"
+                        "batch \(id): operation \(number) went from fencing token \(old.fencingToken) to \(holder.fencingToken)"
                     )
                 }
             }
@@ -145,8 +151,10 @@ extension BatchContent {
         func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
         let wanted = countersOfContent
         if isCancelled { return broken + cancelledViolations(wanted) }
-        demand(counters == wanted, "the counters \(counters) are not those of the letters, \(wanted)")
-        demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
+        demand(counters == wanted, "the counters \(counters) are not those of the state codes, \(wanted)")
+        demand(
+            reasons == reasonsOfStateCodes,
+            "the reasons \(reasons) are not those of the state codes, \(reasonsOfStateCodes)")
         demand(
             operations == (stateCodes.count + size - 1) / size,
             "\(operations) operations of \(size) photos for \(stateCodes.count) photos")
@@ -175,7 +183,7 @@ extension BatchContent {
         demand(
             leaseExpiries.allSatisfy { live.contains($0.key) && $0.value > 0 },
             "leaseExpiries \(leaseExpiries) of ended operations")
-        demand(executing.values.allSatisfy { $0.fencingToken <= claims }, "a fence that was never given")
+        demand(executing.values.allSatisfy { $0.fencingToken <= claims }, "a fencing token that was never given")
         demand(
             failures.keys.allSatisfy { stateCodes.indices.contains($0) && (97...122).contains(stateCodes[$0]) },
             "a failure is kept of a photo that has not failed")
@@ -189,17 +197,21 @@ extension BatchContent {
         return broken
     }
 
-    /// What does not hold of a cancelled batch: its letters stay as they were, and what is not final counts as cancelled.
+    /// What does not hold of a cancelled batch: its state codes stay as they were, and what is not final counts as cancelled.
     private func cancelledViolations(_ wanted: BatchCounters) -> [String] {
         var broken: [String] = []
         func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
-        demand(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) letters")
-        demand(counters.filtered == wanted.filtered, "\(counters.filtered) filtered, letters say \(wanted.filtered)")
-        demand(counters.failed == wanted.failed, "\(counters.failed) failed, letters say \(wanted.failed)")
+        demand(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) state codes")
         demand(
-            counters.cancelled == wanted.cancelled, "one by one \(counters.cancelled), letters say \(wanted.cancelled)")
+            counters.filtered == wanted.filtered, "\(counters.filtered) filtered, state codes say \(wanted.filtered)")
+        demand(counters.failed == wanted.failed, "\(counters.failed) failed, state codes say \(wanted.failed)")
+        demand(
+            counters.cancelled == wanted.cancelled,
+            "one by one \(counters.cancelled), state codes say \(wanted.cancelled)")
         demand(counters.executing == executing.count, "\(counters.executing) execute, not \(executing.count)")
-        demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
+        demand(
+            reasons == reasonsOfStateCodes,
+            "the reasons \(reasons) are not those of the state codes, \(reasonsOfStateCodes)")
         demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
         demand((state == .finished) == executing.isEmpty, "\(state!) with \(executing.count) that execute")
         demand((finished != nil) == (state == .finished), "finished at \(finished as Int?)")

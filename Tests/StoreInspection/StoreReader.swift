@@ -220,8 +220,8 @@ final class StoreReader {
         state.webhooks = integers("webhooks", &state.problems)
         state.staleFiles = integers("stale.files", &state.problems)
         for priority in Priority.allCases {
-            let ring = byBatch("ready:\(priority.rawValue)", &state.problems)
-            if !ring.isEmpty { state.rings[priority] = Ring(turns: ring) }
+            let readyQueue = byBatch("ready:\(priority.rawValue)", &state.problems)
+            if !readyQueue.isEmpty { state.readyQueues[priority] = ReadyQueue(turns: readyQueue) }
         }
         for (member, deadline) in integers("leases", &state.problems) {
             state.leases[Self.operation(member)] = deadline

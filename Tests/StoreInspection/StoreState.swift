@@ -16,8 +16,8 @@ struct StoreState: Equatable {
     var dependencies = 0
     var batches: [BatchID: BatchContent] = [:]
     var submissions: [BatchID: Int] = [:]
-    /// By priority the turn of each batch in its ring.
-    var rings: [Priority: Ring] = [:]
+    /// By priority the turn of each batch in its ready queue.
+    var readyQueues: [Priority: ReadyQueue] = [:]
     var leases: [OperationID: Int] = [:]
     /// Workers by their last heartbeat.
     var workers: [String: Int] = [:]
@@ -39,15 +39,17 @@ struct StoreState: Equatable {
     var problems: [String] = []
 }
 
-/// The ring of a priority: batches by turn. Two are equal when their batches come in the same order: how many turns are
+/// The ready queue of a priority: batches by turn. Two are equal when their batches come in the same order: how many turns are
 /// counted is nobody's business.
-struct Ring: Equatable {
+struct ReadyQueue: Equatable {
     var turns: [BatchID: Int] = [:]
 
     /// The batches by turn.
     var inTurn: [BatchID] { turns.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }
 
-    static func == (left: Ring, right: Ring) -> Bool { left.turns == right.turns || left.inTurn == right.inTurn }
+    static func == (left: ReadyQueue, right: ReadyQueue) -> Bool {
+        left.turns == right.turns || left.inTurn == right.inTurn
+    }
 }
 
 /// The members of a set, in the order in which Redis gives them, which is not compared.
@@ -71,7 +73,7 @@ struct OperationID: Hashable, Comparable, CustomStringConvertible {
 /// What a worker's hash holds: its last claim and whatever it says of itself.
 struct WorkerContent: Equatable {
     var claim: Int?
-    /// The answer of its last claim: the fence, then what was handed out.
+    /// The answer of its last claim: the fencing token, then what was claimed.
     var fencingToken: Int?
     var handed: [OperationID] = []
     var facts: [String: String] = [:]
@@ -132,7 +134,7 @@ struct BatchContent: Equatable {
         focus.map { $0.photos.lowerBound / size + 1...$0.photos.upperBound / size + 1 }
     }
 
-    /// The operations that can be handed out, in the order in which they are.
+    /// The operations that can be claimed, in the order in which they are.
     var handable: [Int] {
         guard state == .ready || state == .executing, !isCancelled,
             suspended.isDisjoint(with: [.everything, .downloads])
@@ -142,7 +144,7 @@ struct BatchContent: Equatable {
         return focus!.only ? first : first + queue.filter { !focused.contains($0) }.sorted()
     }
 
-    /// The letters as everybody reads them: in a cancelled batch what is not final is cancelled.
+    /// The state codes as everybody reads them: in a cancelled batch what is not final is cancelled.
     func read(_ stateCodes: some Sequence<UInt8>) -> [UInt8] {
         isCancelled
             ? stateCodes.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
@@ -166,14 +168,14 @@ struct BatchContent: Equatable {
     /// The latest time that stands in its hash.
     var latestTime: Int { max(submitted, started ?? 0, finished ?? 0, feederSeen) }
 
-    /// The reasons as the letters have them.
-    var reasonsOfLetters: [UInt8: Int] {
+    /// The reasons as the state codes have them.
+    var reasonsOfStateCodes: [UInt8: Int] {
         stateCodes.reduce(into: [:]) { reasons, stateCode in
             if (97...122).contains(stateCode) { reasons[stateCode, default: 0] += 1 }
         }
     }
 
-    /// The counters as letters, queue and executing have them.
+    /// The counters as state codes, queue and executing have them.
     var countersOfContent: BatchCounters {
         var counters = BatchCounters()
         counters.photos = stateCodes.count
@@ -231,7 +233,7 @@ extension StoreState {
         compare("version", version, expected.version)
         compare("dependencies", dependencies, expected.dependencies)
         compare("batches", submissions, expected.submissions)
-        compare("rings", rings, expected.rings)
+        compare("readyQueues", readyQueues, expected.readyQueues)
         compare("leases", leases, expected.leases)
         compare("workers", workers, expected.workers)
         compare("worker hashes", workerHashes, expected.workerHashes)
@@ -290,7 +292,7 @@ extension BatchContent {
         compare("bytes.in", \.bytesIn)
         compare("bytes.out", \.bytesOut)
         compare("operations", \.operations)
-        compare("letters", \.text)
+        compare("state codes", \.text)
         compare("entries", \.entries)
         compare("queue", \.queue)
         compare("executing", \.executing)

@@ -32,7 +32,7 @@ enum Answer: Equatable {
 }
 
 extension Answer {
-    /// The turn of the rings that it tells.
+    /// The turn of the ready queues that it tells.
     var turn: Int? {
         switch self {
         case .claim(.claimed(let claimed)): claimed.turn
@@ -74,7 +74,7 @@ extension Answer: CustomStringConvertible {
         case .heartbeat(let reply):
             let stateCodes = reply.stateCodes.map { "\($0.batch)/\($0.number) \(text($0.stateCodes))" }
             return "lost \(Self.text(reply.lost)), version \(reply.version), \(reply.cluster) \(reply.controls), "
-                + "letters \(stateCodes), webhooks \(reply.webhooks), more \(reply.hasMore)"
+                + "state codes \(stateCodes), webhooks \(reply.webhooks), more \(reply.hasMore)"
                 + (reply.staleFiles.map { ", left \(Self.text([$0]))" } ?? "")
         case .report(.accepted(let ended, let stateCodes, let version)):
             return (ended ? "ended" : "accepted") + (stateCodes.map { " " + text($0) } ?? "") + ", version \(version)"
@@ -118,7 +118,7 @@ extension Answer: CustomStringConvertible {
         case .claim(.claimed(let claimed)):
             "claim: \(claimed.operations.isEmpty ? "nothing" : "operations")\(claimed.lost.isEmpty ? "" : ", lost")"
         case .heartbeat(let reply):
-            "heartbeat" + (reply.lost.isEmpty ? "" : ", lost") + (reply.stateCodes.isEmpty ? "" : ", letters")
+            "heartbeat" + (reply.lost.isEmpty ? "" : ", lost") + (reply.stateCodes.isEmpty ? "" : ", state codes")
                 + (reply.webhooks.isEmpty ? "" : ", webhooks") + (reply.hasMore ? ", more" : "")
                 + (reply.staleFiles == nil ? "" : ", staleFiles")
         case .report(.accepted(let ended, let stateCodes, _)):
@@ -177,7 +177,7 @@ extension Answer: CustomStringConvertible {
         "feed: fed", "feed: gone",
         "feed: expects", "feed: sealed", "feed: short", "feed: full", "feed: cancelled", "seal: sealed", "seal: gone",
         "seal: differs", "seal: cancelled", "claim: old", "claim: nothing", "claim: operations", "claim: nothing, lost",
-        "claim: operations, lost", "heartbeat", "heartbeat, lost", "heartbeat, letters", "heartbeat, webhooks",
+        "claim: operations, lost", "heartbeat", "heartbeat, lost", "heartbeat, state codes", "heartbeat, webhooks",
         "report: accepted", "report: accepted, differs", "report: ended it", "report: ended it, differs",
         "report: gone", "report: lost", "report: had ended", "report: cancelled", "release: queued",
         "release: gone", "release: lost", "release: had ended", "release: cancelled", "forget: forgotten",

@@ -206,7 +206,7 @@ extension Message: CustomStringConvertible {
             return "report of \(report.worker) for \(text(report.held)): \(stateCodes), "
                 + "bytes \(report.bytesIn) \(report.bytesOut), failures \(report.failures)"
         case .release(let held, let worker, let isRefused):
-            return "hand-back of \(worker) for \(text(held))\(isRefused ? ", refused" : "")"
+            return "release of \(worker) for \(text(held))\(isRefused ? ", refused" : "")"
         case .forget(let id, let unfinished): return "forget \(id)" + (unfinished ? ", also unfinished" : "")
         case .expireLeases: return "expire all leases"
         case .leave(let worker): return "\(worker) leaves"

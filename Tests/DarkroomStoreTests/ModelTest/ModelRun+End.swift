@@ -30,7 +30,8 @@ extension ModelRun {
         for id in bench.state.batches.keys.sorted() { try send(.forget(id, unfinished: false)) }
         for worker in bench.state.workers.keys.sorted() { try send(.leave(worker: worker)) }
         let left = bench.state
-        guard left.leases.isEmpty, left.rings.isEmpty, left.outputs.isEmpty, left.names.isEmpty, left.expiring.isEmpty,
+        guard left.leases.isEmpty, left.readyQueues.isEmpty, left.outputs.isEmpty, left.names.isEmpty,
+            left.expiring.isEmpty,
             left.releases.isEmpty, left.webhooks.isEmpty
         else { throw bench.failure(["something is left of batches that are forgotten"]) }
     }

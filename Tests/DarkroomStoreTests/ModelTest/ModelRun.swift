@@ -255,7 +255,7 @@ final class ModelRun {
         if random.chance(25) { workers.remove(at: at) } else { workers[at].isStalled.toggle() }
     }
 
-    /// Messages that are wrong: another's name, an older fence, an operation or a batch that is none.
+    /// Messages that are wrong: another's name, an older fencing token, an operation or a batch that is none.
     private func forge() throws {
         guard let operation = random.pick(bench.state.leases.keys.sorted()),
             let content = bench.state.batches[operation.batch], let holder = content.executing[operation.number]
@@ -287,7 +287,7 @@ final class ModelRun {
 
     // MARK: Time
 
-    /// Attended time goes on by a part of the leases.
+    /// The lease clock advances by a part of the leases.
     private func passTime() throws {
         let passed = Int.random(in: 1...5, using: &random) * 1_000_000
         try bench.tamper(["HINCRBY", "control", "lease.clock", String(passed)]) { $0.leaseClock += passed }

@@ -50,7 +50,7 @@ extension StoreModel {
     }
 
     /// Most urgent first, within a priority in turns: each batch gets its share of the rest of the photos. Of what the worker
-    /// refuses, only the place in the ring is read.
+    /// refuses, only the place in the ready queue is read.
     private mutating func handOut(_ claim: Message.Claim, _ fencingToken: Int) -> (handed: [OperationID], next: String)
     {
         var handed: [OperationID] = []
@@ -63,9 +63,9 @@ extension StoreModel {
             var after = start.first == priority.rank ? start[1] : Int.min
             while true {
                 // Batches that were served in an earlier page come again at the end.
-                let ring = state.rings[priority] ?? Ring()
-                var page = ring.inTurn.map { (id: $0, turn: ring.turns[$0]!) }.filter { $0.turn > after }
-                if let focus = claim.focus { page = ring.turns[focus].map { [(focus, $0)] } ?? [] }
+                let readyQueue = state.readyQueues[priority] ?? ReadyQueue()
+                var page = readyQueue.inTurn.map { (id: $0, turn: readyQueue.turns[$0]!) }.filter { $0.turn > after }
+                if let focus = claim.focus { page = readyQueue.turns[focus].map { [(focus, $0)] } ?? [] }
                 page = Array(page.prefix(100))
                 read += page.count
                 let open = page.filter { !refused.contains($0.id) }
@@ -124,7 +124,7 @@ extension StoreModel {
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
     }
 
-    /// The operation of a dead worker whose temporary files the calling worker is to remove. One worker a minute is asked, nine times
+    /// The operation of a lost worker whose temporary files the calling worker is to remove. One worker a minute is asked, nine times
     /// in all.
     private mutating func takeStaleFiles() -> HeldOperation? {
         let due = state.staleFiles.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
@@ -137,7 +137,7 @@ extension StoreModel {
         return HeldOperation(batch: BatchID(String(words[0]))!, number: Int(words[1])!, fencingToken: Int(words[2])!)
     }
 
-    /// The letters of what is held of batches in which photos were cancelled one by one.
+    /// The state codes of what is held of batches in which photos were cancelled one by one.
     private func stateCodes(_ held: [HeldOperation]) -> [HeartbeatReply.StateCodes] {
         held.compactMap { held in
             guard let batch = state.batches[held.batch], batch.state != nil,
@@ -154,7 +154,7 @@ extension StoreModel {
         }
     }
 
-    /// Attended time goes on.
+    /// The lease clock advances.
     private mutating func tick() {
         let passed = max(now - (state.seen ?? now), 0)
         state.leaseClock += min(passed, 3000)
@@ -187,7 +187,7 @@ extension StoreModel {
         let expired = state.leases.filter { $0.value < state.leaseClock }
         for (operation, _) in expired.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(50) {
             state.leases[operation] = nil
-            if state.batches[operation.batch]?.state != nil { requeue(operation, died: true) }
+            if state.batches[operation.batch]?.state != nil { requeue(operation, leaseExpired: true) }
         }
         releaseStep()
         let due = state.expiring.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }

@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Reports and hand-backs, and the steps that all messages share.
+/// Reports and releases, and the steps that all messages share.
 extension StoreModel {
     mutating func report(_ report: Message.Report) -> Answer {
         let id = report.held.batch
@@ -62,10 +62,10 @@ extension StoreModel {
         if !isMine, batch.executing[held.number] != nil { return .lost }
         let photos = batch.photos(of: held.number)
         if batch.isCancelled {
-            if isMine { requeue(operation, died: false) }
+            if isMine { requeue(operation, leaseExpired: false) }
             return .cancelled(stateCodes: batch.read(batch.stateCodes[photos]))
         }
-        if isMine { requeue(operation, died: false) }
+        if isMine { requeue(operation, leaseExpired: false) }
         guard state.batches[held.batch]!.hasEnded(held.number) else { return isMine ? .queued : .lost }
         return .ended(stateCodes: Array(state.batches[held.batch]!.stateCodes[photos]))
     }
@@ -80,10 +80,10 @@ extension StoreModel {
     }
 
     /// Takes an operation from its holder: back into the queue, unless nothing of it is left to do.
-    mutating func requeue(_ operation: OperationID, died: Bool) {
+    mutating func requeue(_ operation: OperationID, leaseExpired: Bool) {
         let id = operation.batch
         if state.batches[id]!.isCancelled {
-            if died, !state.batches[id]!.output.isEmpty {
+            if leaseExpired, !state.batches[id]!.output.isEmpty {
                 let fencingToken = state.batches[id]!.executing[operation.number]!.fencingToken
                 state.staleFiles["\(id) \(operation.number) \(fencingToken) 1"] = now
             }
@@ -99,7 +99,7 @@ extension StoreModel {
         }
         if endIfOver(operation, mayLackLines: true) { return }
         let batch = state.batches[id]!
-        if died, batch.leaseExpiries[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
+        if leaseExpired, batch.leaseExpiries[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
             state.batches[id]!.leaseExpiries[operation.number, default: 0] += 1
         }
         state.batches[id]!.executing[operation.number] = nil
@@ -108,7 +108,7 @@ extension StoreModel {
         stand(id)
     }
 
-    /// Ends an operation that executes when its letters are all final.
+    /// Ends an operation that executes when its state codes are all final.
     /// - Parameter mayLackLines: no worker says that the manifest has the lines of cancelled photos.
     mutating func endIfOver(_ operation: OperationID, mayLackLines: Bool = false) -> Bool {
         let batch = state.batches[operation.batch]!
@@ -154,18 +154,18 @@ extension StoreModel {
             (batch.settings["retention.start"].flatMap { Int($0) } ?? 0) + stays)
     }
 
-    /// Puts a batch where it belongs: into the ring of its priority exactly when something of it can be handed out. One that
+    /// Puts a batch where it belongs: into the ready queue of its priority exactly when something of it can be claimed. One that
     /// is there keeps its turn.
     mutating func stand(_ id: BatchID) {
         let batch = state.batches[id]!
         if batch.handable.isEmpty { return leaveRing(id, batch.priority) }
-        guard state.rings[batch.priority]?.turns[id] == nil else { return }
+        guard state.readyQueues[batch.priority]?.turns[id] == nil else { return }
         state.turn += 1
-        state.rings[batch.priority, default: Ring()].turns[id] = state.turn
+        state.readyQueues[batch.priority, default: ReadyQueue()].turns[id] = state.turn
     }
 
     mutating func leaveRing(_ id: BatchID, _ priority: Priority) {
-        state.rings[priority]?.turns[id] = nil
-        if state.rings[priority]?.turns.isEmpty == true { state.rings[priority] = nil }
+        state.readyQueues[priority]?.turns[id] = nil
+        if state.readyQueues[priority]?.turns.isEmpty == true { state.readyQueues[priority] = nil }
     }
 }

@@ -4,7 +4,7 @@ import DarkroomModel
 @testable import StoreInspection
 
 /// The rules once more, as plainly as they can be said: from the state before and a message, the state after and the
-/// answer. Counters and reasons are not foretold: the invariants count the letters.
+/// answer. Counters and reasons are not foretold: the invariants count the state codes.
 struct StoreModel {
     var state = StoreState()
     /// The Redis clock in the step at hand.

@@ -88,12 +88,12 @@ final class TestStore {
         try store.perform(store.heartbeat(worker: worker, held: held)).lost
     }
 
-    /// Attended time goes on by `seconds`, as if claims and heartbeats had come all the while.
+    /// The lease clock advances by `seconds`, as if claims and heartbeats had come all the while.
     func pass(seconds: Int) throws {
         _ = try command("HINCRBY", store.keys.control, "lease.clock", "\(seconds * 1000)")
     }
 
-    /// Claims what there is and reports every photo of it as `stateCode`, until nothing more is handed out.
+    /// Claims what there is and reports every photo of it as `stateCode`, until nothing more is claimed.
     func develop(_ stateCode: Character = "F", worker: String = "worker") throws {
         while true {
             let operations = try claim(worker)
@@ -113,6 +113,6 @@ final class TestStore {
 }
 
 extension BatchContent {
-    /// The letters of an operation.
+    /// The state codes of an operation.
     func stateCodes(_ operation: Int) -> String { String(decoding: stateCodes[photos(of: operation)], as: UTF8.self) }
 }

@@ -149,7 +149,7 @@ extension ModelRun {
     // MARK: After the end
 
     func retry() throws {
-        let failed = { (batch: BatchContent) in !batch.reasonsOfLetters.isEmpty }
+        let failed = { (batch: BatchContent) in !batch.reasonsOfStateCodes.isEmpty }
         let releasing = random.chance(50) ? bench.state.releases.keys.sorted() : []
         guard let id = random.pick(releasing) ?? anyBatch(failed) else { return }
         let operations = max(1, bench.state.batches[id]?.operations ?? 1)

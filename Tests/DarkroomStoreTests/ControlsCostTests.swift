@@ -6,8 +6,8 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Steering touches flags and a ring entry, never operations or photos: it costs the same for any size.
-@Suite(.redisServer) struct SteeringCostTests {
+/// Steering touches flags and a ready queue entry, never operations or photos: it costs the same for any size.
+@Suite(.redisServer) struct ControlsCostTests {
     /// How often Redis ran each command so far, in scripts as well.
     private func counts(_ test: TestStore) throws -> [String: Int] {
         let text = try test.command("INFO", "commandstats").string ?? ""

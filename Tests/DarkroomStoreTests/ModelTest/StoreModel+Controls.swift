@@ -14,7 +14,7 @@ extension StoreModel {
         return .cancelled(isNew: !batch.isCancelled, isFinished: state.batches[id]!.state == .finished)
     }
 
-    /// What is not final will never run: nobody rewrites the letters, and the batch is over when nothing of it executes.
+    /// What is not final will never run: nobody rewrites the state codes, and the batch is over when nothing of it executes.
     mutating func cancelNow(_ id: BatchID, _ reason: String) {
         state.batches[id]!.isCancelled = true
         state.batches[id]!.reason = reason
@@ -110,7 +110,7 @@ extension StoreModel {
 }
 
 extension BatchContent {
-    /// Ends an operation whose letters are all final. Its entry stays if something of it failed, for a retry.
+    /// Ends an operation whose state codes are all final. Its entry stays if something of it failed, for a retry.
     mutating func end(_ number: Int) {
         queue.remove(number)
         executing[number] = nil
