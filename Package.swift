@@ -174,7 +174,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomCoordinator", "DarkroomLogging", "DarkroomPhotoServer", "StoreInspection",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomCoordinator",
+                "DarkroomLogging", "DarkroomPhotoServer", "StoreInspection",
                 "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(

@@ -30,7 +30,7 @@ struct BatchesCommand: ParsableCommand {
             try table.add([
                 .text(batch.id.description), .text(batch.stateText), .count(batch.photos),
                 .count(batch.counts.filtered), .count(batch.counts.failed), .count(batch.counts.cancelled),
-                .rate(batch.photosPerSecond(now: now)), .text(batch.steering.priority.rawValue),
+                .rate(batch.photosPerSecond(now: now)), .text(batch.controls.priority.rawValue),
                 .text(batch.options.name), .text(batch.steeringText),
             ])
         }

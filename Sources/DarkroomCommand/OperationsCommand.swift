@@ -25,10 +25,10 @@ struct OperationsCommand: ParsableCommand {
         var table = Table(
             ["operation", "state", "first", "photos", "done", "failed", "expiries", "worker"], to: output)
         try forEach(store, found) { operation, first in
-            let counts = PhotoCounts(letters: operation.letters, of: found)
+            let counts = PhotoCounts(stateCodes: operation.stateCodes, of: found)
             try table.add([
                 .number(operation.number), .text(operation.state.rawValue), .number(first),
-                .count(operation.letters.count), .count(counts.final), .count(counts.failed),
+                .count(operation.stateCodes.count), .count(counts.final), .count(counts.failed),
                 .count(operation.leaseExpiries),
                 .text(operation.worker ?? ""),
             ])
@@ -42,9 +42,9 @@ struct OperationsCommand: ParsableCommand {
     ) throws {
         for start in stride(from: 1, through: batch.operations, by: 1000) {
             let operations = try store.operations(of: batch, in: start...start + 999)
-            let letters = operations.reduce(0) { $0 + $1.letters.count }
+            let stateCodes = operations.reduce(0) { $0 + $1.stateCodes.count }
             let last = (operations.last?.number ?? 0) * batch.options.operationSize
-            let lacking = min(last, batch.photos) - (start - 1) * batch.options.operationSize - letters
+            let lacking = min(last, batch.photos) - (start - 1) * batch.options.operationSize - stateCodes
             if lacking > 0 { throw try batch.incompleteness(in: store, "its operations were listed", lacking: lacking) }
             for operation in operations {
                 try body(operation, (operation.number - 1) * batch.options.operationSize)
@@ -55,8 +55,8 @@ struct OperationsCommand: ParsableCommand {
     private static func json(_ operation: OperationFacts, _ first: Int, of batch: BatchFacts) -> JSON {
         [
             "operation": .int(operation.number), "state": .string(operation.state.rawValue), "first": .int(first),
-            "photos": .int(operation.letters.count),
-            "counts": JSON(PhotoCounts(letters: operation.letters, of: batch)),
+            "photos": .int(operation.stateCodes.count),
+            "counts": JSON(PhotoCounts(stateCodes: operation.stateCodes, of: batch)),
             "leaseExpiries": .int(operation.leaseExpiries), "worker": JSON(operation.worker),
         ]
     }
@@ -64,10 +64,10 @@ struct OperationsCommand: ParsableCommand {
 
 extension PhotoCounts {
     /// The counts of photos of a batch by their letters.
-    init(letters: [UInt8], of batch: BatchFacts) {
+    init(stateCodes: [UInt8], of batch: BatchFacts) {
         self.init()
-        for letter in letters {
-            switch PhotoRecordState(letter: letter, of: batch) {
+        for stateCode in stateCodes {
+            switch PhotoRecordState(stateCode: stateCode, of: batch) {
             case .new, nil: new += 1
             case .downloaded: downloaded += 1
             case .filtered: filtered += 1
@@ -81,8 +81,8 @@ extension PhotoCounts {
 extension PhotoRecordState {
     /// The state that a letter stands for: in a cancelled batch, what was not final is cancelled, and its letters are never
     /// rewritten.
-    init?(letter: UInt8, of batch: BatchFacts) {
-        self.init(letter: letter)
+    init?(stateCode: UInt8, of batch: BatchFacts) {
+        self.init(stateCode: stateCode)
         if batch.cancelled, !isFinal { self = .cancelled }
     }
 }

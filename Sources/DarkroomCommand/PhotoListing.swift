@@ -93,14 +93,14 @@ struct PhotoListing {
     private func wantedPhotos(ofOperations operations: ClosedRange<Int>) throws -> [Group] {
         let size = batch.options.operationSize
         let start = (operations.lowerBound - 1) * size
-        let letters = try store.letters(of: batch.id, in: start..<operations.upperBound * size)
-        let lacking = min(operations.upperBound * size, batch.photos) - start - letters.count
+        let stateCodes = try store.stateCodes(of: batch.id, in: start..<operations.upperBound * size)
+        let lacking = min(operations.upperBound * size, batch.photos) - start - stateCodes.count
         if lacking > 0 { throw try batch.incompleteness(in: store, "its photos were listed", lacking: lacking) }
         return operations.compactMap { operation in
             let first = (operation - 1) * size
             let photos = (first..<first + size).compactMap { index -> Photo? in
-                guard index - start < letters.count,
-                    let state = PhotoRecordState(letter: letters[index - start], of: batch),
+                guard index - start < stateCodes.count,
+                    let state = PhotoRecordState(stateCode: stateCodes[index - start], of: batch),
                     isWanted(state)
                 else { return nil }
                 return Photo(index: index, state: state)

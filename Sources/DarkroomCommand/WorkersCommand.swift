@@ -44,9 +44,9 @@ struct WorkersCommand: ParsableCommand {
             ])
         }
         try table.finish()
-        let steering = try store.clusterSteering()
-        if let limits = steering.limitsText { printToStandardError("limited to \(limits)") }
-        if let suspended = steering.suspendedText { printToStandardError("the cluster: \(suspended)") }
+        let controls = try store.clusterControls()
+        if let limits = controls.limitsText { printToStandardError("limited to \(limits)") }
+        if let suspended = controls.suspendedText { printToStandardError("the cluster: \(suspended)") }
         if workers.isEmpty, output.isTerminal {
             printToStandardError("There is no worker. \"darkroom worker\" starts one.")
         }

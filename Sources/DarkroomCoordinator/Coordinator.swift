@@ -20,7 +20,7 @@ public final class Coordinator: Sendable {
     ///   - replicas: how many replicas of Redis are waited for before a batch counts as submitted, for 10 s; nil is one
     ///     where there are any. When fewer have it by then, that is a notice and no error.
     ///   - onNotice: is told what users may want to know meanwhile; called on the feeding thread.
-    public init(
+    package init(
         store: BatchStore, patience: Duration = .seconds(300), replicas: Int? = nil,
         onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
     ) {

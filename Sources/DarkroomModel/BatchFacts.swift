@@ -30,7 +30,7 @@ public struct BatchFacts: Sendable, Equatable {
     /// Where it stands.
     public var state: BatchState
     /// Flags, priority and focus as they stand.
-    public var steering = Steering()
+    public var controls = BatchControls()
     /// Why it was cancelled; empty when its user did, or nobody.
     public var cancelledReason = ""
     /// 1, and one more with every retry after it had finished.
@@ -85,7 +85,7 @@ public struct BatchFacts: Sendable, Equatable {
         self.id = id
         state = stored.word("state") ?? .ready
         options = BatchOptions(&stored)
-        steering = Steering(&stored)
+        controls = BatchControls(&stored)
         cancelledReason = stored.text("cancelled.reason") ?? ""
         round = stored.number("round")
         photos = stored.number("photos", in: StoredBounds.photos)
@@ -106,8 +106,8 @@ public struct BatchFacts: Sendable, Equatable {
         let unknown = photos - counts.downloaded - counts.final
         if unknown < 0 { stored.noteContradiction("its counters have \(-unknown) photos more than it") }
         counts.new = max(0, unknown)
-        for (letter, count) in reasons {
-            guard let reason = letter.utf8.first.flatMap(FailureReason.init(letter:)) else { continue }
+        for (stateCode, count) in reasons {
+            guard let reason = stateCode.utf8.first.flatMap(FailureReason.init(stateCode:)) else { continue }
             failures[reason, default: 0] += Int(count).flatMap { StoredBounds.photos.contains($0) ? $0 : nil } ?? 0
         }
         bytesIn = stored.number("bytes.in")
@@ -123,9 +123,9 @@ public struct BatchFacts: Sendable, Equatable {
     }
 
     /// True while nothing of it may begin.
-    public var suspended: Bool { steering.isSuspended }
+    public var suspended: Bool { controls.isSuspended }
     /// True when what is not final will never run.
-    public var cancelled: Bool { steering.isCancelled }
+    public var cancelled: Bool { controls.isCancelled }
     /// Whether all of it was done: what waits for its success may begin.
     public var succeeded: Bool { state == .finished && !cancelled && counts.failed == 0 }
 }

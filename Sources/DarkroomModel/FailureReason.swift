@@ -1,6 +1,6 @@
-/// Why a photo failed: the small letter that stands for it in Redis, and the word that users read.
+/// Why a photo failed: the state code that stands for it in Redis, a small letter, and the word that users read.
 ///
-/// The letters are stored, so a letter never changes its meaning; a letter this version does not know reads as ``other``.
+/// State codes are stored, so none changes its meaning; a code that this version does not know reads as ``other``.
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case notAURL = 97  // a
     case schemeDenied, addressDenied, nameNotFound, connectFailed, tlsFailed, timeout, stalled  // b-h
@@ -10,7 +10,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case other = 122  // z
 
     /// The small letter that stands for this reason in a batch's `states`.
-    public var letter: UInt8 { rawValue }
+    public var stateCode: UInt8 { rawValue }
 
     /// The word for this reason in the command line, in JSON and in `failures`, such as `not-a-url`.
     public var word: String {
@@ -53,10 +53,10 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// The reason of a small letter; ``other`` for a letter that a newer version wrote, nil for what is no small letter.
-    public init?(letter: UInt8) {
-        guard (97...122).contains(letter) else { return nil }
-        self = FailureReason(rawValue: letter) ?? .other
+    /// The reason of a small letter; ``other`` for a state code that a newer version wrote, nil for what is no small letter.
+    public init?(stateCode: UInt8) {
+        guard (97...122).contains(stateCode) else { return nil }
+        self = FailureReason(rawValue: stateCode) ?? .other
     }
 
     /// The reason with this ``word``, nil when there is none.

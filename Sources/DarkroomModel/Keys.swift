@@ -31,13 +31,13 @@ public struct Keys: Sendable, Hashable {
     public func refused(by worker: String) -> String { prefix + "worker:\(worker):refused" }
     /// The facts and counters of a batch: a hash.
     public func batch(_ id: BatchID) -> String { prefix + "batch:\(id)" }
-    /// One letter a photo: a string.
+    /// One state code a photo: a string.
     public func states(_ id: BatchID) -> String { batch(id) + ":states" }
     /// Operation number to its deflated photos: a hash.
     public func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
     /// Numbers of the operations not handed out: a sorted set.
     public func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
-    /// Operation number to worker, fence and bytes: a hash.
+    /// Operation number to worker, fencing token and bytes: a hash.
     public func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
     /// Operation number to the number of its leases that have expired: a hash.
     public func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
@@ -61,7 +61,7 @@ public struct Keys: Sendable, Hashable {
     public var releases: String { prefix + "releases" }
     /// `<batch id> <round>` of webhooks that are to be called, by next attempt: a sorted set.
     public var webhooks: String { prefix + "webhooks" }
-    /// `<batch id> <operation> <fence> <attempt>` of temporary files that dead workers may have left of cancelled batches, by when a
+    /// `<batch id> <operation> <fencing token> <attempt>` of temporary files that dead workers may have left of cancelled batches, by when a
     /// worker is asked to remove them, the latest 1,000: a sorted set.
     public var staleFiles: String { prefix + "stale.files" }
     /// The channel of hints that something changed.

@@ -116,7 +116,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
     }
 }
 
-/// The manifest's files: `manifest/<batch id>/<operation number>.<fence>.jsonl` below an output folder.
+/// The manifest's files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` below an output folder.
 public enum ManifestPath {
     /// The folder of a batch's manifest, relative to the output folder. Its presence tells workers that they see the folder.
     public static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
@@ -133,8 +133,8 @@ public enum ManifestPath {
     }
 
     /// The name of an operation's file.
-    public static func fileName(operation number: Int, fence: Int) -> String {
-        "\(padded(number, 8)).\(fence).jsonl"
+    public static func fileName(operation number: Int, fencingToken: Int) -> String {
+        "\(padded(number, 8)).\(fencingToken).jsonl"
     }
 
     /// Returns the number of the part whose operations have this folder name; nil if ``subfolder(operation:)`` gives no such name.
@@ -144,14 +144,14 @@ public enum ManifestPath {
         return part
     }
 
-    /// Operation number and fence of a file's name; nil if ``fileName(operation:fence:)`` gives no such name.
-    public static func parse(fileName: String) -> (operation: Int, fence: Int)? {
+    /// Operation number and fence of a file's name; nil if ``fileName(operation:fencingToken:)`` gives no such name.
+    public static func parse(fileName: String) -> (operation: Int, fencingToken: Int)? {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
-        guard parts.count == 3, let operation = Int(parts[0]), let fence = Int(parts[1]), operation > 0,
-            StoredBounds.photos.contains(operation), StoredBounds.numbers.contains(fence),
-            Self.fileName(operation: operation, fence: fence) == fileName
+        guard parts.count == 3, let operation = Int(parts[0]), let fencingToken = Int(parts[1]), operation > 0,
+            StoredBounds.photos.contains(operation), StoredBounds.numbers.contains(fencingToken),
+            Self.fileName(operation: operation, fencingToken: fencingToken) == fileName
         else { return nil }
-        return (operation, fence)
+        return (operation, fencingToken)
     }
 
     private static func padded(_ number: Int, _ width: Int) -> String {

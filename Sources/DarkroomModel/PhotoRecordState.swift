@@ -6,26 +6,26 @@ public enum PhotoRecordState: Sendable, Hashable {
     case cancelled
     case failed(FailureReason)
 
-    /// The letter that stands for this state in a batch's `states` string: `N`, `D`, `F`, `C` or the reason's small letter.
-    public var letter: UInt8 {
+    /// The state code that stands for this state in a batch's `states` string: `N`, `D`, `F`, `C` or the reason's small letter.
+    public var stateCode: UInt8 {
         switch self {
         case .new: 78
         case .downloaded: 68
         case .filtered: 70
         case .cancelled: 67
-        case .failed(let reason): reason.letter
+        case .failed(let reason): reason.stateCode
         }
     }
 
-    /// The state of a letter, nil when the letter is none of a state.
-    public init?(letter: UInt8) {
-        switch letter {
+    /// The state of a state code, nil if it is the code of no state.
+    public init?(stateCode: UInt8) {
+        switch stateCode {
         case 78: self = .new
         case 68: self = .downloaded
         case 70: self = .filtered
         case 67: self = .cancelled
         default:
-            guard let reason = FailureReason(letter: letter) else { return nil }
+            guard let reason = FailureReason(stateCode: stateCode) else { return nil }
             self = .failed(reason)
         }
     }

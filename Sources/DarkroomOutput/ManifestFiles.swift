@@ -13,12 +13,12 @@ package enum ManifestFiles {
         guard let place = output.manifestPlace else { return }
         let text = Array(lines.compactMap { $0 }.joined())
         guard !text.isEmpty else { return }
-        let name = ManifestPath.fileName(operation: held.number, fence: held.fence)
+        let name = ManifestPath.fileName(operation: held.number, fencingToken: held.fencingToken)
         try OutputWriter.write(
             text, to: "\(ManifestPath.folder(held.batch))/\(ManifestPath.subfolder(operation: held.number))\(name)",
             in: place,
             temporaryName: StaleFiles.temporaryName(
-                for: StaleFiles.manifestName(operation: held.number), fence: held.fence, worker: worker))
+                for: StaleFiles.manifestName(operation: held.number), fencingToken: held.fencingToken, worker: worker))
     }
 
     /// What was found of an operation when it was claimed.
@@ -35,15 +35,16 @@ package enum ManifestFiles {
         _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
     ) -> Past {
         var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
-        let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
+        let states = claimed.stateCodes.map { PhotoRecordState(stateCode: $0) ?? .new }
         guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(batch) else {
             return past
         }
         let folder = folder(claimed.held, output)
-        let fences = fences(claimed.held.number, in: folder)
-        past.forgotten = fences.filter { $0 > claimed.held.fence }
-        for fence in fences.sorted(by: >) where fence != claimed.held.fence {
-            for line in lines(ManifestPath.fileName(operation: claimed.held.number, fence: fence), in: folder)
+        let fencingTokens = fencingTokens(claimed.held.number, in: folder)
+        past.forgotten = fencingTokens.filter { $0 > claimed.held.fencingToken }
+        for fencingToken in fencingTokens.sorted(by: >) where fencingToken != claimed.held.fencingToken {
+            for line in lines(
+                ManifestPath.fileName(operation: claimed.held.number, fencingToken: fencingToken), in: folder)
             where line.batch == batch.batch {
                 let position = line.index - records[0].index
                 guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
@@ -66,22 +67,22 @@ package enum ManifestFiles {
     /// could not have ended it. One that came later may be that of whoever runs the operation again, after a retry.
     package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
-        let fences = fences(held.number, in: folder)
-        guard fences.contains(held.fence) else { return }
-        for fence in fences where fence < held.fence || forgotten.contains(fence) {
-            remove(held, fence: fence, in: folder)
+        let fencingTokens = fencingTokens(held.number, in: folder)
+        guard fencingTokens.contains(held.fencingToken) else { return }
+        for fencingToken in fencingTokens where fencingToken < held.fencingToken || forgotten.contains(fencingToken) {
+            remove(held, fencingToken: fencingToken, in: folder)
         }
     }
 
     /// Removes the file of an operation's own fence, of whose lines nobody was told.
     package static func removeOwn(_ held: HeldOperation, _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
-        remove(held, fence: held.fence, in: folder)
+        remove(held, fencingToken: held.fencingToken, in: folder)
     }
 
     /// A file that cannot be removed does no harm: readers take the highest fence.
-    private static func remove(_ held: HeldOperation, fence: Int, in folder: Folder) {
-        try? folder.remove(ManifestPath.fileName(operation: held.number, fence: fence))
+    private static func remove(_ held: HeldOperation, fencingToken: Int, in folder: Folder) {
+        try? folder.remove(ManifestPath.fileName(operation: held.number, fencingToken: fencingToken))
     }
 
     /// The output folder; nil when nothing is written, or it is not seen.
@@ -92,9 +93,9 @@ package enum ManifestFiles {
         try? output.folder(ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number))
     }
 
-    private static func fences(_ number: Int, in folder: Folder?) -> [Int] {
+    private static func fencingTokens(_ number: Int, in folder: Folder?) -> [Int] {
         let names = (try? folder?.names()) ?? []  // no folder: no files
-        return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fence)
+        return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fencingToken)
     }
 
     private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {

@@ -1,19 +1,19 @@
 import DarkroomModel
 
 /// An operation that a worker holds. The worker may run its photos.
-public struct HeldOperation: Sendable, Hashable {
+package struct HeldOperation: Sendable, Hashable {
     /// The batch that it is of.
-    public let batch: BatchID
+    package let batch: BatchID
     /// Its number in the batch, from 1.
-    public let number: Int
-    /// The fence of the claim.
-    public let fence: Int
+    package let number: Int
+    /// The fencing token of the claim.
+    package let fencingToken: Int
 
-    /// An operation with the fence of its claim.
-    public init(batch: BatchID, number: Int, fence: Int) {
+    /// An operation with the fencing token of its claim.
+    package init(batch: BatchID, number: Int, fencingToken: Int) {
         self.batch = batch
         self.number = number
-        self.fence = fence
+        self.fencingToken = fencingToken
     }
 }
 
@@ -24,21 +24,22 @@ extension HeldOperation {
         var arguments: [any ScriptArgument] = [byBatch.count]
         for (batch, operations) in byBatch {
             arguments += [batch, operations.count]
-            for operation in operations { arguments += [operation.number, operation.fence] }
+            for operation in operations { arguments += [operation.number, operation.fencingToken] }
         }
         return arguments
     }
 }
 
 extension ScriptReply {
-    /// The element at `position` as a list of batch id, operation number, fence, ...
+    /// The element at `position` as a list of batch id, operation number, fencing token, ...
     func operations(_ position: Int) throws(StoreError) -> [HeldOperation] {
         let list = try array(position)
         var operations: [HeldOperation] = []
         for at in stride(from: 0, to: list.count - 2, by: 3) {
-            guard let batch = list[at].batch, let number = list[at + 1].operation, let fence = list[at + 2].number
+            guard let batch = list[at].batch, let number = list[at + 1].operation,
+                let fencingToken = list[at + 2].number
             else { throw unexpected }
-            operations.append(HeldOperation(batch: batch, number: number, fence: fence))
+            operations.append(HeldOperation(batch: batch, number: number, fencingToken: fencingToken))
         }
         return operations
     }

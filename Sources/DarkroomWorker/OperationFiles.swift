@@ -8,17 +8,17 @@ final class OperationFiles: OperationResources {
     /// The folder of the batch's manifest, open since before anything of the operation was written; nil when nothing is.
     let folder: OpenFolder?
     /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
-    let forgottenFences: [Int]
+    let forgottenTokens: [Int]
 
-    init(_ context: BatchContext, folder: OpenFolder? = nil, forgottenFences: [Int] = []) {
+    init(_ context: BatchContext, folder: OpenFolder? = nil, forgottenTokens: [Int] = []) {
         self.context = context
         self.folder = folder
-        self.forgottenFences = forgottenFences
+        self.forgottenTokens = forgottenTokens
     }
 
     /// Removes the manifest files of other claims of an operation that has ended here.
     func removeOtherManifests(of held: HeldOperation) {
-        ManifestFiles.removeOthers(held, forgotten: forgottenFences, context.output)
+        ManifestFiles.removeOthers(held, forgotten: forgottenTokens, context.output)
     }
 }
 

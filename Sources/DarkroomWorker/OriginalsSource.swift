@@ -87,7 +87,7 @@ final class OriginalsSource: PhotoSource {
             }
             let temporaryName = StaleFiles.temporaryName(
                 for: OriginalsFolder.temporaryName(for: photo.record, of: photo.operation.batch),
-                fence: photo.operation.fence, worker: "\(worker).\(number)")
+                fencingToken: photo.operation.fencingToken, worker: "\(worker).\(number)")
             do throws(OutputWriter.Failure) {
                 try folder.write(
                     download.body, of: photo.record.url, by: download.way, temporaryName: temporaryName)

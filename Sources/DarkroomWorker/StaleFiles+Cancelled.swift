@@ -11,7 +11,7 @@ extension StaleFiles {
         options.photosFolder = ""
         options.remoteOutput = false  // a folder that is missing is not made
         let size = options.operationSize
-        guard held.fence < .max, held.number > 0, held.number <= batch.operations,
+        guard held.fencingToken < .max, held.number > 0, held.number <= batch.operations,
             // A worker that cannot open the folder has nothing to remove there.
             let context = try? BatchContext(held.batch, options, configuration)
         else { return }
@@ -20,6 +20,7 @@ extension StaleFiles {
             PhotoRecord(index: $0, name: "", url: "")
         }
         remove(
-            of: HeldOperation(batch: held.batch, number: held.number, fence: held.fence + 1), records, context.output)
+            of: HeldOperation(batch: held.batch, number: held.number, fencingToken: held.fencingToken + 1), records,
+            context.output)
     }
 }

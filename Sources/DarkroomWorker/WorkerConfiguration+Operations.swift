@@ -19,7 +19,7 @@ extension WorkerConfiguration {
     ) throws(InvalidOwnFilter) {
         guard OwnFilter.isName(name) else {
             throw InvalidOwnFilter(
-                description: "operation \"\(name)\": a name has 1 to 64 letters, digits, \"_\" and \"-\"")
+                description: "operation \"\(name)\": a name has 1 to 64 stateCodes, digits, \"_\" and \"-\"")
         }
         operations[name] = make
     }

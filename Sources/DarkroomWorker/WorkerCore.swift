@@ -164,7 +164,7 @@ final class WorkerCore: Sendable {
         _ claimed: ClaimedOperation, _ context: BatchContext, _ folder: OpenFolder?
     ) throws(StoreError) {
         guard configuration.work == .photos else {
-            let lines = [[UInt8]?](repeating: nil, count: claimed.letters.count)
+            let lines = [[UInt8]?](repeating: nil, count: claimed.stateCodes.count)
             var operation = LocalOperation(claimed, context.options, records: [], lines: lines, OperationFiles(context))
             operation.skipAll()
             handle(.prepared(operation))
@@ -172,20 +172,20 @@ final class WorkerCore: Sendable {
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
-        guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
+        guard records.count == claimed.stateCodes.count else { throw .photosDiffer(claimed, records.count) }
         let past = ManifestFiles.takeOver(claimed, records, context.output)
         if claimed.leaseExpiries > 0 { StaleFiles.remove(of: claimed.held, records, context.output) }
-        let files = OperationFiles(context, folder: folder, forgottenFences: past.forgotten)
+        let files = OperationFiles(context, folder: folder, forgottenTokens: past.forgotten)
         var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines, files)
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
             logger.error(
                 "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
-                LogMetadata(claimed.held).adding(["deaths": .number(claimed.leaseExpiries)]))
+                LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         } else if operation.isQuarantined {
             logger.warning(
                 "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
-                LogMetadata(claimed.held).adding(["deaths": .number(claimed.leaseExpiries)]))
+                LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         }
         handle(.prepared(operation))
     }
@@ -214,7 +214,7 @@ final class WorkerCore: Sendable {
             }
             logger.warning(
                 "lease lost, the operation is not this worker's any more", key: held.batch.description,
-                LogMetadata(held).adding(["fence": .number(held.fence)]))
+                LogMetadata(held).adding(["fencingToken": .number(held.fencingToken)]))
         }
         noteEnd(of: ending)
     }
@@ -250,7 +250,7 @@ final class WorkerCore: Sendable {
     /// The step begins whatever the reply is: while Redis is away no lease expires, and the heartbeat hears of anything else.
     private func crashProbe(_ task: PhotoTask, begins: Bool) -> ScriptCall<ReportReply>? {
         read { $0.crashProbe(of: task, begins: begins) }.map { codes in
-            store.report(task.operation, worker: id, letters: codes, bytesIn: 0, bytesOut: 0)
+            store.report(task.operation, worker: id, stateCodes: codes, bytesIn: 0, bytesOut: 0)
         }
     }
 
@@ -288,7 +288,7 @@ final class WorkerCore: Sendable {
         let helpers = isForHelper(task, image) ? helpers : nil
         if helpers == nil, let call = crashProbe(task, begins: true) { _ = store.results(of: [call]) }
         let temporaryName = StaleFiles.temporaryName(
-            for: String(task.record.index), fence: task.operation.fence, worker: "\(id).\(job.attempt)")
+            for: String(task.record.index), fencingToken: task.operation.fencingToken, worker: "\(id).\(job.attempt)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
                 task, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
@@ -334,7 +334,7 @@ extension StoreError {
         StoreError(
             .damagedEntry,
             "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(count) photos, "
-                + "\(claimed.letters.count) were fed")
+                + "\(claimed.stateCodes.count) were fed")
     }
 }
 

@@ -6,11 +6,11 @@ package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
     /// Flags, priority or focus of a batch.
-    case batch(BatchID, Steering, version: Int)
+    case batch(BatchID, BatchControls, version: Int)
     /// Photos of a batch were cancelled one by one.
     case photos(BatchID, version: Int)
     /// Flags or limits of the cluster.
-    case cluster(ClusterSteering, version: Int)
+    case cluster(ClusterControls, version: Int)
 
     /// The number of operations that can be claimed, and the number of workers that hear of them.
     package struct Work: Equatable, Sendable {
@@ -59,12 +59,12 @@ package enum ChangeNotice: Equatable, Sendable {
             let workers = message.workers ?? 1
             self = .work(Work(workers: workers, priority: priority, operations: message.operations ?? workers))
         case ("batch", let batch?, let version?):
-            guard let steering = message.controls.flatMap({ Steering($0) }) else { return nil }
-            self = .batch(batch, steering, version: version)
+            guard let controls = message.controls.flatMap({ BatchControls($0) }) else { return nil }
+            self = .batch(batch, controls, version: version)
         case ("photos", let batch?, let version?):
             self = .photos(batch, version: version)
         case ("cluster", _, let version?):
-            guard let cluster = message.cluster.flatMap({ ClusterSteering($0) }) else { return nil }
+            guard let cluster = message.cluster.flatMap({ ClusterControls($0) }) else { return nil }
             self = .cluster(cluster, version: version)
         default:
             return nil

@@ -123,7 +123,7 @@ extension WorkerState {
     }
 
     /// A batch has another focus: a full worker may have to claim an operation for it. The latest counts.
-    mutating func noteFocus(of id: BatchID, _ controls: Steering) {
+    mutating func noteFocus(of id: BatchID, _ controls: BatchControls) {
         if controls.focus != nil, !controls.isCancelled, !controls.isSuspended, !controls.areDownloadsSuspended {
             focusToClaim = id
         } else if focusToClaim == id {

@@ -118,7 +118,7 @@ struct BatchCommandTests {
         _ = try queue.store.perform(
             queue.store.report(
                 queue.claim(operations: 1)[0].held, worker: "tester",
-                letters: Array("FF".utf8), bytesIn: 1, bytesOut: 1))
+                stateCodes: Array("FF".utf8), bytesIn: 1, bytesOut: 1))
         let began = String(try queue.store.time() - 10_000)
         _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "started", began))
         let left = try #require((try queue.run("status", "\(id)", "--json").json() as? [String: Any])?["secondsLeft"])
@@ -150,7 +150,7 @@ struct BatchCommandTests {
         let id = try queue.submit((0..<5).map { "http://photos.example/\($0)" }) { $0.operationSize = 2 }
         let claimed = try queue.claim("w1", operations: 2)
         _ = try queue.store.perform(
-            queue.store.report(claimed[0].held, worker: "w1", letters: Array("Fp".utf8), bytesIn: 1, bytesOut: 1))
+            queue.store.report(claimed[0].held, worker: "w1", stateCodes: Array("Fp".utf8), bytesIn: 1, bytesOut: 1))
         #expect(
             try queue.run("operations", "\(id)").lines == [
                 "1\tended\t0\t2\t2\t1\t0\t", "2\texecuting\t2\t2\t0\t0\t0\tw1", "3\tqueued\t4\t1\t0\t0\t0\t",

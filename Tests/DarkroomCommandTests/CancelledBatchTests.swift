@@ -87,7 +87,7 @@ import Testing
         let id = try queue.submit((0..<8).map { "http://photos.example/\($0)" }) { $0.operationSize = 4 }
         let claimed = try queue.claim(operations: 1)
         let held = try #require(claimed.first).held
-        let report = queue.store.report(held, worker: "tester", letters: Array("FiDN".utf8), bytesIn: 0, bytesOut: 0)
+        let report = queue.store.report(held, worker: "tester", stateCodes: Array("FiDN".utf8), bytesIn: 0, bytesOut: 0)
         _ = try queue.store.perform(report)
         _ = try queue.store.perform(queue.store.cancel(id))
 
@@ -114,7 +114,7 @@ import Testing
         line.file = "000001-photo 1.jpg"
         var text: [UInt8] = []
         line.append(to: &text)
-        let name = ManifestPath.fileName(operation: 1, fence: held.fence)
+        let name = ManifestPath.fileName(operation: 1, fencingToken: held.fencingToken)
         try Data(text).write(to: URL(fileURLWithPath: "\(queue.folder)/\(ManifestPath.folder(id))/\(name)"))
         _ = try queue.store.perform(queue.store.cancel(id))
         _ = try queue.store.perform(queue.store.release(held, worker: "tester"))
@@ -134,7 +134,7 @@ import Testing
             $0.originals = self.scratch.path("o")
         }
         let held = try #require(try queue.claim().first).held
-        let report = queue.store.report(held, worker: "tester", letters: Array("DDNF".utf8), bytesIn: 0, bytesOut: 0)
+        let report = queue.store.report(held, worker: "tester", stateCodes: Array("DDNF".utf8), bytesIn: 0, bytesOut: 0)
         _ = try queue.store.perform(report)
         _ = try queue.store.perform(queue.store.release(held, worker: "tester"))
         #expect(try queue.run("operations", "\(id)").lines == ["1\tqueued\t0\t4\t1\t0\t0\t"])

@@ -92,11 +92,11 @@ import Testing
         let now = WatchScene.now
         for worker in workers.prefix(1) { _ = JSON(worker, now: now).text }
         _ = (batch.summary(now: now), batch.stateText, batch.steeringText, BatchSummary(batch, now: now).lines)
-        let problems = BatchProblems(workers: workers, cluster: ClusterSteering(), now: now, known: [batch])
+        let problems = BatchProblems(workers: workers, cluster: ClusterControls(), now: now, known: [batch])
         _ = BatchStatus(batch, now: now, problems: problems.of(batch)).sheet
         _ = JSON(batch, now: now, problems: problems.of(batch)).text
         let cluster = ClusterStatus(
-            redis: "", namespace: "", batches: [batch, batch], workers: workers, steering: ClusterSteering(),
+            redis: "", namespace: "", batches: [batch, batch], workers: workers, controls: ClusterControls(),
             problems: problems)
         _ = cluster.json.text
         for watched in [batch.id, nil] {

@@ -142,7 +142,7 @@ struct EndToEndTests {
         for worker in workers { worker.send(SIGTERM) }
         for worker in workers { #expect(try worker.outcome().status == 0) }
         #expect(facts.counts.filtered == urls.count && facts.operationsEnded == 30)
-        #expect(try queue.store.letters(of: facts.id, in: 0..<urls.count).allSatisfy { $0 == UInt8(ascii: "F") })
+        #expect(try queue.store.stateCodes(of: facts.id, in: 0..<urls.count).allSatisfy { $0 == UInt8(ascii: "F") })
         let manifest = try Program.run("manifest", scratch.path("out"), "--json")
         let photos = try #require(try manifest.json() as? [[String: Any]])
         #expect(photos.map { $0["index"] as? Int } == (0..<urls.count).map { $0 })

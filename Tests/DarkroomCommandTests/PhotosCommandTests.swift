@@ -20,12 +20,12 @@ struct PhotosCommandTests {
         line.file = "000000-photo 0.jpg"
         var text: [UInt8] = []
         line.append(to: &text)
-        let name = ManifestPath.fileName(operation: 1, fence: claimed[0].held.fence)
+        let name = ManifestPath.fileName(operation: 1, fencingToken: claimed[0].held.fencingToken)
         try Data(text).write(to: URL(fileURLWithPath: "\(queue.folder)/\(ManifestPath.folder(id))/\(name)"))
         let failure = (index: 1, json: Array(#"{"name":"photo 1","url":"http://h/1","detail":"404 Not Found"}"#.utf8))
         _ = try queue.store.perform(
             queue.store.report(
-                claimed[0].held, worker: "tester", letters: Array("FiD".utf8), bytesIn: 0, bytesOut: 0,
+                claimed[0].held, worker: "tester", stateCodes: Array("FiD".utf8), bytesIn: 0, bytesOut: 0,
                 failures: [failure]))
         let outcome = try queue.run("photos", "\(id)")
         #expect(

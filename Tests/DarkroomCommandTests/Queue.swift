@@ -71,8 +71,8 @@ final class Queue: Sendable {
     }
 
     /// Claims what there is and reports these letters for its photos, over and over; writes the manifest's lines.
-    func develop(_ letters: String, writesManifest: Bool = true) throws {
-        let pattern = Array(letters.utf8)
+    func develop(_ stateCodes: String, writesManifest: Bool = true) throws {
+        let pattern = Array(stateCodes.utf8)
         for operation in try claim(number: nextClaim()) {
             let facts = try #require(try store.facts(of: operation.held.batch))
             let first = (operation.held.number - 1) * facts.options.operationSize
@@ -80,8 +80,8 @@ final class Queue: Sendable {
             let news = records.map { pattern[$0.index % pattern.count] }
             var text: [UInt8] = []
             var failures: [(index: Int, json: [UInt8])] = []
-            for (record, letter) in zip(records, news) {
-                let state = try #require(PhotoRecordState(letter: letter))
+            for (record, stateCode) in zip(records, news) {
+                let state = try #require(PhotoRecordState(stateCode: stateCode))
                 guard state.isFinal else { continue }
                 var line = ManifestLine(batch: operation.held.batch, record: record, state: state)
                 if state == .filtered { line.file = "\(record.name).jpg" } else { line.detail = "found nothing" }
@@ -92,13 +92,14 @@ final class Queue: Sendable {
                 }
             }
             if writesManifest {
-                let name = ManifestPath.fileName(operation: operation.held.number, fence: operation.held.fence)
+                let name = ManifestPath.fileName(
+                    operation: operation.held.number, fencingToken: operation.held.fencingToken)
                 let path = "\(folder)/\(ManifestPath.folder(operation.held.batch))/\(name)"
                 #expect(FileManager.default.createFile(atPath: path, contents: Data(text)))
             }
             _ = try store.perform(
                 store.report(
-                    operation.held, worker: "tester", letters: news, bytesIn: 1000 * records.count,
+                    operation.held, worker: "tester", stateCodes: news, bytesIn: 1000 * records.count,
                     bytesOut: 500 * records.count, failures: failures))
         }
     }

@@ -15,9 +15,9 @@ struct SteeringCommandTests {
             $0.operationSize = 10
         }
         let held = try queue.claim(operations: 2).map(\.held)
-        let letters = [UInt8](repeating: UInt8(ascii: "F"), count: 10)
+        let stateCodes = [UInt8](repeating: UInt8(ascii: "F"), count: 10)
         _ = try queue.store.perform(
-            queue.store.report(held[0], worker: "tester", letters: letters, bytesIn: 1, bytesOut: 1))
+            queue.store.report(held[0], worker: "tester", stateCodes: stateCodes, bytesIn: 1, bytesOut: 1))
         let first = try queue.run("cancel", "holidays")
         #expect(first.status == 0 && first.standardError.isEmpty)
         let label = "batch \(id) \"holidays\""

@@ -254,9 +254,10 @@ import Testing
                     queue.store.claim(worker: "nothing", number: claim))
             else { continue }
             for operation in claimed.operations {
-                let letters = [UInt8](repeating: UInt8(ascii: "F"), count: operation.letters.count)
+                let stateCodes = [UInt8](repeating: UInt8(ascii: "F"), count: operation.stateCodes.count)
                 _ = try queue.store.perform(
-                    queue.store.report(operation.held, worker: "nothing", letters: letters, bytesIn: 0, bytesOut: 0))
+                    queue.store.report(
+                        operation.held, worker: "nothing", stateCodes: stateCodes, bytesIn: 0, bytesOut: 0))
             }
         }
     }

@@ -9,10 +9,10 @@ struct WaitCommandTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }
 
     @Test(arguments: [("F", 0), ("FFFi", 3)] as [(String, Int32)])
-    func whatHasFinishedReturnsAtOnce(_ letters: String, _ status: Int32) throws {
+    func whatHasFinishedReturnsAtOnce(_ stateCodes: String, _ status: Int32) throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.name = "summer" }
-        try queue.develop(letters)
+        try queue.develop(stateCodes)
         let outcome = try queue.run("wait", "summer", "--json")
         #expect(outcome.status == status)
         let facts = try #require(try outcome.json() as? [String: Any])

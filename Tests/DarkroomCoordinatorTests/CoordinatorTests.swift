@@ -80,7 +80,7 @@ import Testing
                     return
                 }
                 for held in claimed.operations.map(\.held) {
-                    let report = store.report(held, worker: "w", letters: Array("FF".utf8), bytesIn: 0, bytesOut: 0)
+                    let report = store.report(held, worker: "w", stateCodes: Array("FF".utf8), bytesIn: 0, bytesOut: 0)
                     _ = try store.perform(report)
                 }
             }
@@ -172,13 +172,13 @@ import Testing
 
     @Test func finishedBatchBeginsAnotherRoundForWhatItsListHasGained() throws {
         let batch = try Coordinator(store: store).submit(SampleList(count: 60), options: .init())
-        func develop(_ letter: String, claim: Int) throws -> [ClaimedOperation] {
+        func develop(_ stateCode: String, claim: Int) throws -> [ClaimedOperation] {
             let call = store.claim(worker: "w", number: claim)
             guard case .claimed(let claimed) = try store.perform(call) else { return [] }
             for operation in claimed.operations {
-                let letters = operation.letters.map { $0 == UInt8(ascii: "N") ? letter.utf8.first! : $0 }
+                let stateCodes = operation.stateCodes.map { $0 == UInt8(ascii: "N") ? stateCode.utf8.first! : $0 }
                 _ = try store.perform(
-                    store.report(operation.held, worker: "w", letters: letters, bytesIn: 1, bytesOut: 1))
+                    store.report(operation.held, worker: "w", stateCodes: stateCodes, bytesIn: 1, bytesOut: 1))
             }
             return claimed.operations
         }
@@ -190,7 +190,7 @@ import Testing
         let claimed = try develop("F", claim: 2)
         #expect(claimed.map(\.held.number) == [2, 3])
         #expect(
-            claimed.map { String(decoding: $0.letters, as: UTF8.self) } == [
+            claimed.map { String(decoding: $0.stateCodes, as: UTF8.self) } == [
                 String(repeating: "i", count: 10) + String(repeating: "N", count: 40),
                 String(repeating: "N", count: 30),
             ])
@@ -239,9 +239,9 @@ import Testing
             }
             #expect(claimed.operations.count <= 3)
             for operation in claimed.operations {
-                let letters = [UInt8](repeating: UInt8(ascii: "F"), count: operation.letters.count)
+                let stateCodes = [UInt8](repeating: UInt8(ascii: "F"), count: operation.stateCodes.count)
                 _ = try store.perform(
-                    store.report(operation.held, worker: "w", letters: letters, bytesIn: 0, bytesOut: 0))
+                    store.report(operation.held, worker: "w", stateCodes: stateCodes, bytesIn: 0, bytesOut: 0))
                 ended += 1
             }
         }

@@ -18,12 +18,12 @@ import Testing
         store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
     }
 
-    /// A batch of photos of which those that `letter` says fail, in operations of 5; it has finished.
-    func failedBatch(of count: Int, _ letter: (Int) -> Character) throws -> BatchFacts {
+    /// A batch of photos of which those that `stateCode` says fail, in operations of 5; it has finished.
+    func failedBatch(of count: Int, _ stateCode: (Int) -> Character) throws -> BatchFacts {
         var options = BatchOptions()
         options.operationSize = 5
         let batch = try Coordinator(store: store).submit(SampleList(count: count), options: options)
-        try develop(letter)
+        try develop(stateCode)
         let facts = try #require(try store.facts(of: batch.id))
         #expect(facts.state == .finished)
         return facts
@@ -31,7 +31,7 @@ import Testing
 
     /// Claims all there is and reports these letters; returns the names of the photos that were new.
     @discardableResult
-    func develop(_ letter: (Int) -> Character) throws -> [String] {
+    func develop(_ stateCode: (Int) -> Character) throws -> [String] {
         var names: [String] = []
         while true {
             let number = claims.withLock { number in
@@ -44,12 +44,12 @@ import Testing
             for operation in claimed.operations {
                 let first = (operation.held.number - 1) * 5
                 let records = try EntryCoding.records(of: operation.entry, firstIndex: first)
-                let letters = zip(records, operation.letters).map { record, old in
-                    old == UInt8(ascii: "N") ? letter(record.index).asciiValue ?? 0 : UInt8(ascii: ".")
+                let stateCodes = zip(records, operation.stateCodes).map { record, old in
+                    old == UInt8(ascii: "N") ? stateCode(record.index).asciiValue ?? 0 : UInt8(ascii: ".")
                 }
-                names += zip(records, operation.letters).filter { $1 == UInt8(ascii: "N") }.map(\.0.name)
+                names += zip(records, operation.stateCodes).filter { $1 == UInt8(ascii: "N") }.map(\.0.name)
                 _ = try store.perform(
-                    store.report(operation.held, worker: "w", letters: letters, bytesIn: 0, bytesOut: 0))
+                    store.report(operation.held, worker: "w", stateCodes: stateCodes, bytesIn: 0, bytesOut: 0))
             }
         }
     }

@@ -99,7 +99,7 @@ import Testing
         for isSuspended in [true, false] {
             for id in [nil, first] { _ = try coordinator.perform(coordinator.suspend(id, .everything, isSuspended)) }
         }
-        _ = try coordinator.perform(coordinator.focus(first, Steering.Focus(2...3)))
+        _ = try coordinator.perform(coordinator.focus(first, BatchControls.Focus(2...3)))
         _ = try coordinator.perform(coordinator.focus(first, nil))
         _ = try coordinator.perform(coordinator.removeDependency(second, from: first))
         let version = try coordinator.dependencyVersion()
@@ -131,11 +131,11 @@ import Testing
         for store in [coordinator, monitor] {
             let batch = try store.batch(named: "first")
             #expect(try store.batchIDs().count == 2)
-            #expect(try store.letters(of: first, in: 0..<8).count == 8)
+            #expect(try store.stateCodes(of: first, in: 0..<8).count == 8)
             _ = try store.operations(of: batch, in: 1...4)
             _ = try store.failures(of: first)
             _ = try store.entries(of: first, operations: [1])
-            _ = try (store.workers(), store.clusterSteering(), store.dependencies(of: second), store.time())
+            _ = try (store.workers(), store.clusterControls(), store.dependencies(of: second), store.time())
             _ = try RedisRequirements.check(try configuration(store === monitor ? "monitor" : "coordinator"))
         }
         _ = try coordinator.perform(coordinator.forget(first, unfinished: true))
@@ -157,9 +157,9 @@ import Testing
         _ = try store.facts(of: held[0].batch)
         let failed = try store.perform(
             store.report(
-                held[1], worker: "w", letters: Array("Fi".utf8), bytesIn: 1, bytesOut: 1,
+                held[1], worker: "w", stateCodes: Array("Fi".utf8), bytesIn: 1, bytesOut: 1,
                 failures: [(index: 3, json: Array("{}".utf8))]))
-        guard case .accepted(ended: true, letters: nil, _) = failed else {
+        guard case .accepted(ended: true, stateCodes: nil, _) = failed else {
             throw TestFailure(description: "the report was answered \(failed)")
         }
         _ = try store.perform(store.release(held[2], worker: "w"))

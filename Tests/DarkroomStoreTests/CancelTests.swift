@@ -17,8 +17,8 @@ import Testing
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: false, isFinished: false))
         #expect(try test.claim("other").isEmpty)
 
-        // Its workers' results are dropped, and their hand-backs end it.
-        #expect(try test.report(held[0], "FaF") == .cancelled(letters: Array("FaC".utf8)))
+        // Its workers' results are dropped, and their releases end it.
+        #expect(try test.report(held[0], "FaF") == .cancelled(stateCodes: Array("FaC".utf8)))
         #expect(try test.report(held[0], "FaF", worker: "other") == .lost)
         let facts = try #require(try test.store.facts(of: id))
         #expect(facts.cancelled && facts.cancelledReason == "enough" && facts.state == .executing)
@@ -26,10 +26,11 @@ import Testing
         #expect(facts.counts.new == 0 && facts.counts.downloaded == 0)
         for operation in held {
             let reply = try test.store.perform(test.store.release(operation, worker: "worker"))
-            #expect(reply == .cancelled(letters: Array((operation.number == 1 ? "FaC" : "CCC").utf8)))
+            #expect(reply == .cancelled(stateCodes: Array((operation.number == 1 ? "FaC" : "CCC").utf8)))
         }
         let batch = try test.batch(id)
-        #expect(batch.state == .finished && batch.letters(1) == "FaD" && batch.entries.isEmpty && batch.queue.isEmpty)
+        #expect(
+            batch.state == .finished && batch.stateCodes(1) == "FaD" && batch.entries.isEmpty && batch.queue.isEmpty)
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: false, isFinished: true))
     }
 
@@ -70,7 +71,7 @@ import Testing
         #expect(throws: StoreError.self) {
             try test.store.perform(test.store.cancelPhotos(id, [0...999, 1500...1500]))
         }
-        #expect(try !test.batch(id).letters.contains(UInt8(ascii: "C")))
+        #expect(try !test.batch(id).stateCodes.contains(UInt8(ascii: "C")))
         #expect(try test.store.perform(test.store.cancelPhotos(id, [1999...2000])) == .notFed(photos: 2000))
         #expect(
             try test.store.perform(test.store.cancelPhotos(id, [0...998, 1999...1999]))
@@ -81,11 +82,11 @@ import Testing
         let batch = try test.batch(id)
         #expect(batch.executing.keys.sorted() == [1] && batch.queue == [3, 4, 5] && batch.entries[2] == nil)
         let heartbeat = try test.store.perform(test.store.heartbeat(worker: "worker", held: [held]))
-        let letters = Array((String(repeating: "F", count: 10) + String(repeating: "C", count: 390)).utf8)
-        #expect(heartbeat.letters == [.init(batch: id, number: 1, letters: letters)])
+        let stateCodes = Array((String(repeating: "F", count: 10) + String(repeating: "C", count: 390)).utf8)
+        #expect(heartbeat.stateCodes == [.init(batch: id, number: 1, stateCodes: stateCodes)])
         #expect(
             try test.report(held, String(repeating: ".", count: 400))
-                == .accepted(ended: true, letters: nil, version: 1))
+                == .accepted(ended: true, stateCodes: nil, version: 1))
         _ = try test.store.perform(test.store.cancel(id))
         #expect(try test.store.perform(test.store.cancelPhotos(id, [1200...1210])) == .cancelledBefore)
     }

@@ -69,7 +69,7 @@ import Testing
         try test.report(first[1].held, "F.D")
         let rest = first[1...].map {
             $0.held.number == 2
-                ? ClaimedOperation(held: $0.held, letters: Array("FND".utf8), leaseExpiries: 0, entry: $0.entry) : $0
+                ? ClaimedOperation(held: $0.held, stateCodes: Array("FND".utf8), leaseExpiries: 0, entry: $0.entry) : $0
         }
         #expect(try test.claimed(call) == (Array(rest), ""))
         #expect(try test.claim("other").map(\.held.number) == [1, 4])
@@ -82,12 +82,12 @@ import Testing
         let test = try TestStore()
         try test.submit(size: 1, operations: 100)
         let calls = (1...100).map { test.store.claim(worker: "worker", number: $0, operations: 1) }
-        let fences = try test.store.perform(calls).flatMap { reply -> [Int] in
+        let tokens = try test.store.perform(calls).flatMap { reply -> [Int] in
             guard case .claimed(let claimed) = reply else { return [] }
-            return claimed.operations.map(\.held.fence)
+            return claimed.operations.map(\.held.fencingToken)
         }
-        #expect(fences.count == 100)
-        #expect(zip(fences, fences.dropFirst()).allSatisfy { $0 < $1 })
+        #expect(tokens.count == 100)
+        #expect(zip(tokens, tokens.dropFirst()).allSatisfy { $0 < $1 })
     }
 
     @Test func aClaimLooksPastWhatItLeavesOut() throws {
@@ -117,7 +117,7 @@ import Testing
             }
             return claimed
         }
-        // At most 1,000 ring entries are read in one call.
+        // At most 1,000 ready queue entries are read in one call.
         let first = try claim(RefusalChanges(added: Array(urgent.prefix(1000))))
         #expect(first.operations.isEmpty && first.next != "" && first.refusals == 1000)
         let second = try claim(RefusalChanges(added: Array(urgent.suffix(50))), next: first.next)

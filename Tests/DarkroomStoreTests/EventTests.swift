@@ -36,7 +36,7 @@ import Testing
         #expect(try events() == [#"{"event":"released","batch":"batch","operation":1}"#])
         try test.pass(seconds: 16)
         try test.heartbeat()
-        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"lease.expiries":1}"#])
+        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"leaseExpiries":1}"#])
         let again = try test.claim().map(\.held)
         try test.report(again[0], "FF")
         #expect(
@@ -61,12 +61,12 @@ import Testing
         let listener = try Listener(test.store)
         defer { listener.close() }
         func expect<Reply>(
-            _ call: ScriptCall<Reply>, _ event: String, _ hint: String, _ location: SourceLocation = #_sourceLocation
+            _ call: ScriptCall<Reply>, _ event: String, _ notice: String, _ location: SourceLocation = #_sourceLocation
         ) throws {
             _ = try test.store.perform(call)
-            let (hints, events) = try listener.upToNow()
+            let (notices, events) = try listener.upToNow()
             #expect(texts(events) == [event], sourceLocation: location)
-            #expect(texts(hints.filter { $0.name != "work" }) == [hint], sourceLocation: location)
+            #expect(texts(notices.filter { $0.name != "work" }) == [notice], sourceLocation: location)
         }
         try expect(
             test.store.suspend(id, .downloads, true),
@@ -76,7 +76,7 @@ import Testing
             test.store.prioritize(id, .veryHigh), #"{"event":"priority","batch":"batch","value":"veryHigh"}"#,
             #"{"change":"batch","batch":"batch","controls":"4,d,,","version":2}"#)
         try expect(
-            test.store.focus(id, Steering.Focus(40...60, only: true)),
+            test.store.focus(id, BatchControls.Focus(40...60, only: true)),
             #"{"event":"focus","batch":"batch","first":40,"last":60,"only":true}"#,
             #"{"change":"batch","batch":"batch","controls":"4,do,40,60","version":3}"#)
         try expect(
@@ -93,8 +93,8 @@ import Testing
             test.store.cancelPhotos(id, [3...4]), #"{"event":"photos","batch":"batch","photos":{"3":"C","4":"C"}}"#,
             #"{"change":"photos","batch":"batch","version":7}"#)
         _ = try test.store.perform(test.store.cancel(id))
-        let (hints, events) = try listener.upToNow()
-        #expect(texts(hints) == [#"{"change":"batch","batch":"batch","controls":"4,cd,,","version":8}"#])
+        let (notices, events) = try listener.upToNow()
+        #expect(texts(notices) == [#"{"change":"batch","batch":"batch","controls":"4,cd,,","version":8}"#])
         #expect(texts(events).first == #"{"event":"isCancelled","batch":"batch","value":true}"#)
         #expect(events.map(\.name) == ["isCancelled", "isFinished", "completion"])
         #expect(events.last?.int("cancelledPhotos") == 20)
@@ -149,7 +149,7 @@ import Testing
         for priority in [Priority.low, .high] { try hinted(test, priority, age: 100) }
         _ = try test.store.perform([low, high].map { test.feeding($0, 2, photos: 3) })
         #expect(
-            texts(try listener.upToNow().hints) == [
+            texts(try listener.upToNow().notices) == [
                 #"{"change":"work","workers":1,"priority":"low","operations":1}"#,
                 #"{"change":"work","workers":1,"priority":"high","operations":1}"#,
             ])
@@ -163,6 +163,6 @@ import Testing
         defer { listener.close() }
         try hinted(test, .normal, age: 0)
         _ = try test.store.perform(test.store.suspend(id, .everything, false))
-        #expect(try listener.upToNow().hints.map(\.name) == ["batch", "work"])
+        #expect(try listener.upToNow().notices.map(\.name) == ["batch", "work"])
     }
 }

@@ -15,7 +15,7 @@ import Testing
         let once = try test.batch(id)
         #expect(try test.store.perform(feeds) == Array(repeating: .expects(21), count: 20))
         #expect(try test.batch(id) == once)
-        #expect(once.letters.count == 60)
+        #expect(once.stateCodes.count == 60)
         #expect(once.digest == "digest 20")
     }
 
@@ -32,7 +32,7 @@ import Testing
         let id = try test.submit(sealed: false)
         let feeds = [(1, 3), (2, 2), (3, 3)].map { test.feeding(id, $0.0, photos: $0.1) }
         #expect(try test.store.perform(feeds) == [.fed, .fed, .short])
-        #expect(try test.batch(id).letters.count == 5)
+        #expect(try test.batch(id).stateCodes.count == 5)
     }
 
     @Test func anOperationLargerThanTheBatchAllowsIsAnError() throws {

@@ -20,7 +20,7 @@ import Testing
         var left = try test.state()
         left.workers = [:]
         left.workerHashes = [:]
-        #expect(left.batches.isEmpty && left.submissions.isEmpty && left.rings.isEmpty && left.leases.isEmpty)
+        #expect(left.batches.isEmpty && left.submissions.isEmpty && left.readyQueues.isEmpty && left.leases.isEmpty)
         #expect(left.outputs.isEmpty && left.expiring.isEmpty)
     }
 
@@ -33,7 +33,7 @@ import Testing
         #expect(try test.store.facts(of: id) == nil)
         let repeated = test.store.claim(worker: "worker", number: 25, operations: 10)
 
-        // Half forgotten it is gone for everybody, and nothing of it is handed out.
+        // Half forgotten it is gone for everybody, and nothing of it is claimed.
         #expect(try test.report(held[0], "FF") == .gone)
         #expect(try test.store.perform(test.store.release(held[1], worker: "worker")) == .gone)
         #expect(try test.store.perform(test.feeding(id, 301, photos: 2)) == .gone)
@@ -49,7 +49,8 @@ import Testing
         #expect(try test.store.perform(forget) == .gone)
         try expectNothingLeft(test)
         let lost = try test.heartbeat("worker", held: held)
-        #expect(Set(lost) == Set(held.map { HeldOperation(batch: id, number: $0.number, fence: $0.fence) }))
+        #expect(
+            Set(lost) == Set(held.map { HeldOperation(batch: id, number: $0.number, fencingToken: $0.fencingToken) }))
     }
 
     @Test func aBatchThatWasForgottenIsNotSubmittedAgain() throws {

@@ -37,7 +37,7 @@ import Testing
         let heartbeat = late.heartbeat(worker: "late", facts: [("host", "here")], held: rest.map(\.held))
         #expect(try late.perform(heartbeat).lost.isEmpty)
         #expect(try late.perform(late.release(rest[1].held, worker: "late")) == .queued)
-        #expect(try test.report(rest[0].held, "FaF", worker: "late") == .accepted(ended: true, letters: nil))
+        #expect(try test.report(rest[0].held, "FaF", worker: "late") == .accepted(ended: true, stateCodes: nil))
         try test.report(claimed.held, "FFF")
         try test.report(try test.claim()[0].held, "FFF")
         #expect(try test.store.perform(test.store.seal(id, operations: 3, photos: 9)) == .sealed)
@@ -55,8 +55,8 @@ import Testing
         #expect(held.count == 2)
         try test.command("SCRIPT", "FLUSH")
         let reports = held.map {
-            test.store.report($0, worker: "worker", letters: Array("FFF".utf8), bytesIn: 0, bytesOut: 0)
+            test.store.report($0, worker: "worker", stateCodes: Array("FFF".utf8), bytesIn: 0, bytesOut: 0)
         }
-        #expect(try test.store.perform(reports) == Array(repeating: .accepted(ended: true, letters: nil), count: 2))
+        #expect(try test.store.perform(reports) == Array(repeating: .accepted(ended: true, stateCodes: nil), count: 2))
     }
 }

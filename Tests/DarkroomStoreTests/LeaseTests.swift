@@ -15,29 +15,32 @@ import Testing
         try test.heartbeat()
         #expect(try test.batch(id).queue == [1])
         #expect(try test.report(late, "FFF", worker: "late") == .lost)
-        #expect(try test.heartbeat("late", held: [late]) == [HeldOperation(batch: id, number: 1, fence: late.fence)])
+        #expect(
+            try test.heartbeat("late", held: [late]) == [
+                HeldOperation(batch: id, number: 1, fencingToken: late.fencingToken)
+            ])
 
         let next = try test.claim("next")[0]
-        #expect(next.letters == Array("FNN".utf8))
+        #expect(next.stateCodes == Array("FNN".utf8))
         #expect(next.leaseExpiries == 1)
-        #expect(next.held.fence > late.fence)
+        #expect(next.held.fencingToken > late.fencingToken)
         #expect(try test.report(late, "FFF", worker: "late") == .lost)
         #expect(try test.store.perform(test.store.release(late, worker: "late")) == .lost)
-        #expect(try test.report(next.held, ".FF", worker: "next") == .accepted(ended: true, letters: nil))
-        #expect(try test.report(late, "FFF", worker: "late") == .ended(letters: Array("FFF".utf8)))
+        #expect(try test.report(next.held, ".FF", worker: "next") == .accepted(ended: true, stateCodes: nil))
+        #expect(try test.report(late, "FFF", worker: "late") == .ended(stateCodes: Array("FFF".utf8)))
         #expect(try test.batch(id).state == .finished)
     }
 
     @Test func workersAreToldNineTimesWhatADeadOneLeftOfACancelledBatch() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 2) { $0.output = "/photos" }
-        let held = try test.claim("dead").map(\.held)
+        let held = try test.claim("lost").map(\.held)
         _ = try test.store.perform(test.store.cancel(id))
         func told(_ worker: String?) throws -> HeldOperation? {
             try test.store.perform(test.store.heartbeat(worker: worker)).staleFiles
         }
         #expect(try told("other") == nil)
-        #expect(try test.store.perform(test.store.release(held[1], worker: "dead")).isCancelled)
+        #expect(try test.store.perform(test.store.release(held[1], worker: "lost")).isCancelled)
         try test.pass(seconds: 16)
         #expect(try told(nil) == nil, "the coordinator does not see the folder")
         #expect(try test.batch(id).state == .finished)
@@ -57,7 +60,7 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim("worker-1")[0].held
-        let older = HeldOperation(batch: id, number: 1, fence: held.fence - 1)
+        let older = HeldOperation(batch: id, number: 1, fencingToken: held.fencingToken - 1)
         #expect(try test.report(held, "FFF", worker: "worker-2") == .lost)
         #expect(try test.report(held, "FFF", worker: "worker") == .lost)  // what only begins the same
         #expect(try test.report(older, "FFF", worker: "worker-1") == .lost)
@@ -73,11 +76,11 @@ import Testing
         for operation in held { try test.report(operation, "DFDa") }
         #expect(try test.batch(id).counters.downloaded == 4)
         #expect(try test.store.perform(test.store.release(held[0], worker: "worker")) == .queued)
-        #expect(try test.batch(id).letters(1) == "NFNa")
+        #expect(try test.batch(id).stateCodes(1) == "NFNa")
         try test.pass(seconds: 16)
         try test.heartbeat()
         let batch = try test.batch(id)
-        #expect(batch.letters(2) == "NFNa")
+        #expect(batch.stateCodes(2) == "NFNa")
         #expect(batch.counters.downloaded == 0)
         #expect(batch.leaseExpiries == [2: 1])
     }
@@ -90,7 +93,7 @@ import Testing
         #expect(try test.heartbeat("worker", held: [held]).isEmpty)
         try test.pass(seconds: 3600)
         #expect(try test.claim(held: [held]).isEmpty)  // a claim renews first, too
-        #expect(try test.report(held, "FFF") == .accepted(ended: true, letters: nil))
+        #expect(try test.report(held, "FFF") == .accepted(ended: true, stateCodes: nil))
     }
 
     @Test func whileRedisIsAwayNoLeaseRunsOut() throws {
@@ -103,7 +106,7 @@ import Testing
             try test.heartbeat()
             #expect(try test.state().leaseClock == before.leaseClock + 3000)
         }
-        #expect(try test.batch(id).executing[1]?.fence == held.fence)
+        #expect(try test.batch(id).executing[1]?.fencingToken == held.fencingToken)
         // A fifth hour makes it 15 s without a heartbeat of its worker.
         try test.command("HINCRBY", test.store.keys.control, "seen", "-3600000")
         try test.heartbeat()
@@ -161,20 +164,20 @@ import Testing
     @Test func onlyWhoWasTriedWhenItsWorkerDiedIsCondemned() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
-        func die(_ reports: String...) throws -> Int? {
+        func expire(_ reports: String...) throws -> Int? {
             let held = try test.claim()[0].held
             for report in reports { try test.report(held, report) }
             try test.pass(seconds: 16)
             try test.heartbeat()
             return try test.batch(id).leaseExpiries[1]
         }
-        #expect(try [die(), die()] == [1, 2], "until it is suspect, who is held is counted")
-        #expect(try die() == 2, "held by a worker that died of another")
-        #expect(try die("...", "N..") == 2, "what had begun was over")
-        #expect(try die("...", "F..") == 2, "what had begun was done")
-        #expect(try die("...") == 3)
-        #expect(try die("...", "N..", "...") == 4)
-        #expect(try die() == 4)
+        #expect(try [expire(), expire()] == [1, 2], "below two every expired lease is counted")
+        #expect(try expire() == 2, "held by a worker that leaseExpired of another")
+        #expect(try expire("...", "N..") == 2, "the crash probe was over")
+        #expect(try expire("...", "F..") == 2, "the crash probe had succeeded")
+        #expect(try expire("...") == 3)
+        #expect(try expire("...", "N..", "...") == 4)
+        #expect(try expire() == 4)
     }
 
     @Test func allLeasesExpireForOneWhoKnowsThatNoWorkerLives() throws {

@@ -25,7 +25,7 @@ import Testing
         _ = try test.store.perform([1, 2].map { test.feeding(id, $0, photos: 3) })
         let held = try test.claim(operations: 1)[0].held
         let call = test.store.report(
-            held, worker: "worker", letters: Array("Dgb".utf8), bytesIn: 10, bytesOut: 20,
+            held, worker: "worker", stateCodes: Array("Dgb".utf8), bytesIn: 10, bytesOut: 20,
             failures: [(1, Array("one".utf8)), (2, Array("two".utf8))])
         _ = try test.store.perform(call)
 
@@ -41,14 +41,14 @@ import Testing
         #expect(try #require(facts.started) >= submitted)
         #expect(facts.finished == nil)
         #expect(facts.feedDigest == "digest 2")
-        #expect(try test.store.letters(of: id, in: 1..<5) == Array("gbNN".utf8))
-        #expect(try test.store.letters(of: id, in: 4..<100) == Array("NN".utf8))
+        #expect(try test.store.stateCodes(of: id, in: 1..<5) == Array("gbNN".utf8))
+        #expect(try test.store.stateCodes(of: id, in: 4..<100) == Array("NN".utf8))
         #expect(try test.store.failures(of: id).map(\.json) == ["one", "two"])
         #expect(
             try test.store.operations(of: facts, in: 1...100) == [
                 OperationFacts(
-                    number: 1, state: .executing, worker: "worker", leaseExpiries: 0, letters: Array("Dgb".utf8)),
-                OperationFacts(number: 2, state: .queued, worker: nil, leaseExpiries: 0, letters: Array("NNN".utf8)),
+                    number: 1, state: .executing, worker: "worker", leaseExpiries: 0, stateCodes: Array("Dgb".utf8)),
+                OperationFacts(number: 2, state: .queued, worker: nil, leaseExpiries: 0, stateCodes: Array("NNN".utf8)),
             ])
         try test.report(held, "F..")
         #expect(try test.store.operations(of: facts, in: 1...1)[0].state == .ended)

@@ -9,7 +9,7 @@ import Testing
 /// Replies of scripts with damage in them: each is read or refused, none ends the process, and what was read can be computed with.
 @Suite struct ReplyFuzzTests {
     private static let id = BatchID("20261121-090501123-7f3a")
-    private static let held = HeldOperation(batch: id, number: 3, fence: 7)
+    private static let held = HeldOperation(batch: id, number: 3, fencingToken: 7)
 
     private static func text(_ text: String) -> RedisValue { .bytes(Array(text.utf8)) }
 
@@ -36,7 +36,7 @@ import Testing
             text("NNN"),
             .integer(0), text("entry"))
         let steerings = list(.integer(9), text("s,16,"), text("\(id)"), text("3,,0,5"))
-        let letters = list(text("\(id)"), .integer(3), text("NNC"))
+        let stateCodes = list(text("\(id)"), .integer(3), text("NNC"))
         let due = list(text("\(id) 2"), .integer(1_795_252_101_000), text("https://example.org"))
         let due1 = try #require(DueWebhook(member: "\(id) 2", score: 5, url: "https://example.org"))
         let ok = text("OK")
@@ -52,23 +52,23 @@ import Testing
                 guard case .claimed(let claimed) = reply else { return }
                 for operation in claimed.operations { compute(operation.held) }
                 for held in claimed.lost { compute(held) }
-                for steering in claimed.steering.values { compute(steering) }
+                for controls in claimed.controls.values { compute(controls) }
                 compute(claimed.cluster)
                 _ = claimed.version + 1
             },
             decoder(
                 store.heartbeat(worker: "w"),
-                [ok, lost, steerings, letters, due, .integer(1), .integer(4), lost]
+                [ok, lost, steerings, stateCodes, due, .integer(1), .integer(4), lost]
             ) { reply in
                 for held in reply.lost { compute(held) }
                 if let held = reply.staleFiles { compute(held) }
-                for steering in reply.steering.values { compute(steering) }
+                for controls in reply.controls.values { compute(controls) }
                 for webhook in reply.webhooks { _ = (webhook.batch, webhook.round + 1, webhook.score + 1) }
                 compute(reply.cluster)
                 _ = reply.version + 1
             },
             decoder(
-                store.report(held, worker: "w", letters: [], bytesIn: 0, bytesOut: 0),
+                store.report(held, worker: "w", stateCodes: [], bytesIn: 0, bytesOut: 0),
                 [ok, .integer(1), text("FFF"), .integer(9)]),
             decoder(store.release(held, worker: "w"), [text("ENDED"), text("FFF")]),
             decoder(store.forget(id), [text("UNFINISHED"), text("ready")]),
@@ -89,14 +89,14 @@ import Testing
         ]
     }
 
-    /// What workers compute with an operation's number and fence.
-    private static func compute(_ held: HeldOperation) { _ = ((held.number - 1) * 1000 + 1000, held.fence + 1) }
+    /// What workers compute with an operation's number and fencing token.
+    private static func compute(_ held: HeldOperation) { _ = ((held.number - 1) * 1000 + 1000, held.fencingToken + 1) }
 
-    private static func compute(_ steering: Steering) {
-        if let focus = steering.focus { _ = (focus.photos.upperBound + 1, focus.photos.count) }
+    private static func compute(_ controls: BatchControls) {
+        if let focus = controls.focus { _ = (focus.photos.upperBound + 1, focus.photos.count) }
     }
 
-    private static func compute(_ cluster: ClusterSteering) {
+    private static func compute(_ cluster: ClusterControls) {
         _ = (cluster.downloads ?? 0) + 4 * (cluster.filtrations ?? 0)
     }
 

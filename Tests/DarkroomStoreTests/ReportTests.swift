@@ -10,10 +10,10 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(size: 5, operations: 1)
         let held = try test.claim()[0].held
-        for _ in 1...2 { #expect(try test.report(held, "DDDDD") == .accepted(ended: false, letters: nil)) }
+        for _ in 1...2 { #expect(try test.report(held, "DDDDD") == .accepted(ended: false, stateCodes: nil)) }
         #expect(try test.batch(id).counters.downloaded == 5)
         try test.report(held, "N....")
-        #expect(try test.batch(id).letters(1) == "NDDDD")
+        #expect(try test.batch(id).stateCodes(1) == "NDDDD")
         for _ in 1...2 { try test.report(held, ".FaaC") }
         var wanted = BatchCounters()
         wanted.photos = 5
@@ -31,11 +31,11 @@ import Testing
         let id = try test.submit(size: 4, operations: 1)
         let held = try test.claim()[0].held
         try test.report(held, "FaC.")
-        for letters in ["aFF.", "CCF.", "NDz.", "bbb."] {
-            #expect(try test.report(held, letters) == .accepted(ended: false, letters: Array("FaCN".utf8)))
+        for stateCodes in ["aFF.", "CCF.", "NDz.", "bbb."] {
+            #expect(try test.report(held, stateCodes) == .accepted(ended: false, stateCodes: Array("FaCN".utf8)))
         }
-        #expect(try test.report(held, "FaCF") == .accepted(ended: true, letters: nil))
-        #expect(try test.report(held, "zzzz") == .ended(letters: Array("FaCF".utf8)))
+        #expect(try test.report(held, "FaCF") == .accepted(ended: true, stateCodes: nil))
+        #expect(try test.report(held, "zzzz") == .ended(stateCodes: Array("FaCF".utf8)))
         #expect(try test.batch(id).reasons == [UInt8(ascii: "a"): 1])
     }
 
@@ -43,19 +43,19 @@ import Testing
         let test = try TestStore()
         let id = try test.submit(size: 60, operations: 1)
         let held = try test.claim()[0].held
-        #expect(try test.report(held, String(repeating: ".", count: 60)) == .accepted(ended: false, letters: nil))
-        let letters = String(repeating: "F", count: 30) + String(repeating: "g", count: 29) + "N"
-        try test.report(held, letters)
-        #expect(try test.batch(id).letters(1) == letters)
+        #expect(try test.report(held, String(repeating: ".", count: 60)) == .accepted(ended: false, stateCodes: nil))
+        let stateCodes = String(repeating: "F", count: 30) + String(repeating: "g", count: 29) + "N"
+        try test.report(held, stateCodes)
+        #expect(try test.batch(id).stateCodes(1) == stateCodes)
     }
 
     @Test func bytesAreCountedOnceForEachClaim() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
-        func report(_ held: HeldOperation, _ letters: String, _ bytesIn: Int, _ bytesOut: Int) throws {
-            let letters = Array(letters.utf8)
+        func report(_ held: HeldOperation, _ stateCodes: String, _ bytesIn: Int, _ bytesOut: Int) throws {
+            let stateCodes = Array(stateCodes.utf8)
             _ = try test.store.perform(
-                test.store.report(held, worker: "worker", letters: letters, bytesIn: bytesIn, bytesOut: bytesOut))
+                test.store.report(held, worker: "worker", stateCodes: stateCodes, bytesIn: bytesIn, bytesOut: bytesOut))
         }
         let first = try test.claim()[0].held
         for _ in 1...2 { try report(first, "F..", 1000, 10) }
@@ -94,14 +94,15 @@ import Testing
     @Test func tenThousandFailuresAreKeptAndAllAreCounted() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 11)
-        let letters = [UInt8](repeating: UInt8(ascii: "g"), count: 1000)
+        let stateCodes = [UInt8](repeating: UInt8(ascii: "g"), count: 1000)
         for operation in try (1...3).flatMap({ _ in try test.claim() }) {
             let failures = (0..<1000).map {
                 (index: (operation.held.number - 1) * 1000 + $0, json: Array("{}".utf8))
             }
             _ = try test.store.perform(
                 test.store.report(
-                    operation.held, worker: "worker", letters: letters, bytesIn: 0, bytesOut: 0, failures: failures))
+                    operation.held, worker: "worker", stateCodes: stateCodes, bytesIn: 0, bytesOut: 0,
+                    failures: failures))
         }
         let batch = try test.batch(id)
         #expect(batch.failures.count == 10_000)
@@ -118,32 +119,32 @@ import Testing
         let held = try test.claim()[0].held
         let texts = [512, 513, 200_000].map { [UInt8](repeating: UInt8(ascii: "x"), count: $0) }
         let report = test.store.report(
-            held, worker: "worker", letters: Array("ggg".utf8), bytesIn: 0, bytesOut: 0,
+            held, worker: "worker", stateCodes: Array("ggg".utf8), bytesIn: 0, bytesOut: 0,
             failures: texts.enumerated().map { (index: $0, json: $1) })
-        #expect(try test.store.perform(report) == .accepted(ended: true, letters: nil))
+        #expect(try test.store.perform(report) == .accepted(ended: true, stateCodes: nil))
         #expect(try test.store.failures(of: id).map(\.index) == [0])
         #expect(try test.batch(id).reasons == [UInt8(ascii: "g"): 3])
     }
 
     @Test(arguments: ["FF.", "FFD", "FFN"]) func whoDoesNotKnowOfACancelledPhotoIsToldBeforeTheOperationEnds(
-        _ letters: String
+        _ stateCodes: String
     ) throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1) { $0.output = "/photos" }
         let held = try test.claim()[0].held
         _ = try test.store.perform(test.store.cancelPhotos(id, [2...2]))
-        #expect(try test.report(held, letters) == .accepted(ended: false, letters: Array("FFC".utf8), version: 1))
-        #expect(try test.report(held, "FFC") == .accepted(ended: true, letters: nil, version: 1))
+        #expect(try test.report(held, stateCodes) == .accepted(ended: false, stateCodes: Array("FFC".utf8), version: 1))
+        #expect(try test.report(held, "FFC") == .accepted(ended: true, stateCodes: nil, version: 1))
     }
 
     @Test func aReportThatDoesNotFitIsAnError() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim()[0].held
-        for letters in ["FF", "FFFF", "FF!", "FFX"] {
-            #expect(throws: StoreError.self) { try test.report(held, letters) }
+        for stateCodes in ["FF", "FFFF", "FF!", "FFX"] {
+            #expect(throws: StoreError.self) { try test.report(held, stateCodes) }
         }
-        #expect(try test.batch(id).letters(1) == "NNN")
+        #expect(try test.batch(id).stateCodes(1) == "NNN")
     }
 
     @Test func whatIsGoneTakesNoReport() throws {

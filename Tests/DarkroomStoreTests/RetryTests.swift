@@ -11,8 +11,8 @@ import Testing
         let id = try test.submit(size: 1000, operations: 1)
         for operation in try test.claim() { try test.report(operation.held, String(repeating: "F", count: 1000)) }
         // A batch of a million photos of which the last has failed.
-        let letters = String(repeating: "F", count: 999_999) + "g"
-        try test.command("SET", test.store.keys.states(id), letters)
+        let stateCodes = String(repeating: "F", count: 999_999) + "g"
+        try test.command("SET", test.store.keys.states(id), stateCodes)
         for (field, value) in [
             ("photos", "1000000"), ("operations", "1000"), ("operations.ended", "1000"), ("operations.kept", "1"),
             ("count.filtered", "999999"), ("count.failed", "1"),
@@ -30,7 +30,7 @@ import Testing
         #expect(retried == 1 && (9...12).contains(calls), "\(calls) calls")
     }
 
-    /// Small operations are bounded by their number, large ones by their letters.
+    /// Small operations are bounded by their number, large ones by their state codes.
     @Test(arguments: [(size: 2, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
     func aHundredOperationsOrAThousandLettersACall(_ batch: (size: Int, operations: Int, step: Int)) throws {
         let test = try TestStore()
@@ -87,11 +87,11 @@ import Testing
         try test.report(held[0], "gjFg")
         let retry = test.store.retry(id, from: 1, through: 2, reasons: [.timeout])
         #expect(try test.store.perform(retry) == .retried(photos: 2, notKept: 0, next: nil))
-        #expect(try test.batch(id).letters(1) == "NjFN")
+        #expect(try test.batch(id).stateCodes(1) == "NjFN")
         // What executes is left alone.
         try test.report(held[1], "gDNN")
         #expect(try test.store.perform(retry) == .retried(photos: 0, notKept: 0, next: nil))
-        #expect(try test.batch(id).letters(2) == "gDNN")
+        #expect(try test.batch(id).stateCodes(2) == "gDNN")
     }
 
     @Test func whatWasNotKeptIsCountedAndCanBeRestored() throws {
@@ -110,7 +110,7 @@ import Testing
         #expect(try test.store.perform(retry) == .retried(photos: 4, notKept: 0, next: nil))
         let claimed = try test.claim()
         #expect(claimed.map(\.entry) == [[1, 2, 3], [7], [7]])
-        #expect(claimed.allSatisfy { $0.letters == Array("NFN".utf8) })
+        #expect(claimed.allSatisfy { $0.stateCodes == Array("NFN".utf8) })
         #expect(try test.batch(id).failures.isEmpty)
     }
 
@@ -173,7 +173,7 @@ import Testing
         options.output = "/photos"
         #expect(try test.store.perform(test.store.submit("second", options, overwrite: true)).isSubmitted)
         #expect(try test.store.perform(test.store.retry(first)) == .outputTaken(by: "second"))
-        #expect(try test.batch(first).letters(1) == "ggg")
+        #expect(try test.batch(first).stateCodes(1) == "ggg")
 
         let taken = try #require(try test.store.facts(of: "second")).outputTaken
         let retried = try test.store.perform(test.store.retry(first, overwrite: true))

@@ -15,7 +15,7 @@ import Testing
         #expect(try test.store.perform(test.store.suspend(id, part, true)) == .done(isNew: false))
         #expect(try test.claim().isEmpty)
         // What is held goes on to its end, and what comes back stays in the queue.
-        #expect(try test.report(held, "FD.") == .accepted(ended: false, letters: nil, version: 1))
+        #expect(try test.report(held, "FD.") == .accepted(ended: false, stateCodes: nil, version: 1))
         #expect(try test.store.perform(test.store.release(held, worker: "worker")) == .queued)
         #expect(try test.claim().isEmpty)
         #expect(try test.batch(id).queue == [1, 2, 3])
@@ -32,7 +32,7 @@ import Testing
             throw TestFailure(description: "the claim was old")
         }
         #expect(claimed.operations.count == 1 && claimed.cluster.areFiltrationsSuspended && claimed.version == 2)
-        #expect(claimed.steering[id]?.areFiltrationsSuspended == true)
+        #expect(claimed.controls[id]?.areFiltrationsSuspended == true)
     }
 
     @Test(arguments: [QueuePart.everything, .downloads]) func nothingIsClaimedInASuspendedCluster(_ part: QueuePart)
@@ -42,8 +42,8 @@ import Testing
         try test.submit(operations: 2)
         #expect(try test.store.perform(test.store.suspend(nil, part, true)) == .done(isNew: true))
         #expect(try test.claim().isEmpty)
-        let steering = try test.store.clusterSteering()
-        #expect(steering.isSuspended == (part == .everything) && steering.areDownloadsSuspended == (part == .downloads))
+        let controls = try test.store.clusterControls()
+        #expect(controls.isSuspended == (part == .everything) && controls.areDownloadsSuspended == (part == .downloads))
         #expect(try test.store.perform(test.store.suspend(nil, part, false)) == .done(isNew: true))
         #expect(try test.store.perform(test.store.suspend(nil, part, false)) == .done(isNew: false))
         #expect(try test.claim().count == 2)
@@ -61,10 +61,10 @@ import Testing
         try test.pass(seconds: 16)  // and the second by a death
         try test.heartbeat()
         let claimed = try test.claim("other")
-        func letters(_ id: BatchID) -> [String] {
-            claimed.filter { $0.held.batch == id }.map { String(decoding: $0.letters, as: UTF8.self) }
+        func stateCodes(_ id: BatchID) -> [String] {
+            claimed.filter { $0.held.batch == id }.map { String(decoding: $0.stateCodes, as: UTF8.self) }
         }
-        #expect(letters(plain) == ["NFN"] && letters(kept) == ["DFD", "DFD"])
+        #expect(stateCodes(plain) == ["NFN"] && stateCodes(kept) == ["DFD", "DFD"])
         #expect(try test.batch(kept).counters.downloaded == 4)
     }
 
@@ -73,11 +73,11 @@ import Testing
         #expect(try test.store.perform(test.store.setLimits(downloads: 16, filtrations: nil)))
         #expect(try test.store.perform(test.store.setLimits(downloads: nil, filtrations: 2)))
         #expect(try !test.store.perform(test.store.setLimits(downloads: 16, filtrations: 2)))
-        let cluster = try test.store.clusterSteering()
+        let cluster = try test.store.clusterControls()
         #expect(cluster.downloads == 16 && cluster.filtrations == 2)
         #expect(try test.store.perform(test.store.heartbeat(worker: "w")).cluster == cluster)
         #expect(try test.store.perform(test.store.clearLimits()))
         #expect(try !test.store.perform(test.store.clearLimits()))
-        #expect(try test.store.clusterSteering() == ClusterSteering())
+        #expect(try test.store.clusterControls() == ClusterControls())
     }
 }

@@ -24,7 +24,7 @@ struct DarkroomClientTests {
     }
 
     /// Claims what there is as a worker does, and reports the same letter for all photos.
-    func develop(_ letter: UInt8) throws {
+    func develop(_ stateCode: UInt8) throws {
         let number = claims.withLock { number in
             number += 1
             return number
@@ -35,9 +35,9 @@ struct DarkroomClientTests {
             return
         }
         for operation in claimed.operations {
-            let letters = [UInt8](repeating: letter, count: operation.letters.count)
+            let stateCodes = [UInt8](repeating: stateCode, count: operation.stateCodes.count)
             let report = client.store.report(
-                operation.held, worker: "tester", letters: letters, bytesIn: 0, bytesOut: 0,
+                operation.held, worker: "tester", stateCodes: stateCodes, bytesIn: 0, bytesOut: 0,
                 failures: [((operation.held.number - 1) * 5, Array(#"{"name":"x","url":"y"}"#.utf8))])
             _ = try client.store.perform(report)
         }
@@ -58,8 +58,8 @@ struct DarkroomClientTests {
         #expect(try await client.photos(of: batch.id) == Array(repeating: .new, count: 20))
         #expect(try await client.operations(of: batch.id).map(\.state) == Array(repeating: .queued, count: 4))
         #expect(try await client.workers().isEmpty)
-        #expect(try await client.cluster() == ClusterSteering())
-        try develop(FailureReason.timeout.letter)
+        #expect(try await client.cluster() == ClusterControls())
+        try develop(FailureReason.timeout.stateCode)
         #expect(try await client.photos(of: batch.id, in: 3..<5) == [.failed(.timeout), .failed(.timeout)])
         #expect(try await client.failures(of: batch.id).map(\.index) == [0, 5, 10, 15])
         #expect(try await client.operations(of: batch.id, in: 2...3).map(\.number) == [2, 3])
@@ -112,19 +112,19 @@ struct DarkroomClientTests {
         #expect(try await client.suspend(id))
         #expect(try await client.suspend(id, .downloads))
         #expect(try await client.suspend(id) == false)
-        #expect(try await client.facts(of: id)?.steering.areDownloadsSuspended == true)
+        #expect(try await client.facts(of: id)?.controls.areDownloadsSuspended == true)
         #expect(try await client.resume(id))
         #expect(try await client.prioritize(id, .veryHigh))
         #expect(try await client.focus(id, 4...6, only: true).fed == 3)
-        var steering = try #require(try await client.facts(of: id)).steering
-        #expect(steering.priority == .veryHigh && steering.focus == Steering.Focus(4...6, only: true))
+        var controls = try #require(try await client.facts(of: id)).controls
+        #expect(controls.priority == .veryHigh && controls.focus == BatchControls.Focus(4...6, only: true))
         #expect(try await client.clearFocus(id))
         #expect(try await client.cancel(PhotoRanges(parsing: "0-2,19"), of: id).cancelled == 4)
         #expect(try await client.photos(of: id).filter { $0 == .cancelled }.count == 4)
         #expect(try await client.cancel(id, reason: "no more"))
         let facts = try #require(try await client.facts(of: id))
-        steering = facts.steering
-        #expect(steering.isCancelled && facts.cancelledReason == "no more" && facts.state == .finished)
+        controls = facts.controls
+        #expect(controls.isCancelled && facts.cancelledReason == "no more" && facts.state == .finished)
         #expect(try await client.photos(of: id) == Array(repeating: .cancelled, count: 20))
         await #expect(throws: ControlError.self) { try await client.suspend(id) }
     }
@@ -137,7 +137,7 @@ struct DarkroomClientTests {
         #expect(try await client.resumeAll())
         try await client.clearLimits()
         cluster = try await client.cluster()
-        #expect(cluster == ClusterSteering())
+        #expect(cluster == ClusterControls())
         await #expect(throws: ControlError.self) { try await client.setLimits(filtrations: 0) }
         _ = try await client.submit(Self.photos, options: Self.options)
         _ = try await client.submit(Self.photos, options: Self.options)
@@ -160,11 +160,11 @@ struct DarkroomClientTests {
 
     @Test func retriesWhatFailed() async throws {
         let id = try await client.submit(Self.photos, options: Self.options).id
-        try develop(FailureReason.timeout.letter)
+        try develop(FailureReason.timeout.stateCode)
         #expect(try await client.retry(id, reasons: [.damaged]).photos == 0)
         let retried = try await client.retry(id)
         #expect(retried.photos == 20 && retried.notKept == 0)
-        try develop(PhotoRecordState.filtered.letter)
+        try develop(PhotoRecordState.filtered.stateCode)
         #expect(try await client.wait(for: id).succeeded)
     }
 
@@ -183,7 +183,7 @@ struct DarkroomClientTests {
             client.submit(Self.photos, options: Self.options).id, client.submit(Self.photos, options: Self.options).id,
         ]
         async let waited = client.waitForAll()
-        try develop(PhotoRecordState.filtered.letter)
+        try develop(PhotoRecordState.filtered.stateCode)
         #expect(try await waited.map(\.id) == ids)
         #expect(try await client.wait(for: ids + ids).count == 4, "at once")
     }

@@ -60,7 +60,7 @@ import Testing
             let holders = try cluster.holders(of: held)
             let passed = .now - began
             guard passed < .seconds(12) else { throw TortureFailure("\(held) are held 12 s after SIGTERM") }
-            for (operation, holder) in zip(held, holders) where holder != operation.fence {
+            for (operation, holder) in zip(held, holders) where holder != operation.fencingToken {
                 held.removeAll { $0 == operation }
                 if holder == 0 { continue }  // it had ended
                 outcome.handBacks.add(passed)

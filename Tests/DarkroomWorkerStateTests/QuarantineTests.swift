@@ -33,7 +33,7 @@ import Testing
             bench.download(photo)
         }
         bench.filterAll()
-        #expect(bench.letters(quarantined) == "F.." && bench.letters(other) == "F..")
+        #expect(bench.stateCodes(quarantined) == "F.." && bench.stateCodes(other) == "F..")
         let reports = bench.reportsDue(now: .now, olderThan: .seconds(60))
         #expect(reports.map(\.held) == [quarantined])
     }
@@ -48,7 +48,7 @@ import Testing
 
     @Test func isRenewedFromItsClaimOnAndForgottenWhenItIsLostMeanwhile() throws {
         var bench = StateBench()
-        let held = HeldOperation(batch: batch, number: 1, fence: 7)
+        let held = HeldOperation(batch: batch, number: 1, fencingToken: 7)
         bench.claimed(held)
         #expect(bench.held == [held])
         _ = bench.lost(held)

@@ -24,7 +24,7 @@ struct StateBench {
 
     private var state: WorkerState
     private var version = 0
-    private var fence = 0
+    private var fencingToken = 0
     private let resources = Resources()
 
     init(downloads: Int = 4, filtrations: Int = 2, maxBytesHeld: Int = 1 << 30) {
@@ -45,24 +45,24 @@ struct StateBench {
     /// Claims an operation, of 10 photos by default, and takes it up. Without a priority the controls of its batch stay as they are.
     @discardableResult
     mutating func claim(
-        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, letters: String? = nil,
+        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, stateCodes: String? = nil,
         leaseExpiries: Int = 0
     ) -> HeldOperation {
         var options = BatchOptions()
         options.operationSize = 10
-        fence += 1
-        let held = HeldOperation(batch: batch, number: number, fence: fence)
+        fencingToken += 1
+        let held = HeldOperation(batch: batch, number: number, fencingToken: fencingToken)
         if let priority {
-            var steering = Steering()
+            var steering = BatchControls()
             steering.priority = priority
             answered(version: version, sent: version, [batch: steering])
         }
         let claimed = ClaimedOperation(
-            held: held, letters: Array((letters ?? String(repeating: "N", count: photos)).utf8),
+            held: held, stateCodes: Array((stateCodes ?? String(repeating: "N", count: photos)).utf8),
             leaseExpiries: leaseExpiries,
             entry: [])
         let first = (number - 1) * 10
-        let records = (0..<claimed.letters.count).map {
+        let records = (0..<claimed.stateCodes.count).map {
             PhotoRecord(index: first + $0, name: "\(first + $0)", url: "http://example.com/\(first + $0)")
         }
         self.claimed(held)
@@ -90,13 +90,13 @@ struct StateBench {
 
     /// Redis answers with the controls of some batches.
     @discardableResult
-    mutating func answered(version: Int, sent: Int, _ batches: [BatchID: Steering]) -> Effects {
+    mutating func answered(version: Int, sent: Int, _ batches: [BatchID: BatchControls]) -> Effects {
         handle(.answered(ControlsAnswer(version: version, sent: sent, batches: batches)))
     }
 
     /// A change of a batch that is published.
     @discardableResult
-    mutating func steer(_ batch: BatchID, _ change: (inout Steering) -> Void) -> Effects {
+    mutating func steer(_ batch: BatchID, _ change: (inout BatchControls) -> Void) -> Effects {
         version += 1
         var steering = controls(of: batch)
         change(&steering)
@@ -105,7 +105,7 @@ struct StateBench {
 
     /// A change of the cluster that is published.
     @discardableResult
-    mutating func steerCluster(_ change: (inout ClusterSteering) -> Void) -> Effects {
+    mutating func steerCluster(_ change: (inout ClusterControls) -> Void) -> Effects {
         version += 1
         var steering = state.controls.cluster
         change(&steering)
@@ -291,13 +291,13 @@ struct StateBench {
 
     func waiting(of batch: BatchID) -> Int? { state.batches[batch]?.waiting }
     func downloading(from priority: Priority) -> Int { state.queues[priority.rank].downloads }
-    func controls(of batch: BatchID) -> Steering { state.controls.controls(of: batch) }
+    func controls(of batch: BatchID) -> BatchControls { state.controls.controls(of: batch) }
     func urgency(of photo: Photo) -> Urgency { state.urgency(of: photo) }
     func unfinished(_ held: HeldOperation) -> Int? { state.operations[held]?.unfinished }
     func isUnreported(_ held: HeldOperation) -> Bool? { state.operations[held]?.isUnreported }
     func crashProbe(of photo: Photo, begins: Bool) -> [UInt8]? { state.crashProbe(of: photo, begins: begins) }
 
-    func letters(_ held: HeldOperation) -> String {
+    func stateCodes(_ held: HeldOperation) -> String {
         String(decoding: state.operations[held]?.stateCodes ?? [], as: UTF8.self)
     }
 

@@ -109,7 +109,7 @@ import Testing
         bench.download(photos[1])
         #expect(bench.queueFilters().isEmpty, "a filtration begins while its batch is suspended")
         #expect(bench.begin().isEmpty, "a download begins while its batch is suspended")
-        #expect(bench.letters(held) == "FD........")
+        #expect(bench.stateCodes(held) == "FD........")
         bench.check()
     }
 
@@ -140,12 +140,12 @@ import Testing
             let mayFilter = bench.filterBegins(filtration)
             #expect(!mayFilter, "a filtration in the local queue begins while the cluster is suspended")
         }
-        #expect(bench.bytesHeld == 4000 && bench.letters(held) == "DDDD")
+        #expect(bench.bytesHeld == 4000 && bench.stateCodes(held) == "DDDD")
         #expect(bench.releasesDue(now: .now).isEmpty)
         bench.steerCluster { $0.isSuspended = false }
         #expect(bench.begin().isEmpty, "a photo is downloaded again")
         #expect(Set(bench.filterAll().map(\.record.index)) == [0, 1, 2, 3])
-        #expect(bench.letters(held) == "FFFF" && bench.bytesHeld == 0)
+        #expect(bench.stateCodes(held) == "FFFF" && bench.bytesHeld == 0)
         bench.check()
     }
 
@@ -195,7 +195,7 @@ import Testing
         #expect(bench.begin().isEmpty)
         #expect(bench.releasesDue(now: .now).isEmpty, "handed back before what is downloaded is filtered")
         bench.filterAll()
-        #expect(bench.letters(held) == "FFFF......")
+        #expect(bench.stateCodes(held) == "FFFF......")
         #expect(bench.releasesDue(now: .now).isEmpty, "handed back before it is reported")
         let report = try #require(bench.reportsDue(now: .now, olderThan: .seconds(1)).first)
         bench.reported(report, now: .now)
@@ -249,7 +249,7 @@ import Testing
         let mayFilterLate = bench.filterBegins(queued[1])
         #expect(!mayFilterLate)
         #expect(
-            bench.bytesHeld == 0 && bench.abandonedFilters == 0 && bench.letters(held).allSatisfy { $0 != "F" })
+            bench.bytesHeld == 0 && bench.abandonedFilters == 0 && bench.stateCodes(held).allSatisfy { $0 != "F" })
         bench.check()
     }
 
@@ -316,7 +316,7 @@ import Testing
         let effects = bench.merge(Array("CN".utf8), of: held)
         #expect(effects.cancelled.isEmpty && !queued.task.cancellation.isCancelled)
         _ = bench.filterEnded(queued, StateBench.outcome(queued.task))
-        #expect(bench.letters(held) == "CD" && bench.unfinished(held) == 1)
+        #expect(bench.stateCodes(held) == "CD" && bench.unfinished(held) == 1)
         bench.check()
     }
 
@@ -355,7 +355,7 @@ import Testing
         _ = bench.filterEnded(queued[0], nil)
         _ = bench.downloadEnded(photos[3], nil)
         bench.check()
-        #expect(bench.letters(held[0]) == "NDD.......")
+        #expect(bench.stateCodes(held[0]) == "NDD.......")
         #expect(bench.releasesDue(now: .now).isEmpty, "downloaded bytes are thrown away")
         let inside = bench.begin()
         #expect(inside.map(\.record.index) == [10, 11, 12, 13])
@@ -428,12 +428,12 @@ import Testing
 
     @Test func photosThatAreStoredAreStillToBeFiltered() throws {
         var bench = StateBench()
-        let held = bench.claim(one, letters: "DFND")
+        let held = bench.claim(one, stateCodes: "DFND")
         let photos = bench.begin()
         #expect(photos.map(\.record.index) == [0, 2, 3] && photos.map(\.isStored) == [true, false, true])
         for photo in photos { bench.download(photo) }
         bench.filterAll()
-        #expect(bench.letters(held) == "FFFF")
+        #expect(bench.stateCodes(held) == "FFFF")
         bench.check()
     }
 }

@@ -57,10 +57,10 @@ import Testing
             let batch = batches.randomElement(using: &random)!  // there are four
             guard !bench.controls(of: batch).isCancelled else { return }
             numbers[batch, default: 0] += 1
-            let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
+            let stateCodes = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let leaseExpiries = chance(20) ? 2 : 0
             // set right above
-            bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: leaseExpiries)
+            bench.claim(batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: leaseExpiries)
         }
 
         mutating func endDownload() {
@@ -121,8 +121,8 @@ import Testing
 
         private mutating func adopt() {
             guard let held = bench.localOperations.randomElement(using: &random) else { return }
-            let letters = (0..<11).map { _ in UInt8(ascii: chance(20) ? "C" : "N") }
-            _ = bench.merge(letters, of: held)
+            let stateCodes = (0..<11).map { _ in UInt8(ascii: chance(20) ? "C" : "N") }
+            _ = bench.merge(stateCodes, of: held)
         }
 
         mutating func handBack() {
@@ -140,13 +140,13 @@ import Testing
 
         /// Everything goes on until nothing is left.
         mutating func finish() {
-            bench.steerCluster { $0 = ClusterSteering() }
+            bench.steerCluster { $0 = ClusterControls() }
             bench.unblock()
             for batch in batches {
-                bench.steer(batch) { steering in
-                    let isCancelled = steering.isCancelled
-                    steering = Steering()
-                    steering.isCancelled = isCancelled
+                bench.steer(batch) { controls in
+                    let isCancelled = controls.isCancelled
+                    controls = BatchControls()
+                    controls.isCancelled = isCancelled
                 }
             }
             for _ in 0..<2000 where !bench.held.isEmpty || !transfers.isEmpty || bench.abandonedFilters > 0 {

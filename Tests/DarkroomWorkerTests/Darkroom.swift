@@ -118,11 +118,11 @@ final class Darkroom: Sendable {
     /// The manifest's lines of a batch: of each operation those of the highest fence, by index.
     func manifest(of id: BatchID, in output: String? = nil) throws -> [Int: ManifestLine] {
         let folder = "\(output ?? folder)/\(ManifestPath.folder(id))"
-        var newest: [Int: (fence: Int, path: String)] = [:]
+        var newest: [Int: (fencingToken: Int, path: String)] = [:]
         for path in try FileManager.default.subpathsOfDirectory(atPath: folder) {
             let name = path.split(separator: "/").last.map(String.init) ?? ""
-            guard let (operation, fence) = ManifestPath.parse(fileName: name) else { continue }
-            if fence > newest[operation]?.fence ?? 0 { newest[operation] = (fence, path) }
+            guard let (operation, fencingToken) = ManifestPath.parse(fileName: name) else { continue }
+            if fencingToken > newest[operation]?.fencingToken ?? 0 { newest[operation] = (fencingToken, path) }
         }
         var lines: [Int: ManifestLine] = [:]
         for (_, path) in newest.values {
@@ -138,18 +138,18 @@ final class Darkroom: Sendable {
     /// What must hold of every finished batch: letters, counters, manifest and files agree.
     func check(_ id: BatchID) throws {
         let facts = try #require(try store.facts(of: id))
-        let letters = try store.letters(of: id, in: 0..<facts.photos)
+        let stateCodes = try store.stateCodes(of: id, in: 0..<facts.photos)
         let lines = try manifest(of: id)
-        #expect(letters.count == facts.photos)
-        #expect(letters.count { $0 == UInt8(ascii: "F") } == facts.counts.filtered)
-        #expect(letters.count { FailureReason(letter: $0) != nil } == facts.counts.failed)
+        #expect(stateCodes.count == facts.photos)
+        #expect(stateCodes.count { $0 == UInt8(ascii: "F") } == facts.counts.filtered)
+        #expect(stateCodes.count { FailureReason(stateCode: $0) != nil } == facts.counts.failed)
         #expect(facts.failures.values.reduce(0, +) == facts.counts.failed)
         #expect(facts.counts.new == 0 && facts.counts.downloaded == 0)
         #expect(facts.executing == 0 && facts.operationsEnded == facts.operations)
         #expect(lines.count == facts.photos)
-        for (index, letter) in letters.enumerated() {
+        for (index, stateCode) in stateCodes.enumerated() {
             let line = try #require(lines[index], "photo \(index) has no line")
-            let state = try #require(PhotoRecordState(letter: letter))
+            let state = try #require(PhotoRecordState(stateCode: stateCode))
             #expect(line.state == state.word)
             guard state == .filtered else {
                 #expect(line.file == nil)

@@ -81,9 +81,9 @@ private final class Heard: Sendable {
         let all = heard.wait("the end of the last") { $0.contains { $0.photos["2"] == "n" } }
         worker.stop()
         worker.wait()
-        var letters: [String: String] = [:]
-        for message in all { letters.merge(message.photos) { $1 } }
-        #expect(letters == ["0": "n", "1": "a", "2": "n"])
+        var stateCodes: [String: String] = [:]
+        for message in all { stateCodes.merge(message.photos) { $1 } }
+        #expect(stateCodes == ["0": "n", "1": "a", "2": "n"])
         #expect(all.allSatisfy { $0.batch == "\(id)" && $0.text.contains("\"worker\":\"\(worker.id)\"") })
         let now = try darkroom.store.time()
         #expect(all.allSatisfy { (now - 60_000...now + 1000).contains($0.clock) })
@@ -111,7 +111,7 @@ private final class Heard: Sendable {
         thread.join()
         // The first goes at once, each of the others 100 ms after the one before at the earliest.
         #expect(all.count <= 1 + Int(passed / .milliseconds(100)), "\(all.count) messages in \(passed)")
-        #expect(all.reduce(0) { $0 + $1.photos.count + $1.dropped } == count, "letters were lost or told twice")
+        #expect(all.reduce(0) { $0 + $1.photos.count + $1.dropped } == count, "stateCodes were lost or told twice")
     }
 
     @Test func withoutAListenerTheyAreSentOnceASecondAndNoneIsLost() throws {
@@ -221,6 +221,7 @@ private final class Heard: Sendable {
 
 private func photo(_ record: PhotoRecord, _ context: BatchContext) -> PhotoTask {
     PhotoTask(
-        record, of: HeldOperation(batch: context.id, number: 1, fence: 1), OperationFiles(context), isStored: false,
+        record, of: HeldOperation(batch: context.id, number: 1, fencingToken: 1), OperationFiles(context),
+        isStored: false,
         isQuarantined: false)
 }

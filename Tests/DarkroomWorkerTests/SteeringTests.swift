@@ -347,8 +347,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             guard !facts.cancelled else { continue }
             #expect(facts.counts.filtered + facts.counts.cancelled == 15 * urls.count)
             let lines = try darkroom.manifest(of: id, in: output)
-            let letters = try store.letters(of: id, in: 0..<facts.photos)
-            for (index, letter) in letters.enumerated() where letter == UInt8(ascii: "F") {
+            let stateCodes = try store.stateCodes(of: id, in: 0..<facts.photos)
+            for (index, stateCode) in stateCodes.enumerated() where stateCode == UInt8(ascii: "F") {
                 #expect(lines[index]?.state == "filtered", "photo \(index) has no line")
             }
         }

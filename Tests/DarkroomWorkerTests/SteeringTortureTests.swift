@@ -174,18 +174,19 @@ private final class SteeringTorture {
 
     private func check(_ id: BatchID) throws {
         let facts = try #require(try darkroom.store.facts(of: id))
-        let letters = try darkroom.store.letters(of: id, in: 0..<facts.photos).map { letter in
-            facts.cancelled && (letter == UInt8(ascii: "N") || letter == UInt8(ascii: "D")) ? UInt8(ascii: "C") : letter
+        let stateCodes = try darkroom.store.stateCodes(of: id, in: 0..<facts.photos).map { stateCode in
+            facts.cancelled && (stateCode == UInt8(ascii: "N") || stateCode == UInt8(ascii: "D"))
+                ? UInt8(ascii: "C") : stateCode
         }
-        #expect(letters.count == 40)
-        #expect(letters.count { $0 == UInt8(ascii: "F") } == facts.counts.filtered, "\(id)")
-        #expect(letters.count { $0 == UInt8(ascii: "C") } == facts.counts.cancelled, "\(id)")
-        #expect(letters.count { FailureReason(letter: $0) != nil } == facts.counts.failed, "\(id)")
+        #expect(stateCodes.count == 40)
+        #expect(stateCodes.count { $0 == UInt8(ascii: "F") } == facts.counts.filtered, "\(id)")
+        #expect(stateCodes.count { $0 == UInt8(ascii: "C") } == facts.counts.cancelled, "\(id)")
+        #expect(stateCodes.count { FailureReason(stateCode: $0) != nil } == facts.counts.failed, "\(id)")
         #expect(facts.failures.values.reduce(0, +) == facts.counts.failed, "\(id)")
         #expect(facts.counts.new == 0 && facts.counts.downloaded == 0 && facts.executing == 0, "\(id)")
         let lines = try darkroom.manifest(of: id, in: facts.options.output)
-        for (index, letter) in letters.enumerated() {
-            let state = try #require(PhotoRecordState(letter: letter))
+        for (index, stateCode) in stateCodes.enumerated() {
+            let state = try #require(PhotoRecordState(stateCode: stateCode))
             guard state != .cancelled else { continue }
             let line = try #require(lines[index], "photo \(index) of \(id), \(state.word), has no line")
             #expect(line.state == state.word, "photo \(index) of \(id)")

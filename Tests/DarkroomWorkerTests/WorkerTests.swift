@@ -104,7 +104,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
         let files = try FileManager.default.contentsOfDirectory(
             atPath: "\(darkroom.folder)/\(ManifestPath.folder(id))")
-        #expect(files.count == 1, "the file of the lower fence is left: \(files)")
+        #expect(files.count == 1, "the file of the lower fencingToken is left: \(files)")
     }
 
     @Test func leavesABatchWhoseFolderItDoesNotSee() throws {

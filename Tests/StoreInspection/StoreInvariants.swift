@@ -9,9 +9,11 @@ extension StoreState {
             if previous?.batches[id] != batch {
                 broken += batch.violations(claims: claims).map { "batch \(id): \($0)" }
             }
-            let rings = Priority.allCases.filter { self.rings[$0]?.turns[id] != nil }
+            let readyQueues = Priority.allCases.filter { self.readyQueues[$0]?.turns[id] != nil }
             let wanted = batch.handable.isEmpty ? [] : [batch.priority]
-            if rings != wanted { broken.append("batch \(id): in the rings \(rings), wanted \(wanted)") }
+            if readyQueues != wanted {
+                broken.append("batch \(id): in the ready queues \(readyQueues), wanted \(wanted)")
+            }
             let expires = batch.state == nil || batch.state == .finished && batch.retain >= 0
             if (expiring[id] != nil) != expires { broken.append("batch \(id): expiring \(expiring[id] as Int?)") }
             if submissions[id] != batch.submitted { broken.append("batch \(id): submitted \(submissions[id] as Int?)") }
@@ -40,13 +42,17 @@ extension StoreState {
             }
         }
         if staleFiles.count > 1000 { broken.append("\(staleFiles.count) staleFiles") }
-        for (priority, turns) in rings {
-            let ring = turns.turns
-            if !Set(ring.keys).isSubset(of: there) { broken.append("the ring \(priority) names batches that are gone") }
-            if Set(ring.values).count != ring.count {
-                broken.append("two batches of the ring \(priority) have one turn")
+        for (priority, turns) in readyQueues {
+            let readyQueue = turns.turns
+            if !Set(readyQueue.keys).isSubset(of: there) {
+                broken.append("the ready queue \(priority) names batches that are gone")
             }
-            if let last = ring.values.max(), last > turn { broken.append("a turn of the ring \(priority) is to come") }
+            if Set(readyQueue.values).count != readyQueue.count {
+                broken.append("two batches of the ready queue \(priority) have one turn")
+            }
+            if let last = readyQueue.values.max(), last > turn {
+                broken.append("a turn of the ready queue \(priority) is to come")
+            }
         }
         if let previous { broken += violations(after: previous) }
         return broken
@@ -81,7 +87,7 @@ extension StoreState {
 
     private func violations(after previous: StoreState) -> [String] {
         var broken: [String] = []
-        if claims < previous.claims { broken.append("fences went back from \(previous.claims) to \(claims)") }
+        if claims < previous.claims { broken.append("tokens went back from \(previous.claims) to \(claims)") }
         if taken < previous.taken { broken.append("the number of output folders went back") }
         if version < previous.version { broken.append("the version went back") }
         if cluster != previous.cluster, version == previous.version { broken.append("the cluster's version stood") }
@@ -89,23 +95,23 @@ extension StoreState {
         for (id, batch) in batches {
             guard let before = previous.batches[id], before.submitted == batch.submitted, before != batch
             else { continue }
-            if batch.letters.count < before.letters.count { broken.append("batch \(id): photos went away") }
-            for (index, (was, letter)) in zip(before.letters, batch.letters).enumerated()
-            where was != letter && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
-                let isRetry = (97...122).contains(was) && letter == UInt8(ascii: "N")
+            if batch.stateCodes.count < before.stateCodes.count { broken.append("batch \(id): photos went away") }
+            for (index, (was, stateCode)) in zip(before.stateCodes, batch.stateCodes).enumerated()
+            where was != stateCode && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
+                let isRetry = (97...122).contains(was) && stateCode == UInt8(ascii: "N")
                 let number = index / batch.size + 1
                 if !isRetry || !before.hasEnded(number) || !batch.queue.contains(number) {
                     broken.append("batch \(id): the final letter of photo \(index) moved")
                 }
             }
-            if before.isCancelled, !batch.isCancelled || batch.letters != before.letters {
-                broken.append("batch \(id): was cancelled, and is not, or has other letters")
+            if before.isCancelled, !batch.isCancelled || batch.stateCodes != before.stateCodes {
+                broken.append("batch \(id): was cancelled, and is not, or has other state codes")
             }
-            if before.steering != batch.steering, version <= previous.version {
+            if before.controls != batch.controls, version <= previous.version {
                 // The end of a batch clears its focus: nothing is left that it could matter to.
-                var cleared = before.steering
+                var cleared = before.controls
                 cleared.focus = nil
-                if batch.state != .finished || cleared != batch.steering {
+                if batch.state != .finished || cleared != batch.controls {
                     broken.append("batch \(id): its steering changed, the version did not")
                 }
             }
@@ -124,8 +130,12 @@ extension StoreState {
             }
             for (number, holder) in batch.executing {
                 let old = before.executing[number]
-                if let old, old.worker != holder.worker || old.fence != holder.fence, old.fence >= holder.fence {
-                    broken.append("batch \(id): operation \(number) went from fence \(old.fence) to \(holder.fence)")
+                if let old, old.worker != holder.worker || old.fencingToken != holder.fencingToken,
+                    old.fencingToken >= holder.fencingToken
+                {
+                    broken.append(
+                        "batch \(id): operation \(number) went from fencing token \(old.fencingToken) to \(holder.fencingToken)"
+                    )
                 }
             }
         }
@@ -141,26 +151,28 @@ extension BatchContent {
         func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
         let wanted = countersOfContent
         if isCancelled { return broken + cancelledViolations(wanted) }
-        demand(counters == wanted, "the counters \(counters) are not those of the letters, \(wanted)")
-        demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
+        demand(counters == wanted, "the counters \(counters) are not those of the state codes, \(wanted)")
         demand(
-            operations == (letters.count + size - 1) / size,
-            "\(operations) operations of \(size) photos for \(letters.count) photos")
+            reasons == reasonsOfStateCodes,
+            "the reasons \(reasons) are not those of the state codes, \(reasonsOfStateCodes)")
+        demand(
+            operations == (stateCodes.count + size - 1) / size,
+            "\(operations) operations of \(size) photos for \(stateCodes.count) photos")
         demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
         let live = queue.union(executing.keys)
         demand(live.isSubset(of: 1...max(1, operations)), "an operation that was never fed is queued or executing")
         for operation in 1..<operations + 1 {
-            let letters = letters[photos(of: operation)]
-            let open = letters.contains(UInt8(ascii: "N")) || letters.contains(UInt8(ascii: "D"))
-            let text = String(decoding: letters, as: UTF8.self)
+            let stateCodes = stateCodes[photos(of: operation)]
+            let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
+            let text = String(decoding: stateCodes, as: UTF8.self)
             // One whose last photos were cancelled one by one is left to the next report of a worker: it may have to write their lines.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
-            let left = isLeft && letters.contains(UInt8(ascii: "C"))
+            let left = isLeft && stateCodes.contains(UInt8(ascii: "C"))
             demand(open == live.contains(operation) || left, "operation \(operation) with \(text)")
             if executing[operation] == nil, originals.isEmpty {
-                demand(!letters.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
+                demand(!stateCodes.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }
-            let keeps = open || left || letters.contains { (97...122).contains($0) }
+            let keeps = open || left || stateCodes.contains { (97...122).contains($0) }
             // What failed may have lost its entry, when more failed than are kept.
             let mayLack = !live.contains(operation) && keeps
             demand(
@@ -171,9 +183,9 @@ extension BatchContent {
         demand(
             leaseExpiries.allSatisfy { live.contains($0.key) && $0.value > 0 },
             "leaseExpiries \(leaseExpiries) of ended operations")
-        demand(executing.values.allSatisfy { $0.fence <= claims }, "a fence that was never given")
+        demand(executing.values.allSatisfy { $0.fencingToken <= claims }, "a fencing token that was never given")
         demand(
-            failures.keys.allSatisfy { letters.indices.contains($0) && (97...122).contains(letters[$0]) },
+            failures.keys.allSatisfy { stateCodes.indices.contains($0) && (97...122).contains(stateCodes[$0]) },
             "a failure is kept of a photo that has not failed")
         let over = sealed && live.isEmpty && state != .waiting
         demand((state == .finished) == over, "the state is \(state!) with \(live.count) operations to end")
@@ -185,17 +197,21 @@ extension BatchContent {
         return broken
     }
 
-    /// What does not hold of a cancelled batch: its letters stay as they were, and what is not final counts as cancelled.
+    /// What does not hold of a cancelled batch: its state codes stay as they were, and what is not final counts as cancelled.
     private func cancelledViolations(_ wanted: BatchCounters) -> [String] {
         var broken: [String] = []
         func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
-        demand(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) letters")
-        demand(counters.filtered == wanted.filtered, "\(counters.filtered) filtered, letters say \(wanted.filtered)")
-        demand(counters.failed == wanted.failed, "\(counters.failed) failed, letters say \(wanted.failed)")
+        demand(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) state codes")
         demand(
-            counters.cancelled == wanted.cancelled, "one by one \(counters.cancelled), letters say \(wanted.cancelled)")
+            counters.filtered == wanted.filtered, "\(counters.filtered) filtered, state codes say \(wanted.filtered)")
+        demand(counters.failed == wanted.failed, "\(counters.failed) failed, state codes say \(wanted.failed)")
+        demand(
+            counters.cancelled == wanted.cancelled,
+            "one by one \(counters.cancelled), state codes say \(wanted.cancelled)")
         demand(counters.executing == executing.count, "\(counters.executing) execute, not \(executing.count)")
-        demand(reasons == reasonsOfLetters, "the reasons \(reasons) are not those of the letters, \(reasonsOfLetters)")
+        demand(
+            reasons == reasonsOfStateCodes,
+            "the reasons \(reasons) are not those of the state codes, \(reasonsOfStateCodes)")
         demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
         demand((state == .finished) == executing.isEmpty, "\(state!) with \(executing.count) that execute")
         demand((finished != nil) == (state == .finished), "finished at \(finished as Int?)")

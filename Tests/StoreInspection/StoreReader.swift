@@ -142,7 +142,7 @@ final class StoreReader {
         let last = take("focus.last")
         let only = flag("focus.only")
         if let first = Int(first), let last = Int(last), first <= last {
-            content.focus = Steering.Focus(first...last, only: only)
+            content.focus = BatchControls.Focus(first...last, only: only)
         } else if !first.isEmpty || !last.isEmpty || only {
             problems.append("\(key): the focus is \"\(first)\" to \"\(last)\", only \(only)")
         }
@@ -164,7 +164,7 @@ final class StoreReader {
             executing: int("executing"), downloaded: int("count.downloaded"), filtered: int("count.filtered"),
             failed: int("count.failed"), cancelled: int("count.cancelled"))
         content.settings = fields
-        content.letters = Array((raw[key + ":states"] ?? "").utf8)
+        content.stateCodes = Array((raw[key + ":states"] ?? "").utf8)
         content.entries = numbered(pairs(key + ":operations")) { $0 }
         for (member, score) in pairs(key + ":queue") {
             if member != score { problems.append("\(key):queue: \(member) has the score \(score)") }
@@ -172,15 +172,18 @@ final class StoreReader {
         }
         content.executing = numbered(pairs(key + ":executing")) { text in
             let words = text.split(separator: " ")
-            guard words.count == 4 || words.count == 5 && words[4] == "begun", let fence = Int(words[1]),
+            guard words.count == 4 || words.count == 5 && words[4] == "begun", let fencingToken = Int(words[1]),
                 let bytesIn = Int(words[2]), let bytesOut = Int(words[3])
-            else { return Holder(worker: "unreadable: \(text)", fence: -1) }
+            else { return Holder(worker: "unreadable: \(text)", fencingToken: -1) }
             return Holder(
-                worker: String(words[0]), fence: fence, bytesIn: bytesIn, bytesOut: bytesOut, begun: words.count == 5)
+                worker: String(words[0]), fencingToken: fencingToken, bytesIn: bytesIn, bytesOut: bytesOut,
+                begun: words.count == 5)
         }
         content.leaseExpiries = numbered(pairs(key + ":lease.expiries")) { Int($0) ?? -1 }
         content.failures = numbered(pairs(key + ":failures")) { $0 }
-        for (letter, count) in pairs(key + ":reasons") { content.reasons[letter.utf8.first ?? 0] = Int(count) ?? -1 }
+        for (stateCode, count) in pairs(key + ":reasons") {
+            content.reasons[stateCode.utf8.first ?? 0] = Int(count) ?? -1
+        }
         return content
     }
 
@@ -217,8 +220,8 @@ final class StoreReader {
         state.webhooks = integers("webhooks", &state.problems)
         state.staleFiles = integers("stale.files", &state.problems)
         for priority in Priority.allCases {
-            let ring = byBatch("ready:\(priority.rawValue)", &state.problems)
-            if !ring.isEmpty { state.rings[priority] = Ring(turns: ring) }
+            let readyQueue = byBatch("ready:\(priority.rawValue)", &state.problems)
+            if !readyQueue.isEmpty { state.readyQueues[priority] = ReadyQueue(turns: readyQueue) }
         }
         for (member, deadline) in integers("leases", &state.problems) {
             state.leases[Self.operation(member)] = deadline
@@ -235,7 +238,7 @@ final class StoreReader {
             var worker = WorkerContent()
             worker.claim = fields.removeValue(forKey: "claim.number").flatMap { Int($0) }
             let words = (fields.removeValue(forKey: "claim.answer") ?? "").split(separator: " ").map(String.init)
-            worker.fence = words.first.flatMap { Int($0) }
+            worker.fencingToken = words.first.flatMap { Int($0) }
             for at in stride(from: 1, to: words.count - 1, by: 2) {
                 worker.handed.append(
                     OperationID(batch: BatchID(words[at]) ?? "invalid", number: Int(words[at + 1]) ?? -1))

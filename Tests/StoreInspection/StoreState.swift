@@ -10,14 +10,14 @@ struct StoreState: Equatable {
     /// The number with which an output folder was taken last.
     var taken = 0
     /// Flags and limits of the whole cluster.
-    var cluster = ClusterSteering()
+    var cluster = ClusterControls()
     var version = 0
     /// The version of everything that waits for another.
     var dependencies = 0
     var batches: [BatchID: BatchContent] = [:]
     var submissions: [BatchID: Int] = [:]
-    /// By priority the turn of each batch in its ring.
-    var rings: [Priority: Ring] = [:]
+    /// By priority the turn of each batch in its ready queue.
+    var readyQueues: [Priority: ReadyQueue] = [:]
     var leases: [OperationID: Int] = [:]
     /// Workers by their last heartbeat.
     var workers: [String: Int] = [:]
@@ -33,21 +33,23 @@ struct StoreState: Equatable {
     var releases: [BatchID: Int] = [:]
     /// `<batch> <round>` by next attempt.
     var webhooks: [String: Int] = [:]
-    /// `<batch> <operation> <fence> <attempt>` of temporary files to be removed, by when.
+    /// `<batch> <operation> <fencingToken> <attempt>` of temporary files to be removed, by when.
     var staleFiles: [String: Int] = [:]
     /// What was found that has no place here: unknown keys, values that are not what they must be.
     var problems: [String] = []
 }
 
-/// The ring of a priority: batches by turn. Two are equal when their batches come in the same order: how many turns are
+/// The ready queue of a priority: batches by turn. Two are equal when their batches come in the same order: how many turns are
 /// counted is nobody's business.
-struct Ring: Equatable {
+struct ReadyQueue: Equatable {
     var turns: [BatchID: Int] = [:]
 
     /// The batches by turn.
     var inTurn: [BatchID] { turns.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }
 
-    static func == (left: Ring, right: Ring) -> Bool { left.turns == right.turns || left.inTurn == right.inTurn }
+    static func == (left: ReadyQueue, right: ReadyQueue) -> Bool {
+        left.turns == right.turns || left.inTurn == right.inTurn
+    }
 }
 
 /// The members of a set, in the order in which Redis gives them, which is not compared.
@@ -71,8 +73,8 @@ struct OperationID: Hashable, Comparable, CustomStringConvertible {
 /// What a worker's hash holds: its last claim and whatever it says of itself.
 struct WorkerContent: Equatable {
     var claim: Int?
-    /// The answer of its last claim: the fence, then what was handed out.
-    var fence: Int?
+    /// The answer of its last claim: the fencing token, then what was claimed.
+    var fencingToken: Int?
     var handed: [OperationID] = []
     var facts: [String: String] = [:]
 }
@@ -97,7 +99,7 @@ struct BatchContent: Equatable {
     var suspended: Set<QueuePart> = []
     var isCancelled = false
     var reason = ""
-    var focus: Steering.Focus?
+    var focus: BatchControls.Focus?
     var dependencies: Set<BatchID> = []
     var dependents = Members()
     /// Nil once forgetting has begun.
@@ -113,7 +115,7 @@ struct BatchContent: Equatable {
     var bytesOut = 0
     /// Operations fed.
     var operations = 0
-    var letters: [UInt8] = []
+    var stateCodes: [UInt8] = []
     var entries: [Int: String] = [:]
     var queue: Set<Int> = []
     var executing: [Int: Holder] = [:]
@@ -122,9 +124,9 @@ struct BatchContent: Equatable {
     var reasons: [UInt8: Int] = [:]
     var counters = BatchCounters()
 
-    /// The photos of an operation, as positions in `letters`.
+    /// The photos of an operation, as positions in `stateCodes`.
     func photos(of operation: Int) -> Range<Int> {
-        min((operation - 1) * size, letters.count)..<min(operation * size, letters.count)
+        min((operation - 1) * size, stateCodes.count)..<min(operation * size, stateCodes.count)
     }
 
     /// The operations that the focus touches; nil without one.
@@ -132,7 +134,7 @@ struct BatchContent: Equatable {
         focus.map { $0.photos.lowerBound / size + 1...$0.photos.upperBound / size + 1 }
     }
 
-    /// The operations that can be handed out, in the order in which they are.
+    /// The operations that can be claimed, in the order in which they are.
     var handable: [Int] {
         guard state == .ready || state == .executing, !isCancelled,
             suspended.isDisjoint(with: [.everything, .downloads])
@@ -142,23 +144,23 @@ struct BatchContent: Equatable {
         return focus!.only ? first : first + queue.filter { !focused.contains($0) }.sorted()
     }
 
-    /// The letters as everybody reads them: in a cancelled batch what is not final is cancelled.
-    func read(_ letters: some Sequence<UInt8>) -> [UInt8] {
+    /// The state codes as everybody reads them: in a cancelled batch what is not final is cancelled.
+    func read(_ stateCodes: some Sequence<UInt8>) -> [UInt8] {
         isCancelled
-            ? letters.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
-            : Array(letters)
+            ? stateCodes.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
+            : Array(stateCodes)
     }
 
     /// What workers are told of it.
-    var steering: Steering {
-        var steering = Steering()
-        steering.priority = priority
-        steering.isCancelled = isCancelled
-        steering.isSuspended = suspended.contains(.everything)
-        steering.areDownloadsSuspended = suspended.contains(.downloads)
-        steering.areFiltrationsSuspended = suspended.contains(.filtrations)
-        steering.focus = focus
-        return steering
+    var controls: BatchControls {
+        var controls = BatchControls()
+        controls.priority = priority
+        controls.isCancelled = isCancelled
+        controls.isSuspended = suspended.contains(.everything)
+        controls.areDownloadsSuspended = suspended.contains(.downloads)
+        controls.areFiltrationsSuspended = suspended.contains(.filtrations)
+        controls.focus = focus
+        return controls
     }
 
     func hasEnded(_ operation: Int) -> Bool { !queue.contains(operation) && executing[operation] == nil }
@@ -166,22 +168,22 @@ struct BatchContent: Equatable {
     /// The latest time that stands in its hash.
     var latestTime: Int { max(submitted, started ?? 0, finished ?? 0, feederSeen) }
 
-    /// The reasons as the letters have them.
-    var reasonsOfLetters: [UInt8: Int] {
-        letters.reduce(into: [:]) { reasons, letter in
-            if (97...122).contains(letter) { reasons[letter, default: 0] += 1 }
+    /// The reasons as the state codes have them.
+    var reasonsOfStateCodes: [UInt8: Int] {
+        stateCodes.reduce(into: [:]) { reasons, stateCode in
+            if (97...122).contains(stateCode) { reasons[stateCode, default: 0] += 1 }
         }
     }
 
-    /// The counters as letters, queue and executing have them.
+    /// The counters as state codes, queue and executing have them.
     var countersOfContent: BatchCounters {
         var counters = BatchCounters()
-        counters.photos = letters.count
+        counters.photos = stateCodes.count
         counters.ended = operations - queue.count - executing.count
         counters.kept = entries.keys.filter(hasEnded).count
         counters.executing = executing.count
-        for letter in letters {
-            switch letter {
+        for stateCode in stateCodes {
+            switch stateCode {
             case UInt8(ascii: "D"): counters.downloaded += 1
             case UInt8(ascii: "F"): counters.filtered += 1
             case UInt8(ascii: "C"): counters.cancelled += 1
@@ -196,7 +198,7 @@ struct BatchContent: Equatable {
 /// Who holds an operation.
 struct Holder: Equatable {
     var worker: String
-    var fence: Int
+    var fencingToken: Int
     var bytesIn = 0
     var bytesOut = 0
     /// It was said that something of it begins, and not that it is over.
@@ -231,7 +233,7 @@ extension StoreState {
         compare("version", version, expected.version)
         compare("dependencies", dependencies, expected.dependencies)
         compare("batches", submissions, expected.submissions)
-        compare("rings", rings, expected.rings)
+        compare("readyQueues", readyQueues, expected.readyQueues)
         compare("leases", leases, expected.leases)
         compare("workers", workers, expected.workers)
         compare("worker hashes", workerHashes, expected.workerHashes)
@@ -290,7 +292,7 @@ extension BatchContent {
         compare("bytes.in", \.bytesIn)
         compare("bytes.out", \.bytesOut)
         compare("operations", \.operations)
-        compare("letters", \.text)
+        compare("state codes", \.text)
         compare("entries", \.entries)
         compare("queue", \.queue)
         compare("executing", \.executing)
@@ -301,5 +303,5 @@ extension BatchContent {
         return found
     }
 
-    private var text: String { String(decoding: letters, as: UTF8.self) }
+    private var text: String { String(decoding: stateCodes, as: UTF8.self) }
 }

@@ -30,8 +30,8 @@ extension DarkroomClient {
     public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoRecordState] {
         try await blocking { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
-            return try store.letters(of: id, in: range ?? 0..<facts.photos).map { letter in
-                let state = PhotoRecordState(letter: letter) ?? .failed(.other)
+            return try store.stateCodes(of: id, in: range ?? 0..<facts.photos).map { stateCode in
+                let state = PhotoRecordState(stateCode: stateCode) ?? .failed(.other)
                 // Nobody rewrites the letters of a cancelled batch.
                 return facts.cancelled && !state.isFinal ? .cancelled : state
             }
@@ -57,8 +57,8 @@ extension DarkroomClient {
     public func workers() async throws -> [WorkerFacts] { try await blocking { [store] in try store.workers() } }
 
     /// What is suspended and limited of the cluster as a whole.
-    public func cluster() async throws -> ClusterSteering {
-        try await blocking { [store] in try store.clusterSteering() }
+    public func cluster() async throws -> ClusterControls {
+        try await blocking { [store] in try store.clusterControls() }
     }
 
     /// The batches that a batch waits for.

@@ -23,7 +23,7 @@ import DarkroomConcurrency
 /// only ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)`` and the waiting ones try again until it is back.
 public final class DarkroomClient: Sendable {
     /// What stands in Redis, with calls that block; for what has no function here.
-    public let store: BatchStore
+    package let store: BatchStore
     /// Where the Redis is.
     public let redis: RedisConfiguration
 

@@ -20,13 +20,13 @@ struct SuspendLatency {
             _ = try cluster.log.wait(for: "photos to run", of: id) { $0.count > before + 40 }
             _ = try cluster.control.suspend(target)
             let replied = ContinuousClock.now
-            let fence = try lastFence()
+            let fencingToken = try lastFence()
             try cluster.pause(0.5)
             let starts = cluster.log.of(id).filter {
                 ($0.kind == .downloadBegan || $0.kind == .filtrationBegan) && $0.instant > replied
             }
             latest.append(starts.map { ($0.instant - replied).milliseconds }.max() ?? 0)
-            claimed += try claims(of: id, since: fence)
+            claimed += try claims(of: id, since: fencingToken)
             _ = try cluster.control.resume(target)
             cluster.log.clear()
         }
@@ -42,11 +42,11 @@ struct SuspendLatency {
             .flatMap { Int($0) } ?? 0
     }
 
-    /// Operations that are executing under a fence above `fence`.
-    private func claims(of id: BatchID, since fence: Int) throws -> Int {
+    /// Operations that are executing under a fence above `fencingToken`.
+    private func claims(of id: BatchID, since fencingToken: Int) throws -> Int {
         let holders = try cluster.store.connection.call(RedisCommand("HVALS", cluster.store.keys.executing(id)))
         return (holders.array ?? []).compactMap(\.string).count { holder in
-            holder.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 > fence
+            holder.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0 > fencingToken
         }
     }
 }

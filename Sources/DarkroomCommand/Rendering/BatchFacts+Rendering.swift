@@ -10,7 +10,7 @@ extension BatchFacts {
     /// State and flags as words: `executing, downloads suspended`.
     var stateText: String {
         guard damage.isEmpty else { return "damaged" }
-        let flag = cancelled ? "cancelled" : steering.suspendedText
+        let flag = cancelled ? "cancelled" : controls.suspendedText
         return ([state.rawValue] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
 
@@ -32,7 +32,7 @@ extension BatchFacts {
 
     /// The photos that run first: `photos 40-60`, `photos 40-60 only`.
     var focusText: String? {
-        steering.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
+        controls.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
     }
 
     /// Why photos failed, the most frequent reason first: `timeout 12, http-4xx 3`.
@@ -81,7 +81,7 @@ extension BatchFacts {
     }
 }
 
-extension Steering {
+extension BatchControls {
     /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)

@@ -10,7 +10,7 @@ struct ClusterStatus {
     /// Those that live.
     let workers: [WorkerFacts]
     /// What holds for all of them.
-    let steering: ClusterSteering
+    let controls: ClusterControls
     let problems: BatchProblems
 
     var json: JSON {
@@ -20,14 +20,14 @@ struct ClusterStatus {
             "photos": .int(open.reduce(0) { $0 + $1.photos }), "counts": JSON(counts),
             "operations": ["queued": .int(queued), "executing": .int(executing)], "workers": .int(workers.count),
             "downloading": .int(total("downloading")), "filtering": .int(total("filtering")),
-            "photosPerSecond": .int(total("rate")), "suspended": .bool(steering.isSuspended),
-            "downloadsSuspended": .bool(steering.areDownloadsSuspended),
-            "filtrationsSuspended": .bool(steering.areFiltrationsSuspended),
+            "photosPerSecond": .int(total("rate")), "suspended": .bool(controls.isSuspended),
+            "downloadsSuspended": .bool(controls.areDownloadsSuspended),
+            "filtrationsSuspended": .bool(controls.areFiltrationsSuspended),
             "problems": .array(
                 problems.of(batches).map { problem in
                     JSON(problem).adding([.init(key: "batch", value: JSON(problem.batch?.description))])
                 }),
-            "limits": ["downloads": JSON(steering.downloads), "filtrations": JSON(steering.filtrations)],
+            "limits": ["downloads": JSON(controls.downloads), "filtrations": JSON(controls.filtrations)],
         ]
     }
 
@@ -42,8 +42,8 @@ struct ClusterStatus {
                 + "\(HumanText.count(counts.failed)) failed in batches that have not finished")
         sheet.add("operations", "\(HumanText.count(queued)) queued, \(HumanText.count(executing)) executing")
         sheet.add("workers", HumanText.count(workers.count))
-        if let suspended = steering.suspendedText { sheet.add("cluster", suspended) }
-        if let limits = steering.limitsText { sheet.add("limits", limits) }
+        if let suspended = controls.suspendedText { sheet.add("cluster", suspended) }
+        if let limits = controls.limitsText { sheet.add("limits", limits) }
         sheet.add("running", "\(total("downloading")) downloads, \(total("filtering")) filtrations")
         sheet.add("rate", HumanText.rate(Double(total("rate"))))
         try sheet.write(to: output)
@@ -77,11 +77,11 @@ extension ClusterStatus {
             redis: try redis.configuration().displayName, namespace: redis.namespace,
             batches: batches,
             workers: try store.workers().filter { $0.isLiving(now: now) },
-            steering: try store.clusterSteering(), problems: try store.problems(of: batches, now: now))
+            controls: try store.clusterControls(), problems: try store.problems(of: batches, now: now))
     }
 }
 
-extension ClusterSteering {
+extension ClusterControls {
     /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)

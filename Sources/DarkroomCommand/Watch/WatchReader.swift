@@ -52,7 +52,7 @@ struct WatchReader {
         let open = batches.filter(\.isOpen).map(\.id)
         let workers = try store.workers(refusing: open).filter { $0.isLiving(now: now) }
         var snapshot = WatchSnapshot(now: now, batches: batches, workers: workers)
-        snapshot.cluster = try store.clusterSteering()
+        snapshot.cluster = try store.clusterControls()
         if watched != nil {
             snapshot.failures = try failures(of: batches[0], all: all, failed)
         }

@@ -17,7 +17,7 @@ struct WatchSnapshot: Sendable {
     /// The workers that live.
     var workers: [WorkerFacts]
     /// What holds for all of them.
-    var cluster = ClusterSteering()
+    var cluster = ClusterControls()
     /// Failures of the batch that is watched, the newest first, as many as a terminal may show.
     var failures: [Failure] = []
 

@@ -4,9 +4,9 @@ import DarkroomStore
 /// How much every worker may do at once, while it runs.
 extension BatchControl {
     /// Downloads at once that a limit may allow.
-    public static let downloadLimits = ClusterSteering.downloadLimits
+    public static let downloadLimits = ClusterControls.downloadLimits
     /// Filtrations at once that a limit may allow.
-    public static let filtrationLimits = ClusterSteering.filtrationLimits
+    public static let filtrationLimits = ClusterControls.filtrationLimits
 
     /// Limits what each worker of the cluster does at once; nil leaves a limit as it is. What runs goes on.
     public func setLimits(downloads: Int?, filtrations: Int?) throws {
@@ -26,5 +26,5 @@ extension BatchControl {
     public func clearLimits() throws { _ = try steer(store.clearLimits()) }
 
     /// The limits and flags of the cluster.
-    public func limits() throws -> ClusterSteering { try store.clusterSteering() }
+    public func limits() throws -> ClusterControls { try store.clusterControls() }
 }

@@ -65,7 +65,8 @@ extension BatchControl {
                 "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are none of it; give others")
         }
         let (isNew, photos) = try replaceFocus(
-            of: id, Steering.Focus(range.clamped(to: StoredBounds.indexes), only: only), "no photo of it is left to run"
+            of: id, BatchControls.Focus(range.clamped(to: StoredBounds.indexes), only: only),
+            "no photo of it is left to run"
         )
         let fed = max(0, min(range.upperBound, photos - 1) - range.lowerBound + 1)
         return FocusSet(fed: fed, isSealed: facts.sealed, isNew: isNew)
@@ -79,7 +80,7 @@ extension BatchControl {
     }
 
     private func replaceFocus(
-        of id: BatchID, _ focus: Steering.Focus?, _ nothingLeft: String
+        of id: BatchID, _ focus: BatchControls.Focus?, _ nothingLeft: String
     ) throws -> (isNew: Bool, photos: Int) {
         switch try steer(store.focus(id, focus)) {
         case .done(let isNew, let photos): return (isNew, photos)

@@ -8,7 +8,7 @@ import DarkroomStore
 /// They throw ``ControlError`` when what is asked is refused, `StoreError` when Redis fails.
 public final class BatchControl: Sendable {
     /// What it steers.
-    public let store: BatchStore
+    package let store: BatchStore
 
     private let replicaPatience: Duration
     private let onLack: @Sendable (ReplicaLack) -> Void
@@ -20,7 +20,7 @@ public final class BatchControl: Sendable {
     /// - Parameters:
     ///   - store: What it steers.
     ///   - onLack: Called when no replica has confirmed a change within 5 s. The function then returns all the same.
-    public convenience init(store: BatchStore, onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }) {
+    package convenience init(store: BatchStore, onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }) {
         self.init(store: store, replicaPatience: .seconds(5), onLack: onLack)
     }
 
@@ -107,7 +107,7 @@ public final class BatchControl: Sendable {
     static let callsOfAPipeline = 100
 
     /// Whether something was changed.
-    func changed(_ reply: SteerReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
+    func changed(_ reply: ControlReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
         guard let id else {
             guard case .done(let isNew) = reply else { preconditionFailure("the cluster does not finish") }
             return isNew

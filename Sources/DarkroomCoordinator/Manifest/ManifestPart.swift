@@ -43,10 +43,10 @@ public struct ManifestPart: Sendable {
     /// The lines in the files of these fences; nil when one is not there any more.
     private func lines(ofOperation number: Int, _ fences: [Int]) throws(ManifestError) -> [ManifestLine]? {
         var byIndex: [Int: ManifestLine] = [:]
-        for fence in fences {
-            let name = ManifestPath.fileName(operation: number, fence: fence)
+        for fencingToken in fences {
+            let name = ManifestPath.fileName(operation: number, fencingToken: fencingToken)
             guard let text = try folder.contents(of: name) else { return nil }
-            for line in try Self.lines(of: text, "\(folder)\(name)", isLenient: fence != fences.first)
+            for line in try Self.lines(of: text, "\(folder)\(name)", isLenient: fencingToken != fences.first)
             where line.batch == batch && byIndex[line.index] == nil { byIndex[line.index] = line }
         }
         return byIndex.values.sorted { $0.index < $1.index }
@@ -55,8 +55,8 @@ public struct ManifestPart: Sendable {
     private static func fences(in folder: ManifestFolder) throws(ManifestError) -> [Int: [Int]] {
         var fences: [Int: [Int]] = [:]
         for file in try folder.names() ?? [] {
-            guard let (number, fence) = ManifestPath.parse(fileName: file) else { continue }
-            fences[number, default: []].append(fence)
+            guard let (number, fencingToken) = ManifestPath.parse(fileName: file) else { continue }
+            fences[number, default: []].append(fencingToken)
         }
         return fences.mapValues { $0.sorted(by: >) }
     }

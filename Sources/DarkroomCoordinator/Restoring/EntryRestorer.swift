@@ -17,7 +17,7 @@ final class EntryRestorer {
     /// For each operation with failed photos a part of the chained digest up to it: a list may change while it is read.
     private var fingerprints: [Int: UInt64] = [:]
     private var firstRead = 0
-    private var letters: [UInt8] = []
+    private var stateCodes: [UInt8] = []
 
     init(store: BatchStore, batch: BatchFacts, control: FeedControl) {
         self.store = store
@@ -101,16 +101,16 @@ final class EntryRestorer {
     /// Whether an operation has ended with failed photos.
     private func hasFailures(_ number: Int) throws -> Bool {
         let size = batch.options.operationSize
-        if number < firstRead || letters.count < (number - firstRead + 1) * size {
+        if number < firstRead || stateCodes.count < (number - firstRead + 1) * size {
             firstRead = number
             let first = (number - 1) * size
-            letters = try control.retrying {
-                try store.letters(of: batch.id, in: first..<first + Self.operationsOfAReading * size)
+            stateCodes = try control.retrying {
+                try store.stateCodes(of: batch.id, in: first..<first + Self.operationsOfAReading * size)
             }
         }
         let start = (number - firstRead) * size
-        let states = letters[min(start, letters.count)..<min(start + size, letters.count)].map {
-            PhotoRecordState(letter: $0)
+        let states = stateCodes[min(start, stateCodes.count)..<min(start + size, stateCodes.count)].map {
+            PhotoRecordState(stateCode: $0)
         }
         let isEnded = states.allSatisfy { $0?.isFinal == true }
         return isEnded && states.contains { if case .failed = $0 { true } else { false } }

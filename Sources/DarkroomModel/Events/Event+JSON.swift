@@ -52,7 +52,7 @@ extension Event {
 
     private static func focus(_ message: EventMessage) -> Kind? {
         guard let first = message.int("first") else { return .focus(nil) }
-        let focus = Steering.Focus(first: first, last: message.int("last"), only: message.bool("only") ?? false)
+        let focus = BatchControls.Focus(first: first, last: message.int("last"), only: message.bool("only") ?? false)
         return focus.map(Kind.focus)
     }
 
@@ -68,11 +68,11 @@ extension Event {
     }
 
     private static func photos(_ message: EventMessage) -> Kind? {
-        guard let letters = message.members("photos"), let worker = message.string("worker") else { return nil }
+        guard let stateCodes = message.members("photos"), let worker = message.string("worker") else { return nil }
         var states: [Int: PhotoRecordState] = [:]
-        for (index, letter) in letters {
-            guard let index = Int(index), StoredBounds.indexes.contains(index), letter.utf8.count == 1,
-                let state = letter.utf8.first.flatMap(PhotoRecordState.init(letter:))
+        for (index, stateCode) in stateCodes {
+            guard let index = Int(index), StoredBounds.indexes.contains(index), stateCode.utf8.count == 1,
+                let state = stateCode.utf8.first.flatMap(PhotoRecordState.init(stateCode:))
             else { return nil }
             states[index] = state
         }

@@ -30,7 +30,7 @@ public struct Event: Sendable, Equatable {
         /// How urgent it is now.
         case priority(Priority)
         /// The photos that run first now; nil when none do.
-        case focus(Steering.Focus?)
+        case focus(BatchControls.Focus?)
         /// The limits of all workers now; nil leaves it to each.
         case limits(downloads: Int?, filtrations: Int?)
         /// It was removed from Redis.

@@ -10,8 +10,8 @@ extension JSON {
         self = [
             "id": .string(batch.id.description), "name": .string(batch.options.name),
             "state": .string(batch.state.rawValue), "suspended": .bool(batch.suspended),
-            "downloadsSuspended": .bool(batch.steering.areDownloadsSuspended),
-            "filtrationsSuspended": .bool(batch.steering.areFiltrationsSuspended),
+            "downloadsSuspended": .bool(batch.controls.areDownloadsSuspended),
+            "filtrationsSuspended": .bool(batch.controls.areFiltrationsSuspended),
             "cancelled": .bool(batch.cancelled), "priority": .string(batch.options.priority.rawValue),
             "photos": .int(batch.photos), "operations": .int(batch.operations), "counts": JSON(batch.counts),
             "failures": .object(failures), "bytesIn": .int(batch.bytesIn), "bytesOut": .int(batch.bytesOut),
@@ -21,11 +21,11 @@ extension JSON {
             "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
             "filters": .array(batch.options.filters.map(JSON.string)), "output": .string(batch.options.output),
         ]
-        self = adding(JSON.steering(of: batch))
+        self = adding(JSON.controls(of: batch))
     }
 
     /// What else holds for a batch: only what does.
-    private static func steering(of batch: BatchFacts) -> [Member] {
+    private static func controls(of batch: BatchFacts) -> [Member] {
         var members: [Member] = []
         if !batch.damage.isEmpty {
             members.append(Member(key: "damage", value: .array(batch.damage.map(JSON.string))))
@@ -36,7 +36,7 @@ extension JSON {
         if !batch.cancelledReason.isEmpty {
             members.append(Member(key: "cancelledReason", value: .string(batch.cancelledReason)))
         }
-        if let focus = batch.steering.focus {
+        if let focus = batch.controls.focus {
             let value: JSON = [
                 "first": .int(focus.photos.lowerBound), "last": .int(focus.photos.upperBound),
                 "only": .bool(focus.only),

@@ -9,7 +9,7 @@ extension BatchStore {
     /// - Parameters:
     ///   - id: the batch.
     ///   - reason: a text for people; empty if a user cancelled the batch.
-    public func cancel(_ id: BatchID, reason: String = "") -> ScriptCall<CancelReply> {
+    package func cancel(_ id: BatchID, reason: String = "") -> ScriptCall<CancelReply> {
         call(StoreScripts.cancel, [id, reason])
     }
 }

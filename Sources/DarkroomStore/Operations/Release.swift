@@ -5,27 +5,27 @@ extension StoreScripts {
 extension BatchStore {
     /// Releases an operation: it is queued again, and no lease expiry is counted. Repeating the call does no harm.
     /// - Parameters:
-    ///   - held: the operation, under the fence of its claim.
+    ///   - held: the operation, under the fencing token of its claim.
     ///   - worker: the worker that holds it.
     ///   - isRefused: whether the worker refuses the batch. No change notice is published then, since many workers may
     ///     refuse the same batch.
-    public func release(
+    package func release(
         _ held: HeldOperation, worker: String, isRefused: Bool = false
     ) -> ScriptCall<ReleaseReply> {
-        call(StoreScripts.release, [worker, held.fence, held.batch, held.number, isRefused])
+        call(StoreScripts.release, [worker, held.fencingToken, held.batch, held.number, isRefused])
     }
 }
 
 /// The reply of ``BatchStore/release(_:worker:isRefused:)``.
-public enum ReleaseReply: Sendable, Equatable {
+package enum ReleaseReply: Sendable, Equatable {
     case queued
     case gone
     /// The operation is queued again, or another worker holds it.
     case lost
-    /// The operation has ended, with these letters.
-    case ended(letters: [UInt8])
-    /// The batch is cancelled, so the operation has ended. Photos that were not final have the letter C.
-    case cancelled(letters: [UInt8])
+    /// The operation has ended, with these state codes.
+    case ended(stateCodes: [UInt8])
+    /// The batch is cancelled, so the operation has ended. Photos that were not final have the state code C.
+    case cancelled(stateCodes: [UInt8])
 }
 
 extension ReleaseReply: ScriptReplyDecodable {
@@ -34,8 +34,8 @@ extension ReleaseReply: ScriptReplyDecodable {
         case "OK": self = .queued
         case "GONE": self = .gone
         case "LOST": self = .lost
-        case "ENDED": self = .ended(letters: try reply.bytes(1))
-        case "CANCELLED": self = .cancelled(letters: try reply.bytes(1))
+        case "ENDED": self = .ended(stateCodes: try reply.bytes(1))
+        case "CANCELLED": self = .cancelled(stateCodes: try reply.bytes(1))
         default: throw reply.unexpected
         }
     }

@@ -5,18 +5,18 @@ extension StoreScripts {
 extension BatchStore {
     /// Reports the states of an operation's photos. Repeating the call does no harm.
     /// - Parameters:
-    ///   - held: the operation, under the fence of its claim.
+    ///   - held: the operation, under the fencing token of its claim.
     ///   - worker: the worker that holds it.
-    ///   - letters: one a photo: `.` no news, `N` downloaded bytes thrown away, `D`, or a final letter.
+    ///   - stateCodes: one a photo: `.` no news, `N` downloaded bytes thrown away, `D`, or a final state code.
     ///   - bytesIn: bytes downloaded, of all photos that are final since this claim.
     ///   - bytesOut: bytes written, of the same photos.
     ///   - failures: photo index and JSON of photos that failed.
-    public func report(
-        _ held: HeldOperation, worker: String, letters: [UInt8], bytesIn: Int, bytesOut: Int,
+    package func report(
+        _ held: HeldOperation, worker: String, stateCodes: [UInt8], bytesIn: Int, bytesOut: Int,
         failures: [(index: Int, json: [UInt8])] = []
     ) -> ScriptCall<ReportReply> {
         var arguments: [any ScriptArgument] = [
-            worker, held.fence, held.batch, held.number, letters, bytesIn, bytesOut,
+            worker, held.fencingToken, held.batch, held.number, stateCodes, bytesIn, bytesOut,
         ]
         for (index, json) in failures { arguments += [index, json] as [any ScriptArgument] }
         return call(StoreScripts.report, arguments)
@@ -24,30 +24,31 @@ extension BatchStore {
 }
 
 /// The reply of a report.
-public enum ReportReply: Sendable, Equatable {
-    /// Accepted. `letters` is nil unless a final letter in Redis differs from the reported one. `version` is the number of
+package enum ReportReply: Sendable, Equatable {
+    /// Accepted. `stateCodes` is nil unless a final state code in Redis differs from the reported one. `version` is the number of
     /// the last change of a flag, limit, priority or focus.
-    case accepted(ended: Bool, letters: [UInt8]?, version: Int = 0)
-    /// The batch is cancelled, and nothing was changed. Photos that were not final have the letter C.
-    case cancelled(letters: [UInt8])
+    case accepted(ended: Bool, stateCodes: [UInt8]?, version: Int = 0)
+    /// The batch is cancelled, and nothing was changed. Photos that were not final have the state code C.
+    case cancelled(stateCodes: [UInt8])
     case gone
     /// The operation is queued again, or another worker holds it: the result is to be dropped.
     case lost
-    /// The operation has ended, with these letters.
-    case ended(letters: [UInt8])
+    /// The operation has ended, with these state codes.
+    case ended(stateCodes: [UInt8])
 }
 
 extension ReportReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK":
-            let letters = try reply.bytes(2)
+            let stateCodes = try reply.bytes(2)
             self = .accepted(
-                ended: try reply.int(1) == 1, letters: letters.isEmpty ? nil : letters, version: try reply.int(3))
-        case "CANCELLED": self = .cancelled(letters: try reply.bytes(1))
+                ended: try reply.int(1) == 1, stateCodes: stateCodes.isEmpty ? nil : stateCodes,
+                version: try reply.int(3))
+        case "CANCELLED": self = .cancelled(stateCodes: try reply.bytes(1))
         case "GONE": self = .gone
         case "LOST": self = .lost
-        case "ENDED": self = .ended(letters: try reply.bytes(1))
+        case "ENDED": self = .ended(stateCodes: try reply.bytes(1))
         default: throw reply.unexpected
         }
     }

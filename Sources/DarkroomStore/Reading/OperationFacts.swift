@@ -13,6 +13,6 @@ public struct OperationFacts: Sendable, Equatable {
     public let worker: String?
     /// How many leases of it have expired.
     public let leaseExpiries: Int
-    /// One letter a photo.
-    public let letters: [UInt8]
+    /// One state code a photo.
+    public let stateCodes: [UInt8]
 }

@@ -9,7 +9,7 @@ public struct WorkerFacts: Sendable, Equatable {
     /// Its facts: host, pid, version, start time, slots, running photos, rates.
     public let fields: [String: String]
     /// Batches that it refuses without a reason in its fields, of those given to ``BatchStore/workers(refusing:)``.
-    public internal(set) var refusedToo: Set<BatchID> = []
+    package internal(set) var refusedToo: Set<BatchID> = []
 
     /// A worker with its facts.
     public init(id: String, seen: Int, fields: [String: String]) {
@@ -27,7 +27,7 @@ extension WorkerFacts {
     public func isLiving(now: Int) -> Bool { now - seen <= Self.livesFor.wholeMilliseconds }
 
     /// The most characters of the fact `refused`. A longer text of refusals is cut.
-    public static let mostRefusedText = 4000
+    package static let mostRefusedText = 4000
 
     /// The reason why the worker refuses a batch; nil if no refusal is known.
     public func refusal(of batch: BatchID) -> String? {

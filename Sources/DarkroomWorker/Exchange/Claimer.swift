@@ -97,9 +97,12 @@ final class Claimer: Sendable {
                 let operations = claimed.operations.map { "\($0.held.batch)/\($0.held.number)" }
                 core.logger.debug(
                     "operations claimed",
-                    ["operations": .text(operations.joined(separator: " ")), "fence": .number(first.fence)])
+                    [
+                        "operations": .text(operations.joined(separator: " ")),
+                        "fencingToken": .number(first.fencingToken),
+                    ])
             }
-            let priorities = claimed.operations.map { claimed.steering[$0.held.batch]?.priority ?? .normal }
+            let priorities = claimed.operations.map { claimed.controls[$0.held.batch]?.priority ?? .normal }
             let isSuspended = claimed.cluster.isSuspended || claimed.cluster.areDownloadsSuspended
             plan.withLock {
                 $0.claimed(
@@ -156,7 +159,7 @@ final class Claimer: Sendable {
                         .answered(
                             ControlsAnswer(
                                 version: claimed.version, sent: highest, cluster: claimed.cluster,
-                                batches: claimed.steering)))
+                                batches: claimed.controls)))
                     return claimed
                 }
             } catch {

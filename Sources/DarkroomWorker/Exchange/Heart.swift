@@ -102,14 +102,14 @@ final class Heart: Sendable {
             core.handle(
                 .answered(
                     ControlsAnswer(
-                        version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.steering,
+                        version: reply.version, sent: highest, cluster: reply.cluster, batches: reply.controls,
                         completeVersion: isLast ? replies[0].version : nil)))
         }
         if let turn = replies.last?.turn { core.ringsTurn.withLock { $0 = turn } }
         let lost = Set(replies.flatMap(\.lost))
-        for letters in replies.flatMap(\.letters) {
-            let meant = held.first { $0.batch == letters.batch && $0.number == letters.number }
-            if let meant, !lost.contains(meant) { core.handle(.stateCodes(letters.letters, of: meant)) }
+        for stateCodes in replies.flatMap(\.stateCodes) {
+            let meant = held.first { $0.batch == stateCodes.batch && $0.number == stateCodes.number }
+            if let meant, !lost.contains(meant) { core.handle(.stateCodes(stateCodes.stateCodes, of: meant)) }
         }
         for left in replies.compactMap(\.staleFiles) { core.clean(left) }
         // Parts of an answer list the same webhooks.

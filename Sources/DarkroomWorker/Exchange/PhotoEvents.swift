@@ -20,35 +20,35 @@ final class PhotoEvents: Sendable {
         private struct Letter {
             let batch: BatchID
             let index: Int
-            let letter: UInt8
+            let stateCode: UInt8
         }
 
-        private var letters: [Letter] = []
+        private var stateCodes: [Letter] = []
         private var dropped: [BatchID: Int] = [:]
         private var last: BatchID?
 
-        var isEmpty: Bool { letters.isEmpty && dropped.isEmpty }
+        var isEmpty: Bool { stateCodes.isEmpty && dropped.isEmpty }
 
         /// Adds what became of a photo; beyond the most that may wait, the oldest go.
-        mutating func add(_ batch: BatchID, _ index: Int, _ letter: UInt8) {
-            if letters.count == Self.maxWaiting {
+        mutating func add(_ batch: BatchID, _ index: Int, _ stateCode: UInt8) {
+            if stateCodes.count == Self.maxWaiting {
                 // Many at once: moving the rest up for each single one would cost more than the letter.
-                for letter in letters.prefix(Self.maxPhotos) { dropped[letter.batch, default: 0] += 1 }
-                letters.removeFirst(Self.maxPhotos)
+                for stateCode in stateCodes.prefix(Self.maxPhotos) { dropped[stateCode.batch, default: 0] += 1 }
+                stateCodes.removeFirst(Self.maxPhotos)
             }
-            letters.append(Letter(batch: batch, index: index, letter: letter))
+            stateCodes.append(Letter(batch: batch, index: index, stateCode: stateCode))
         }
 
         /// Takes out the next message: of the batch that waits longest, but not twice in turn of one while others wait.
         mutating func next() -> Message? {
-            let other = letters.first { $0.batch != last } ?? letters.first
+            let other = stateCodes.first { $0.batch != last } ?? stateCodes.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
             last = batch
             var message = Message(batch: batch, dropped: dropped.removeValue(forKey: batch) ?? 0)
             var isFull = false
-            letters.removeAll { letter in
-                guard letter.batch == batch, !isFull else { return false }
-                isFull = !message.add(letter.index, letter.letter)
+            stateCodes.removeAll { stateCode in
+                guard stateCode.batch == batch, !isFull else { return false }
+                isFull = !message.add(stateCode.index, stateCode.stateCode)
                 return !isFull
             }
             return message
@@ -60,7 +60,7 @@ final class PhotoEvents: Sendable {
         let batch: BatchID
         /// Letters of this batch that were dropped before.
         let dropped: Int
-        private(set) var photos: [(index: Int, letter: UInt8)] = []
+        private(set) var photos: [(index: Int, stateCode: UInt8)] = []
         private var positions: [Int: Int] = [:]
 
         init(batch: BatchID, dropped: Int) {
@@ -69,13 +69,13 @@ final class PhotoEvents: Sendable {
         }
 
         /// Adds a letter, in place of an older one of the photo; false when the message has no room for it.
-        fileprivate mutating func add(_ index: Int, _ letter: UInt8) -> Bool {
+        fileprivate mutating func add(_ index: Int, _ stateCode: UInt8) -> Bool {
             if let position = positions[index] {
-                photos[position].letter = letter
+                photos[position].stateCode = stateCode
             } else {
                 guard photos.count < Backlog.maxPhotos else { return false }
                 positions[index] = photos.count
-                photos.append((index, letter))
+                photos.append((index, stateCode))
             }
             return true
         }
@@ -91,7 +91,9 @@ final class PhotoEvents: Sendable {
                 if position > 0 { text.append(UInt8(ascii: ",")) }
                 text.append(UInt8(ascii: "\""))
                 text += String(photo.index).utf8
-                text += [UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: "\""), photo.letter, UInt8(ascii: "\"")]
+                text += [
+                    UInt8(ascii: "\""), UInt8(ascii: ":"), UInt8(ascii: "\""), photo.stateCode, UInt8(ascii: "\""),
+                ]
             }
             text.append(UInt8(ascii: "}"))
             if dropped > 0 { JSONText.append("dropped", dropped, to: &text) }
@@ -131,7 +133,7 @@ final class PhotoEvents: Sendable {
     func note(_ photo: PhotoTask, _ state: PhotoRecordState) {
         guard !photo.cancellation.isCancelled else { return }
         let isFirst = backlog.withLock { backlog in
-            defer { backlog.add(photo.operation.batch, photo.record.index, state.letter) }
+            defer { backlog.add(photo.operation.batch, photo.record.index, state.stateCode) }
             return backlog.isEmpty
         }
         if isFirst { news.raise() }

@@ -82,7 +82,7 @@ final class Reporter: Sendable {
         }
         let calls = ready.map { report in
             core.store.report(
-                report.held, worker: core.id, letters: report.stateCodes, bytesIn: report.bytesIn,
+                report.held, worker: core.id, stateCodes: report.stateCodes, bytesIn: report.bytesIn,
                 bytesOut: report.bytesOut, failures: report.failures)
         }
         var isComplete = failures.isEmpty
@@ -101,11 +101,11 @@ final class Reporter: Sendable {
 
     private func settle(_ report: WorkerState.Report, _ reply: ReportReply, _ highest: Int) {
         switch reply {
-        case .accepted(let ended, let letters, let version):
+        case .accepted(let ended, let stateCodes, let version):
             if version != highest { core.handle(.answered(ControlsAnswer(version: version, sent: highest))) }
             guard !ended else { return end(report.held, report) }
             core.handle(.reported(report, now: .now))
-            if let letters { core.handle(.stateCodes(letters, of: report.held)) }
+            if let stateCodes { core.handle(.stateCodes(stateCodes, of: report.held)) }
         case .cancelled:
             // Heard before the hint: what runs of it stops, and it is handed back.
             core.handle(.reported(report, now: .now))
@@ -114,7 +114,7 @@ final class Reporter: Sendable {
         case .gone, .lost:
             core.logger.warning(
                 "report refused, the operation is not this worker's any more", key: report.held.batch.description,
-                LogMetadata(report.held).adding(["fence": .number(report.held.fence)]))
+                LogMetadata(report.held).adding(["fencingToken": .number(report.held.fencingToken)]))
             core.handle(.lost([report.held]))
         }
     }

@@ -36,8 +36,8 @@ import Testing
         let size = batch.options.operationSize
         #expect(batch.operations == (photos + size - 1) / size)
         #expect(batch.counts.new == photos && batch.operationsEnded == 0)
-        let letters = try queue.store.letters(of: batch.id, in: 0..<photos + 1000)
-        #expect(letters == [UInt8](repeating: UInt8(ascii: "N"), count: photos))
+        let stateCodes = try queue.store.stateCodes(of: batch.id, in: 0..<photos + 1000)
+        #expect(stateCodes == [UInt8](repeating: UInt8(ascii: "N"), count: photos))
         let keys = queue.store.keys
         for key in [keys.queue(batch.id), keys.operations(batch.id)] {
             let count = key == keys.operations(batch.id) ? "HLEN" : "ZCARD"

@@ -9,10 +9,10 @@ struct WatchCommandTests {
     private static let urls = (0..<4).map { "http://photos.example/\($0)" }
 
     @Test(arguments: [("F", 0), ("FFFi", 3)] as [(String, Int32)])
-    func whatHasFinishedIsToldAtOnce(_ letters: String, _ status: Int32) throws {
+    func whatHasFinishedIsToldAtOnce(_ stateCodes: String, _ status: Int32) throws {
         let queue = try Queue()
         let id = try queue.submit(Self.urls) { $0.name = "summer" }
-        try queue.develop(letters)
+        try queue.develop(stateCodes)
         let outcome = try queue.run("watch", "summer")
         #expect(outcome.status == status, "\(outcome)")
         #expect(outcome.lines.count == 1 && outcome.lines[0].hasPrefix("\(id) \"summer\": finished, "))

@@ -52,7 +52,7 @@ struct WatchTerminalTests {
             let json = #"{"name":"lake \#(index).jpg","url":"http://x/","reason":"timeout","detail":"nothing came"}"#
             _ = try queue.store.perform(
                 queue.store.report(
-                    operation.held, worker: "tester", letters: [103], bytesIn: 0, bytesOut: 0,
+                    operation.held, worker: "tester", stateCodes: [103], bytesIn: 0, bytesOut: 0,
                     failures: [(index, Array(json.utf8))]))
             try terminal.waitFor("lake \(index).jpg")
         }

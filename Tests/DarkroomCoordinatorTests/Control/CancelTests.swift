@@ -28,7 +28,7 @@ import Testing
         #expect(try control.cancel(id) == .cancelled(isNew: true, isFinished: false))
         #expect(try fixture.facts(id).state == .executing)
         for operation in 1...3 {
-            let other = HeldOperation(batch: id, number: operation, fence: held.fence)
+            let other = HeldOperation(batch: id, number: operation, fencingToken: held.fencingToken)
             _ = try fixture.store.perform(fixture.store.release(other, worker: "worker"))
         }
         #expect(try fixture.facts(id).state == .finished)
@@ -59,8 +59,8 @@ import Testing
         let ranges = try PhotoRanges(parsing: "0-4,31,500-2900")
         #expect(try control.cancel(ranges, of: id) == PhotosCancelled(cancelled: 2407, wereFinal: 0))
         #expect(try control.cancel(ranges, of: id) == PhotosCancelled(cancelled: 0, wereFinal: 2407))
-        let letters = Array(try fixture.letters(id).utf8)
-        let cancelled = letters.indices.filter { letters[$0] == UInt8(ascii: "C") }
+        let stateCodes = Array(try fixture.stateCodes(id).utf8)
+        let cancelled = stateCodes.indices.filter { stateCodes[$0] == UInt8(ascii: "C") }
         #expect(cancelled == Array(0...4) + [31] + Array(500...2900))
         #expect(try fixture.facts(id).counts.cancelled == 2407)
     }

@@ -45,25 +45,25 @@ struct ControlFixture {
     }
 
     /// Claims all there is, operation after operation, and reports these letters for its photos, over and over.
-    func develop(_ letters: String, worker: String = "worker") throws {
-        let pattern = Array(letters.utf8)
+    func develop(_ stateCodes: String, worker: String = "worker") throws {
+        let pattern = Array(stateCodes.utf8)
         var number = 0
         while true {
             number += 1
             let operations = try claim(number, worker: worker)
             guard !operations.isEmpty else { return }
             for operation in operations {
-                let news = operation.letters.indices.map { pattern[$0 % pattern.count] }
+                let news = operation.stateCodes.indices.map { pattern[$0 % pattern.count] }
                 _ = try store.perform(
-                    store.report(operation.held, worker: worker, letters: news, bytesIn: 1, bytesOut: 1))
+                    store.report(operation.held, worker: worker, stateCodes: news, bytesIn: 1, bytesOut: 1))
             }
         }
     }
 
     func facts(_ id: BatchID) throws -> BatchFacts { try #require(try store.facts(of: id)) }
 
-    func letters(_ id: BatchID) throws -> String {
-        String(decoding: try store.letters(of: id, in: 0..<facts(id).photos), as: UTF8.self)
+    func stateCodes(_ id: BatchID) throws -> String {
+        String(decoding: try store.stateCodes(of: id, in: 0..<facts(id).photos), as: UTF8.self)
     }
 }
 

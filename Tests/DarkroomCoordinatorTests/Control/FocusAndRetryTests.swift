@@ -18,7 +18,7 @@ import Testing
         let id = try fixture.submit(1, photos: 500)
         #expect(try control.focus(id, 415...424, only: true) == FocusSet(fed: 10, isSealed: true, isNew: true))
         #expect(try !control.focus(id, 415...424, only: true).isNew)
-        #expect(try fixture.facts(id).steering.focus == Steering.Focus(415...424, only: true))
+        #expect(try fixture.facts(id).controls.focus == BatchControls.Focus(415...424, only: true))
         #expect(try fixture.claim().map(\.held.number) == [42, 43])
         #expect(try fixture.claim(2).isEmpty)
         #expect(try control.clearFocus(id))

@@ -15,35 +15,35 @@ import Testing
     init() throws { scratch = try ScratchFolder() }
 
     @Test func readsBatchByBatchInOrder() throws {
-        try write(second, operation: 1, fence: 5, [0])
-        try write(first, operation: 1001, fence: 9, [2000, 2001])
-        try write(first, operation: 2, fence: 7, [3, 2])
-        try write(first, operation: 1, fence: 7, [0, 1])
-        try write(first, operation: 100_000, fence: 7, [199_998])
+        try write(second, operation: 1, fencingToken: 5, [0])
+        try write(first, operation: 1001, fencingToken: 9, [2000, 2001])
+        try write(first, operation: 2, fencingToken: 7, [3, 2])
+        try write(first, operation: 1, fencingToken: 7, [0, 1])
+        try write(first, operation: 100_000, fencingToken: 7, [199_998])
         let read = try lines().map { "\($0.batch) \($0.index)" }
         #expect(read == [0, 1, 2, 3, 2000, 2001, 199_998].map { "\(first) \($0)" } + ["\(second) 0"])
     }
 
     @Test func eachPhotosLineIsThatOfTheHighestFenceThatHasIt() throws {
-        try write(first, operation: 1, fence: 9, [0, 1], name: "old")
-        try write(first, operation: 1, fence: 10, [2, 0], name: "new")
-        try write(first, operation: 1, fence: 8, [3, 2, 1, 0], name: "oldest")
+        try write(first, operation: 1, fencingToken: 9, [0, 1], name: "old")
+        try write(first, operation: 1, fencingToken: 10, [2, 0], name: "new")
+        try write(first, operation: 1, fencingToken: 8, [3, 2, 1, 0], name: "oldest")
         #expect(try lines().map(\.name) == ["new", "old", "new", "oldest"])
         #expect(try lines().map(\.index) == [0, 1, 2, 3])
     }
 
     @Test func listsTheFolderAgainWhenALowerFenceVanished() throws {
-        try write(first, operation: 1, fence: 1, [0, 1], name: "old")
-        try write(first, operation: 1, fence: 4, [0], name: "partial")
+        try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
+        try write(first, operation: 1, fencingToken: 4, [0], name: "partial")
         var part = try ManifestReader(output: output).part(0, of: first)
         // Its owner brought it to its end between the listing and the reading.
-        try write(first, operation: 1, fence: 4, [0, 1], name: "whole")
-        try remove(first, operation: 1, fence: 1)
+        try write(first, operation: 1, fencingToken: 4, [0, 1], name: "whole")
+        try remove(first, operation: 1, fencingToken: 1)
         #expect(try part.lines(ofOperation: 1).map(\.name) == ["whole", "whole"])
     }
 
     @Test func otherFilesAreLeftAlone() throws {
-        try write(first, operation: 1, fence: 1, [0])
+        try write(first, operation: 1, fencingToken: 1, [0])
         let folder = "\(output)/\(ManifestPath.folder(first))"
         for name in [".00000001.2.jsonl.worker", "notes.txt", "00000001.jsonl", "0001.3.jsonl"] {
             try Data("no JSON".utf8).write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
@@ -52,7 +52,7 @@ import Testing
     }
 
     @Test func namesWithNumbersOutOfBoundsAreLeftAlone() throws {
-        try write(first, operation: 1, fence: 1, [0])
+        try write(first, operation: 1, fencingToken: 1, [0])
         let folder = "\(output)/\(ManifestPath.folder(first))"
         let huge = "9223372036854775807"
         for name in [huge, "-9223372036854775808", "-0001", "+0001", "000001"] {
@@ -67,8 +67,9 @@ import Testing
     @Test func lineWithANumberOutOfBoundsIsDamaged() throws {
         for field in ["index", "width", "bytes", "downloadMilliseconds"] {
             for value in ["-1", "9223372036854775807", "-9223372036854775808"] {
-                try write(first, operation: 1, fence: 1, [0])
-                let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fence: 1))"
+                try write(first, operation: 1, fencingToken: 1, [0])
+                let path =
+                    "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fencingToken: 1))"
                 let text = try String(contentsOfFile: path, encoding: .utf8)
                 let damaged =
                     field == "index"
@@ -83,36 +84,36 @@ import Testing
 
     /// Who may write to the folder can plant files; none of them stands for ever above those of workers.
     @Test(arguments: ["9223372036854775807", "9007199254740993", "-5", "+9", "09", "1e9", "\u{0661}"])
-    func fencesThatNoClaimHasAreLeftAlone(fence: String) throws {
-        try write(first, operation: 1, fence: 3, [0], name: "sound")
+    func fencesThatNoClaimHasAreLeftAlone(fencingToken: String) throws {
+        try write(first, operation: 1, fencingToken: 3, [0], name: "sound")
         var text: [UInt8] = []
         let record = PhotoRecord(index: 0, name: "planted", url: "u")
         ManifestLine(batch: first, record: record, state: .filtered).append(to: &text)
         try Data(text).write(
-            to: URL(fileURLWithPath: "\(output)/\(ManifestPath.folder(first))/00000001.\(fence).jsonl"))
+            to: URL(fileURLWithPath: "\(output)/\(ManifestPath.folder(first))/00000001.\(fencingToken).jsonl"))
         #expect(try lines().map(\.name) == ["sound"])
         for name in ["00000000.1.jsonl", "99999999999.1.jsonl", "000000001.1.jsonl", "-0000001.1.jsonl"] {
             #expect(ManifestPath.parse(fileName: name) == nil, "\(name)")
         }
-        #expect(ManifestPath.parse(fileName: "00000001.9007199254740992.jsonl")?.fence == 1 << 53)
+        #expect(ManifestPath.parse(fileName: "00000001.9007199254740992.jsonl")?.fencingToken == 1 << 53)
         #expect(ManifestPath.parse(fileName: "123456789.0.jsonl")?.operation == 123_456_789)
     }
 
     @Test func linesOfAnotherBatchAreLeftOut() throws {
-        try write(first, operation: 1, fence: 1, [0, 1], name: "sound")
-        try write(second, operation: 1, fence: 9, [0, 1], name: "foreign")
+        try write(first, operation: 1, fencingToken: 1, [0, 1], name: "sound")
+        try write(second, operation: 1, fencingToken: 9, [0, 1], name: "foreign")
         try FileManager.default.moveItem(atPath: path(second, 1, 9), toPath: path(first, 1, 9))
         #expect(try lines().map(\.name) == ["sound", "sound"])
     }
 
     @Test func listsTheFolderAgainWhenAFileVanished() throws {
-        try write(first, operation: 1, fence: 1, [0], name: "old")
-        try write(first, operation: 2, fence: 1, [1], name: "old")
+        try write(first, operation: 1, fencingToken: 1, [0], name: "old")
+        try write(first, operation: 2, fencingToken: 1, [1], name: "old")
         var part = try ManifestReader(output: output).part(0, of: first)
         // As the owner of a later claim does: first the new file, then the old one goes.
-        try write(first, operation: 1, fence: 4, [0], name: "new")
-        try remove(first, operation: 1, fence: 1)
-        try remove(first, operation: 2, fence: 1)
+        try write(first, operation: 1, fencingToken: 4, [0], name: "new")
+        try remove(first, operation: 1, fencingToken: 1)
+        try remove(first, operation: 2, fencingToken: 1)
         #expect(try part.lines(ofOperation: 1).map(\.name) == ["new"])
         #expect(try part.lines(ofOperation: 2).isEmpty)
         #expect(try part.lines(ofOperation: 3).isEmpty)
@@ -128,16 +129,16 @@ import Testing
     }
 
     @Test func whatAPowerCutLeftOfALowerFenceIsLeftOut() throws {
-        try write(first, operation: 1, fence: 1, [0, 1], name: "old")
-        let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fence: 2))"
+        try write(first, operation: 1, fencingToken: 1, [0, 1], name: "old")
+        let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fencingToken: 2))"
         try Data(repeating: 0, count: 500).write(to: URL(fileURLWithPath: path))
-        try write(first, operation: 1, fence: 3, [0], name: "new")
+        try write(first, operation: 1, fencingToken: 3, [0], name: "new")
         #expect(try lines().map(\.name) == ["new", "old"])
     }
 
     @Test func damagedLineIsNamed() throws {
-        try write(first, operation: 1, fence: 1, [0])
-        let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fence: 1))"
+        try write(first, operation: 1, fencingToken: 1, [0])
+        let path = "\(output)/\(ManifestPath.folder(first))/\(ManifestPath.fileName(operation: 1, fencingToken: 1))"
         let handle = try #require(FileHandle(forWritingAtPath: path))
         try handle.seekToEnd()
         try handle.write(contentsOf: Data("{\"batch\":".utf8))
@@ -153,25 +154,25 @@ import Testing
         return lines
     }
 
-    private func path(_ batch: BatchID, _ operation: Int, _ fence: Int) -> String {
+    private func path(_ batch: BatchID, _ operation: Int, _ fencingToken: Int) -> String {
         "\(output)/\(ManifestPath.folder(batch))/\(ManifestPath.subfolder(operation: operation))"
-            + ManifestPath.fileName(operation: operation, fence: fence)
+            + ManifestPath.fileName(operation: operation, fencingToken: fencingToken)
     }
 
     private func write(
-        _ batch: BatchID, operation: Int, fence: Int, _ indexes: [Int], name: String = "photo"
+        _ batch: BatchID, operation: Int, fencingToken: Int, _ indexes: [Int], name: String = "photo"
     ) throws {
         var text: [UInt8] = []
         for index in indexes {
             let record = PhotoRecord(index: index, name: name, url: "http://photos.example/\(index)")
             ManifestLine(batch: batch, record: record, state: .filtered).append(to: &text)
         }
-        let url = URL(fileURLWithPath: path(batch, operation, fence))
+        let url = URL(fileURLWithPath: path(batch, operation, fencingToken))
         try FileManager.default.createDirectory(at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
         try Data(text).write(to: url)
     }
 
-    private func remove(_ batch: BatchID, operation: Int, fence: Int) throws {
-        try FileManager.default.removeItem(atPath: path(batch, operation, fence))
+    private func remove(_ batch: BatchID, operation: Int, fencingToken: Int) throws {
+        try FileManager.default.removeItem(atPath: path(batch, operation, fencingToken))
     }
 }

@@ -15,7 +15,7 @@ import Testing
         (#""event":"priority","value":"veryHigh""#, .priority(.veryHigh)),
         (
             #""event":"focus","first":40,"last":60,"only":true"#,
-            .focus(Steering.Focus(40...60, only: true))
+            .focus(BatchControls.Focus(40...60, only: true))
         ),
         (#""event":"focus","first":null,"last":null,"only":null"#, .focus(nil)),
         (#""event":"limits","downloads":16,"filtrations":null"#, .limits(downloads: 16, filtrations: nil)),

@@ -15,7 +15,7 @@ enum Answer: Equatable {
     case forget(ForgetReply)
     case cancel(CancelReply)
     case cancelPhotos(CancelPhotosReply)
-    case steer(SteerReply)
+    case steer(ControlReply)
     case focus(FocusReply)
     case limited(Bool)
     case addDependency(AddDependencyReply)
@@ -32,7 +32,7 @@ enum Answer: Equatable {
 }
 
 extension Answer {
-    /// The turn of the rings that it tells.
+    /// The turn of the ready queues that it tells.
     var turn: Int? {
         switch self {
         case .claim(.claimed(let claimed)): claimed.turn
@@ -58,7 +58,7 @@ extension Answer {
 extension Answer: CustomStringConvertible {
     /// What a log of a run shows.
     var description: String {
-        func text(_ letters: [UInt8]) -> String { String(decoding: letters, as: UTF8.self) }
+        func text(_ stateCodes: [UInt8]) -> String { String(decoding: stateCodes, as: UTF8.self) }
         switch self {
         case .submit(let reply): return "\(reply)"
         case .feed(let reply): return "\(reply)"
@@ -66,21 +66,21 @@ extension Answer: CustomStringConvertible {
         case .claim(.old): return "old"
         case .claim(.claimed(let claimed)):
             let handed = claimed.operations.map {
-                "\($0.held.batch)/\($0.held.number) under \($0.held.fence) "
-                    + "\(text($0.letters)) \($0.leaseExpiries) lease expiries \"\(text($0.entry))\""
+                "\($0.held.batch)/\($0.held.number) under \($0.held.fencingToken) "
+                    + "\(text($0.stateCodes)) \($0.leaseExpiries) lease expiries \"\(text($0.entry))\""
             }
             return "\(handed), lost \(Self.text(claimed.lost)), next \"\(claimed.next)\", version \(claimed.version), "
-                + "\(claimed.cluster) \(claimed.steering)"
+                + "\(claimed.cluster) \(claimed.controls)"
         case .heartbeat(let reply):
-            let letters = reply.letters.map { "\($0.batch)/\($0.number) \(text($0.letters))" }
-            return "lost \(Self.text(reply.lost)), version \(reply.version), \(reply.cluster) \(reply.steering), "
-                + "letters \(letters), webhooks \(reply.webhooks), more \(reply.hasMore)"
+            let stateCodes = reply.stateCodes.map { "\($0.batch)/\($0.number) \(text($0.stateCodes))" }
+            return "lost \(Self.text(reply.lost)), version \(reply.version), \(reply.cluster) \(reply.controls), "
+                + "state codes \(stateCodes), webhooks \(reply.webhooks), more \(reply.hasMore)"
                 + (reply.staleFiles.map { ", left \(Self.text([$0]))" } ?? "")
-        case .report(.accepted(let ended, let letters, let version)):
-            return (ended ? "ended" : "accepted") + (letters.map { " " + text($0) } ?? "") + ", version \(version)"
-        case .report(.ended(let letters)), .release(.ended(let letters)): return "had ended " + text(letters)
-        case .report(.cancelled(let letters)), .release(.cancelled(let letters)):
-            return "was cancelled " + text(letters)
+        case .report(.accepted(let ended, let stateCodes, let version)):
+            return (ended ? "ended" : "accepted") + (stateCodes.map { " " + text($0) } ?? "") + ", version \(version)"
+        case .report(.ended(let stateCodes)), .release(.ended(let stateCodes)): return "had ended " + text(stateCodes)
+        case .report(.cancelled(let stateCodes)), .release(.cancelled(let stateCodes)):
+            return "was cancelled " + text(stateCodes)
         case .report(let reply): return "\(reply)"
         case .release(let reply): return "\(reply)"
         case .forget(let reply): return "\(reply)"
@@ -118,11 +118,11 @@ extension Answer: CustomStringConvertible {
         case .claim(.claimed(let claimed)):
             "claim: \(claimed.operations.isEmpty ? "nothing" : "operations")\(claimed.lost.isEmpty ? "" : ", lost")"
         case .heartbeat(let reply):
-            "heartbeat" + (reply.lost.isEmpty ? "" : ", lost") + (reply.letters.isEmpty ? "" : ", letters")
+            "heartbeat" + (reply.lost.isEmpty ? "" : ", lost") + (reply.stateCodes.isEmpty ? "" : ", state codes")
                 + (reply.webhooks.isEmpty ? "" : ", webhooks") + (reply.hasMore ? ", more" : "")
                 + (reply.staleFiles == nil ? "" : ", staleFiles")
-        case .report(.accepted(let ended, let letters, _)):
-            "report: \(ended ? "ended it" : "accepted")\(letters == nil ? "" : ", differs")"
+        case .report(.accepted(let ended, let stateCodes, _)):
+            "report: \(ended ? "ended it" : "accepted")\(stateCodes == nil ? "" : ", differs")"
         case .report(.ended): "report: had ended"
         case .report(.cancelled): "report: cancelled"
         case .report(let reply): "report: \(reply)"
@@ -177,7 +177,7 @@ extension Answer: CustomStringConvertible {
         "feed: fed", "feed: gone",
         "feed: expects", "feed: sealed", "feed: short", "feed: full", "feed: cancelled", "seal: sealed", "seal: gone",
         "seal: differs", "seal: cancelled", "claim: old", "claim: nothing", "claim: operations", "claim: nothing, lost",
-        "claim: operations, lost", "heartbeat", "heartbeat, lost", "heartbeat, letters", "heartbeat, webhooks",
+        "claim: operations, lost", "heartbeat", "heartbeat, lost", "heartbeat, state codes", "heartbeat, webhooks",
         "report: accepted", "report: accepted, differs", "report: ended it", "report: ended it, differs",
         "report: gone", "report: lost", "report: had ended", "report: cancelled", "release: queued",
         "release: gone", "release: lost", "release: had ended", "release: cancelled", "forget: forgotten",
@@ -199,6 +199,6 @@ extension Answer: CustomStringConvertible {
     ]
 
     private static func text(_ lost: [HeldOperation]) -> [String] {
-        lost.map { "\($0.batch)/\($0.number) under \($0.fence)" }
+        lost.map { "\($0.batch)/\($0.number) under \($0.fencingToken)" }
     }
 }

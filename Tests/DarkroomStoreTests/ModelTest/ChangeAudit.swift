@@ -3,12 +3,12 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Checks what was published in one step against what changed in it: every change has its event and its hint, and nothing
+/// Checks what was published in one step against what changed in it: every change has its event and its change notice, and nothing
 /// else has one.
 struct ChangeAudit {
     let before: StoreState
     let after: StoreState
-    let hints: [Listener.Message]
+    let notices: [Listener.Message]
     let events: [Listener.Message]
 
     /// What does not agree, in words.
@@ -53,7 +53,7 @@ struct ChangeAudit {
                 .joined(separator: " ") + " \(event.fields["cancelled"] as? Bool ?? false)"
         case "claimed": "\((event.fields["operations"] as? [Int] ?? []).sorted()) \(event.string("worker") ?? "")"
         case "released", "ended": text(event.int("operation"))
-        case "recovered": "\(text(event.int("operation"))) \(text(event.int("lease.expiries")))"
+        case "recovered": "\(text(event.int("operation"))) \(text(event.int("leaseExpiries")))"
         case "photos":
             (event.fields["photos"] as? [String: String] ?? [:]).map { "\($0.key)\($0.value)" }.sorted()
                 .joined(separator: " ")
@@ -63,7 +63,7 @@ struct ChangeAudit {
 
     private static func text(_ number: Int?) -> String { number.map(String.init) ?? "null" }
 
-    private static func parts(_ cluster: ClusterSteering) -> Set<QueuePart> {
+    private static func parts(_ cluster: ClusterControls) -> Set<QueuePart> {
         var parts: Set<QueuePart> = []
         if cluster.isSuspended { parts.insert(.everything) }
         if cluster.areDownloadsSuspended { parts.insert(.downloads) }
@@ -131,16 +131,16 @@ struct ChangeAudit {
     }
 
     private static func completion(_ batch: BatchContent) -> String {
-        let letters = batch.read(batch.letters)
-        let counts = ["F", "C"].map { letter in letters.filter { $0 == UInt8(ascii: letter) }.count }
-        let failed = letters.filter { (97...122).contains($0) }.count
-        return "\(batch.round) \(letters.count) \(counts[0]) \(failed) \(counts[1]) \(batch.isCancelled)"
+        let stateCodes = batch.read(batch.stateCodes)
+        let counts = ["F", "C"].map { stateCode in stateCodes.filter { $0 == UInt8(ascii: stateCode) }.count }
+        let failed = stateCodes.filter { (97...122).contains($0) }.count
+        return "\(batch.round) \(stateCodes.count) \(counts[0]) \(failed) \(counts[1]) \(batch.isCancelled)"
     }
 
     private func operations(_ old: BatchContent, _ new: BatchContent) -> [String: [String]] {
         var wanted: [String: [String]] = [:]
         func add(_ name: String, _ value: String) { wanted[name, default: []].append(value) }
-        let claimed = new.executing.filter { old.executing[$0.key]?.fence != $0.value.fence }
+        let claimed = new.executing.filter { old.executing[$0.key]?.fencingToken != $0.value.fencingToken }
         for (worker, numbers) in Dictionary(grouping: claimed, by: \.value.worker) {
             add("claimed", "\(numbers.map(\.key).sorted()) \(worker)")
         }
@@ -149,7 +149,7 @@ struct ChangeAudit {
             if leaseExpiries > old.leaseExpiries[number] ?? 0 {
                 add("recovered", "\(number) \(leaseExpiries)")
             } else if leaseExpiries >= 2, said("recovered", of: new).contains("\(number) \(leaseExpiries)") {
-                // nothing of it was begun: its worker's death is not its own
+                // No crash probe had begun, so the expired lease is not counted.
                 add("recovered", "\(number) \(leaseExpiries)")
             } else if new.queue.contains(number) {
                 add("released", "\(number)")
@@ -159,62 +159,62 @@ struct ChangeAudit {
         }
         for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
         // Photos that were cancelled one by one by a user; what a worker reports, it tells itself.
-        if hints.contains(where: { $0.name == "photos" }) {
-            let indexes = new.letters.indices.filter { new.letters[$0] == 67 && old.letters[$0] != 67 }
+        if notices.contains(where: { $0.name == "photos" }) {
+            let indexes = new.stateCodes.indices.filter { new.stateCodes[$0] == 67 && old.stateCodes[$0] != 67 }
             if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }
         }
         return wanted
     }
 
-    // MARK: Hints
+    // MARK: Change notices
 
     private func hintComplaints() -> [String] {
         var found: [String] = []
-        let changes = hints.filter { $0.name != "work" }
+        let changes = notices.filter { $0.name != "work" }
         let versions = changes.compactMap { $0.int("version") }
         if versions != Array(before.version..<after.version).map({ $0 + 1 }) {
-            found.append("hints of the versions \(versions), went from \(before.version) to \(after.version)")
+            found.append("notices of the versions \(versions), went from \(before.version) to \(after.version)")
         }
-        for hint in changes {
-            switch hint.name {
+        for notice in changes {
+            switch notice.name {
             case "batch":
-                guard let id = hint.batch, let batch = after.batches[id] else { continue }
-                var steering = hint.string("controls").flatMap(Steering.init)
-                if batch.state == .finished { steering?.focus = nil }  // which its end has cleared
-                if steering != batch.steering { found.append("\(hint), but it is \(batch.steering)") }
-                if before.batches[id]?.steering == batch.steering { found.append("\(hint), but nothing changed") }
+                guard let id = notice.batch, let batch = after.batches[id] else { continue }
+                var controls = notice.string("controls").flatMap(BatchControls.init)
+                if batch.state == .finished { controls?.focus = nil }  // which its end has cleared
+                if controls != batch.controls { found.append("\(notice), but it is \(batch.controls)") }
+                if before.batches[id]?.controls == batch.controls { found.append("\(notice), but nothing changed") }
             case "cluster":
-                if hint.string("cluster").flatMap(ClusterSteering.init) != after.cluster {
-                    found.append("\(hint), but it is \(after.cluster)")
+                if notice.string("cluster").flatMap(ClusterControls.init) != after.cluster {
+                    found.append("\(notice), but it is \(after.cluster)")
                 }
-            case "photos": if hint.batch == nil { found.append("\(hint) names no batch") }
-            default: found.append("a hint of nothing: \(hint)")
+            case "photos": if notice.batch == nil { found.append("\(notice) names no batch") }
+            default: found.append("a notice of nothing: \(notice)")
             }
         }
-        for hint in hints where hint.name == "work" {
-            guard let priority = hint.string("priority").flatMap(Priority.init(rawValue:)) else {
-                found.append("\(hint) names no priority")
+        for notice in notices where notice.name == "work" {
+            guard let priority = notice.string("priority").flatMap(Priority.init(rawValue:)) else {
+                found.append("\(notice) names no priority")
                 continue
             }
             // Those heard of within 10 s; when the step was is known to a few seconds.
             let times = [after.seen ?? 0, after.workers.values.max() ?? 0] + events.compactMap { $0.int("time") }
             let now = times.max() ?? 0
             let latest = after.workers.values.filter { $0 >= now - 5_000 }.count
-            if !(latest...after.workers.count).contains(hint.int("workers") ?? -1) {
-                found.append("\(hint), but there are \(latest) to \(after.workers.count)")
+            if !(latest...after.workers.count).contains(notice.int("workers") ?? -1) {
+                found.append("\(notice), but there are \(latest) to \(after.workers.count)")
             }
-            if hint.int("operations") ?? 0 < 1 { found.append("\(hint) tells of no operation") }
+            if notice.int("operations") ?? 0 < 1 { found.append("\(notice) tells of no operation") }
             // What a worker leaves that held nothing is told to others.
-            if after.rings[priority] != nil, events.contains(where: { $0.name == "claimed" }) { continue }
+            if after.readyQueues[priority] != nil, events.contains(where: { $0.name == "claimed" }) { continue }
             let entered = after.batches.contains { id, batch in
-                batch.priority == priority && (before.rings[priority]?.turns[id] == nil)
+                batch.priority == priority && (before.readyQueues[priority]?.turns[id] == nil)
             }
             // Who waits for what has finished is released by the next claim, which this makes come soon.
             let finished = after.batches.contains { id, batch in
                 batch.state == .finished && before.batches[id]?.state != .finished
             }
             if !entered, !(finished && priority == .veryHigh) {
-                found.append("\(hint), but nothing entered that ring")
+                found.append("\(notice), but nothing entered that ready queue")
             }
         }
         return found

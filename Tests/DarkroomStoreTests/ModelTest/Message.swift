@@ -20,7 +20,7 @@ enum Message {
     /// Of a batch, or of the cluster; false resumes.
     case suspend(BatchID?, QueuePart, Bool)
     case prioritize(BatchID, Priority)
-    case focus(BatchID, Steering.Focus?)
+    case focus(BatchID, BatchControls.Focus?)
     case limit(downloads: Int?, filtrations: Int?)
     case clearLimits
     case addDependency(BatchID, on: BatchID, version: Int)
@@ -48,7 +48,7 @@ enum Message {
     struct Report {
         var held: HeldOperation
         var worker: String
-        var letters: [UInt8]
+        var stateCodes: [UInt8]
         var bytesIn = 0
         var bytesOut = 0
         var failures: [Int] = []
@@ -96,14 +96,14 @@ extension Message {
             let pairs = facts.map { (field: $0, value: $0) }
             var reply = try store.perform(store.heartbeat(worker: worker, facts: pairs, held: held))
             reply.lost = reply.lost.sorted()
-            reply.letters = Self.sorted(reply.letters)
+            reply.stateCodes = Self.sorted(reply.stateCodes)
             return .heartbeat(reply)
         case .report(let report):
             let failures = report.failures.map { (index: $0, json: Array(Self.failure($0).utf8)) }
             return .report(
                 try store.perform(
                     store.report(
-                        report.held, worker: report.worker, letters: report.letters, bytesIn: report.bytesIn,
+                        report.held, worker: report.worker, stateCodes: report.stateCodes, bytesIn: report.bytesIn,
                         bytesOut: report.bytesOut, failures: failures)))
         case .release(let held, let worker, let isRefused):
             return .release(try store.perform(store.release(held, worker: worker, isRefused: isRefused)))
@@ -164,8 +164,8 @@ extension Message {
     }
 
     /// In an order of their own, as those that are lost.
-    static func sorted(_ letters: [HeartbeatReply.Letters]) -> [HeartbeatReply.Letters] {
-        letters.sorted { ($0.batch, $0.number) < ($1.batch, $1.number) }
+    static func sorted(_ stateCodes: [HeartbeatReply.StateCodes]) -> [HeartbeatReply.StateCodes] {
+        stateCodes.sorted { ($0.batch, $0.number) < ($1.batch, $1.number) }
     }
 
     private static func claim(_ claim: Claim, _ store: BatchStore) throws(StoreError) -> ClaimReply {
@@ -183,7 +183,7 @@ extension Message {
 extension Message: CustomStringConvertible {
     /// What a log of a run shows.
     var description: String {
-        func text(_ held: HeldOperation) -> String { "\(held.batch)/\(held.number) under \(held.fence)" }
+        func text(_ held: HeldOperation) -> String { "\(held.batch)/\(held.number) under \(held.fencingToken)" }
         func list(_ held: [HeldOperation]) -> String { "[" + held.map(text).joined(separator: ", ") + "]" }
         switch self {
         case .submit(let id, let options, let overwrite, let after):
@@ -202,11 +202,11 @@ extension Message: CustomStringConvertible {
         case .heartbeat(let worker, let facts, let held):
             return "heartbeat of \(worker ?? "nobody"), facts \(facts), held \(list(held))"
         case .report(let report):
-            let letters = String(decoding: report.letters, as: UTF8.self)
-            return "report of \(report.worker) for \(text(report.held)): \(letters), "
+            let stateCodes = String(decoding: report.stateCodes, as: UTF8.self)
+            return "report of \(report.worker) for \(text(report.held)): \(stateCodes), "
                 + "bytes \(report.bytesIn) \(report.bytesOut), failures \(report.failures)"
         case .release(let held, let worker, let isRefused):
-            return "hand-back of \(worker) for \(text(held))\(isRefused ? ", refused" : "")"
+            return "release of \(worker) for \(text(held))\(isRefused ? ", refused" : "")"
         case .forget(let id, let unfinished): return "forget \(id)" + (unfinished ? ", also unfinished" : "")
         case .expireLeases: return "expire all leases"
         case .leave(let worker): return "\(worker) leaves"
@@ -239,6 +239,8 @@ extension Message: CustomStringConvertible {
 extension Array where Element == HeldOperation {
     /// In an order of their own: that of the batches in a message is not fixed.
     func sorted() -> [HeldOperation] {
-        sorted { ($0.batch.description, $0.number, $0.fence) < ($1.batch.description, $1.number, $1.fence) }
+        sorted {
+            ($0.batch.description, $0.number, $0.fencingToken) < ($1.batch.description, $1.number, $1.fencingToken)
+        }
     }
 }

@@ -15,8 +15,8 @@ final class ModelBench {
     private let reader: StoreReader
     private let listener: Listener
     private var log: [String] = []
-    /// The highest fence that was ever given, also before a rollback.
-    private var newestFence = 0
+    /// The highest fencing token that was ever given, also before a rollback.
+    private var newestToken = 0
     private var saved: (model: StoreModel, keys: [RedisValue])?
 
     init(_ store: BatchStore) throws {
@@ -39,18 +39,20 @@ final class ModelBench {
         met[answer.kind, default: 0] += 1
         let redis = try reader.read()
         model.now = time(of: message, in: redis)
-        if let turn = answer.turn, turn != redis.turn { throw failure(["the turn of the rings is \(redis.turn)"]) }
+        if let turn = answer.turn, turn != redis.turn {
+            throw failure(["the turn of the ready queues is \(redis.turn)"])
+        }
         let expected = model.answer(message)
         if answer.withoutTurn != expected.withoutTurn { throw failure(["expected the answer \(expected)"]) }
         try compare(redis)
         let violations = redis.violations(since: before)
         if !violations.isEmpty { throw failure(violations) }
-        let (hints, events) = try listener.upToNow()
-        let complaints = ChangeAudit(before: before, after: redis, hints: hints, events: events).complaints()
-        if !complaints.isEmpty { throw failure(complaints + ["Said was: \(hints) \(events)"]) }
+        let (notices, events) = try listener.upToNow()
+        let complaints = ChangeAudit(before: before, after: redis, notices: notices, events: events).complaints()
+        if !complaints.isEmpty { throw failure(complaints + ["Said was: \(notices) \(events)"]) }
         if redis.claims != before.claims {
-            if redis.claims <= newestFence { throw failure(["the fence \(redis.claims) was given before"]) }
-            newestFence = redis.claims
+            if redis.claims <= newestToken { throw failure(["the fencing token \(redis.claims) was given before"]) }
+            newestToken = redis.claims
         }
         return answer
     }
@@ -93,8 +95,8 @@ final class ModelBench {
         _ = try store.connection.call(command)
         model = saved.model
         try compare(try reader.read())
-        // A failover takes longer than what fences may run ahead of the clock.
-        while try store.time() <= newestFence {}
+        // A failover takes longer than what tokens may run ahead of the clock.
+        while try store.time() <= newestToken {}
     }
 
     /// The failure with the seed's run in words.

@@ -13,7 +13,7 @@ extension ModelRun {
                 try send(.suspend(id, part, false))
             }
             if content.focus?.only == true { try send(.focus(id, nil)) }
-            try send(.seal(id, operations: content.operations, photos: content.letters.count))
+            try send(.seal(id, operations: content.operations, photos: content.stateCodes.count))
         }
         try bench.tamper(["HINCRBY", "control", "lease.clock", "1000000000"]) { $0.leaseClock += 1_000_000_000 }
         var rounds = 0
@@ -23,14 +23,15 @@ extension ModelRun {
             guard case .claim(.claimed(let claimed)) = try send(.claim(.init(worker: "last", number: rounds)))
             else { throw bench.failure(["the last worker's claim was refused"]) }
             for operation in claimed.operations {
-                let letters = operation.letters.map { [78, 68].contains($0) ? UInt8(ascii: "F") : $0 }
-                try send(.report(.init(held: operation.held, worker: "last", letters: letters)))
+                let stateCodes = operation.stateCodes.map { [78, 68].contains($0) ? UInt8(ascii: "F") : $0 }
+                try send(.report(.init(held: operation.held, worker: "last", stateCodes: stateCodes)))
             }
         }
         for id in bench.state.batches.keys.sorted() { try send(.forget(id, unfinished: false)) }
         for worker in bench.state.workers.keys.sorted() { try send(.leave(worker: worker)) }
         let left = bench.state
-        guard left.leases.isEmpty, left.rings.isEmpty, left.outputs.isEmpty, left.names.isEmpty, left.expiring.isEmpty,
+        guard left.leases.isEmpty, left.readyQueues.isEmpty, left.outputs.isEmpty, left.names.isEmpty,
+            left.expiring.isEmpty,
             left.releases.isEmpty, left.webhooks.isEmpty
         else { throw bench.failure(["something is left of batches that are forgotten"]) }
     }

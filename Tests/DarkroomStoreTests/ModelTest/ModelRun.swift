@@ -144,7 +144,7 @@ final class ModelRun {
         // Also in the middle of the feed, with what is there, so that many batches come to their end.
         let content = bench.state.batches[batch.id]
         var (operations, photos) = (batch.operations, batch.photos)
-        if let content, random.chance(25) { (operations, photos) = (content.operations, content.letters.count) }
+        if let content, random.chance(25) { (operations, photos) = (content.operations, content.stateCodes.count) }
         if random.chance(10) { photos += Int.random(in: -1...1, using: &random) }
         _ = try deliver(.seal(batch.id, operations: operations, photos: photos))
     }
@@ -221,11 +221,11 @@ final class ModelRun {
         workers[at].work[position].goOn(&random)
         let size = bench.state.batches[workers[at].work[position].held.batch]?.size ?? 1
         var report = workers[at].report(position, size: size, &random)
-        if random.chance(5) { report.letters = report.letters.map { _ in random.pick(Array(".NDFCaz".utf8))! } }
+        if random.chance(5) { report.stateCodes = report.stateCodes.map { _ in random.pick(Array(".NDFCaz".utf8))! } }
         guard let answer = try deliver(.report(report)), case .report(let reply) = answer else { return }
         switch reply {
-        case .accepted(false, let letters, _):
-            if let letters { workers[at].work[position].letters = letters }
+        case .accepted(false, let stateCodes, _):
+            if let stateCodes { workers[at].work[position].stateCodes = stateCodes }
         case .cancelled: workers[at].work[position].isCancelled = true
         case .accepted, .gone, .lost, .ended: workers[at].work.remove(at: position)
         }
@@ -255,37 +255,39 @@ final class ModelRun {
         if random.chance(25) { workers.remove(at: at) } else { workers[at].isStalled.toggle() }
     }
 
-    /// Messages that are wrong: another's name, an older fence, an operation or a batch that is none.
+    /// Messages that are wrong: another's name, an older fencing token, an operation or a batch that is none.
     private func forge() throws {
         guard let operation = random.pick(bench.state.leases.keys.sorted()),
             let content = bench.state.batches[operation.batch], let holder = content.executing[operation.number]
         else { return }
-        func held(_ number: Int, _ fence: Int) -> HeldOperation {
-            HeldOperation(batch: operation.batch, number: number, fence: fence)
+        func held(_ number: Int, _ fencingToken: Int) -> HeldOperation {
+            HeldOperation(batch: operation.batch, number: number, fencingToken: fencingToken)
         }
         var worker = holder.worker
-        var wrong = held(operation.number, holder.fence)
+        var wrong = held(operation.number, holder.fencingToken)
         var count = content.photos(of: operation.number).count
         switch Int.random(in: 0..<5, using: &random) {
         case 0: worker = random.pick(["w0", worker + "0", String(worker.dropLast())])!
-        case 1: wrong = held(operation.number, random.pick([holder.fence - 1, 0, 1])!)
+        case 1: wrong = held(operation.number, random.pick([holder.fencingToken - 1, 0, 1])!)
         case 2: wrong = held(operation.number + Int.random(in: 1...9, using: &random), 1)
-        case 3: wrong = HeldOperation(batch: BatchID("nobody"), number: operation.number, fence: holder.fence)
+        case 3:
+            wrong = HeldOperation(batch: BatchID("nobody"), number: operation.number, fencingToken: holder.fencingToken)
         default: count += 1
         }
         switch Int.random(in: 0..<3, using: &random) {
         case 0: if worker == holder.worker { try send(.heartbeat(worker: worker, facts: [], held: [wrong])) }
-        case 1 where wrong.fence != holder.fence || worker != holder.worker:
+        case 1 where wrong.fencingToken != holder.fencingToken || worker != holder.worker:
             try send(.release(wrong, worker: worker))
         default:
-            let letters = Array(repeating: UInt8(ascii: "F"), count: count)
-            try send(.report(Message.Report(held: wrong, worker: worker, letters: letters, bytesIn: 7, bytesOut: 7)))
+            let stateCodes = Array(repeating: UInt8(ascii: "F"), count: count)
+            try send(
+                .report(Message.Report(held: wrong, worker: worker, stateCodes: stateCodes, bytesIn: 7, bytesOut: 7)))
         }
     }
 
     // MARK: Time
 
-    /// Attended time goes on by a part of the leases.
+    /// The lease clock advances by a part of the leases.
     private func passTime() throws {
         let passed = Int.random(in: 1...5, using: &random) * 1_000_000
         try bench.tamper(["HINCRBY", "control", "lease.clock", String(passed)]) { $0.leaseClock += passed }

@@ -14,24 +14,24 @@ extension StoreModel {
         _ = keepHouse(claim.worker)
         var handed: [OperationID] = []
         var next = ""
-        let fence: Int
-        if let last, last.claim == claim.number, let same = last.fence {
-            fence = same
+        let fencingToken: Int
+        if let last, last.claim == claim.number, let same = last.fencingToken {
+            fencingToken = same
             handed = last.handed.filter { holds(claim.worker, same, $0) }
         } else {
-            fence = max(state.claims + 1, now)
-            state.claims = fence
+            fencingToken = max(state.claims + 1, now)
+            state.claims = fencingToken
             let isSuspended = state.cluster.isSuspended || state.cluster.areDownloadsSuspended
-            if !isSuspended { (handed, next) = handOut(claim, fence) }
+            if !isSuspended { (handed, next) = handOut(claim, fencingToken) }
             state.workerHashes[claim.worker, default: .init()].claim = claim.number
-            state.workerHashes[claim.worker]!.fence = fence
+            state.workerHashes[claim.worker]!.fencingToken = fencingToken
             state.workerHashes[claim.worker]!.handed = handed
         }
         let operations = handed.map { operation in
             let batch = state.batches[operation.batch]!
             return ClaimedOperation(
-                held: HeldOperation(batch: operation.batch, number: operation.number, fence: fence),
-                letters: batch.read(batch.letters[batch.photos(of: operation.number)]),
+                held: HeldOperation(batch: operation.batch, number: operation.number, fencingToken: fencingToken),
+                stateCodes: batch.read(batch.stateCodes[batch.photos(of: operation.number)]),
                 leaseExpiries: batch.leaseExpiries[operation.number] ?? 0,
                 entry: Array((batch.entries[operation.number] ?? "").utf8))
         }
@@ -39,7 +39,7 @@ extension StoreModel {
             Claimed(
                 operations: operations, lost: lost, next: next, version: state.version, cluster: state.cluster,
                 turn: state.turn, refusals: state.refusals[claim.worker]?.count ?? 0,
-                steering: steering(of: handed.map(\.batch))))
+                controls: controls(of: handed.map(\.batch))))
     }
 
     private mutating func refuse(_ claim: Message.Claim) {
@@ -50,8 +50,9 @@ extension StoreModel {
     }
 
     /// Most urgent first, within a priority in turns: each batch gets its share of the rest of the photos. Of what the worker
-    /// refuses, only the place in the ring is read.
-    private mutating func handOut(_ claim: Message.Claim, _ fence: Int) -> (handed: [OperationID], next: String) {
+    /// refuses, only the place in the ready queue is read.
+    private mutating func handOut(_ claim: Message.Claim, _ fencingToken: Int) -> (handed: [OperationID], next: String)
+    {
         var handed: [OperationID] = []
         var photosLeft = claim.photos
         var (read, looked) = (0, 0)
@@ -62,9 +63,9 @@ extension StoreModel {
             var after = start.first == priority.rank ? start[1] : Int.min
             while true {
                 // Batches that were served in an earlier page come again at the end.
-                let ring = state.rings[priority] ?? Ring()
-                var page = ring.inTurn.map { (id: $0, turn: ring.turns[$0]!) }.filter { $0.turn > after }
-                if let focus = claim.focus { page = ring.turns[focus].map { [(focus, $0)] } ?? [] }
+                let readyQueue = state.readyQueues[priority] ?? ReadyQueue()
+                var page = readyQueue.inTurn.map { (id: $0, turn: readyQueue.turns[$0]!) }.filter { $0.turn > after }
+                if let focus = claim.focus { page = readyQueue.turns[focus].map { [(focus, $0)] } ?? [] }
                 page = Array(page.prefix(100))
                 read += page.count
                 let open = page.filter { !refused.contains($0.id) }
@@ -72,7 +73,7 @@ extension StoreModel {
                     looked += 1
                     var share = photosLeft / (open.count - position) / state.batches[id]!.size
                     if handed.isEmpty || photosLeft >= state.batches[id]!.size { share = max(share, 1) }
-                    let numbers = handOut(id, min(share, claim.operations - handed.count), claim, fence)
+                    let numbers = handOut(id, min(share, claim.operations - handed.count), claim, fencingToken)
                     handed += numbers.map { OperationID(batch: id, number: $0) }
                     photosLeft -= numbers.count * state.batches[id]!.size
                     if handed.count == claim.operations || photosLeft <= 0 { return (handed, "") }
@@ -87,14 +88,14 @@ extension StoreModel {
     }
 
     /// Hands out the first `count` operations of a batch, what is in focus before what is not, and gives it a new turn.
-    private mutating func handOut(_ id: BatchID, _ count: Int, _ claim: Message.Claim, _ fence: Int) -> [Int] {
+    private mutating func handOut(_ id: BatchID, _ count: Int, _ claim: Message.Claim, _ fencingToken: Int) -> [Int] {
         let batch = state.batches[id]!
         let wanted = batch.handable.filter { claim.focus == nil || batch.focused?.contains($0) ?? false }
         let numbers = Array(wanted.prefix(max(0, count)))
         guard !numbers.isEmpty else { return [] }
         for number in numbers {
             state.batches[id]!.queue.remove(number)
-            state.batches[id]!.executing[number] = Holder(worker: claim.worker, fence: fence)
+            state.batches[id]!.executing[number] = Holder(worker: claim.worker, fencingToken: fencingToken)
             state.leases[OperationID(batch: id, number: number)] = state.leaseClock + batch.lease
         }
         if batch.state == .ready {
@@ -115,15 +116,15 @@ extension StoreModel {
             10)
         let staleFiles = worker == nil ? nil : takeStaleFiles()
         return HeartbeatReply(
-            lost: lost, version: state.version, cluster: state.cluster, steering: steering(of: held.map(\.batch)),
-            letters: Message.sorted(letters(held.filter { !lost.contains($0) })),
+            lost: lost, version: state.version, cluster: state.cluster, controls: controls(of: held.map(\.batch)),
+            stateCodes: Message.sorted(stateCodes(held.filter { !lost.contains($0) })),
             webhooks: due.map { member, score in
                 let batch = DueWebhook(member: member, score: score, url: "")!.batch
                 return DueWebhook(member: member, score: score, url: state.batches[batch]!.webhook)!
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
     }
 
-    /// The operation of a dead worker whose temporary files the calling worker is to remove. One worker a minute is asked, nine times
+    /// The operation of a lost worker whose temporary files the calling worker is to remove. One worker a minute is asked, nine times
     /// in all.
     private mutating func takeStaleFiles() -> HeldOperation? {
         let due = state.staleFiles.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
@@ -133,26 +134,27 @@ extension StoreModel {
         if words[3] != "9" {
             state.staleFiles["\(words[0]) \(words[1]) \(words[2]) \(Int(words[3])! + 1)"] = now + 60_000
         }
-        return HeldOperation(batch: BatchID(String(words[0]))!, number: Int(words[1])!, fence: Int(words[2])!)
+        return HeldOperation(batch: BatchID(String(words[0]))!, number: Int(words[1])!, fencingToken: Int(words[2])!)
     }
 
-    /// The letters of what is held of batches in which photos were cancelled one by one.
-    private func letters(_ held: [HeldOperation]) -> [HeartbeatReply.Letters] {
+    /// The state codes of what is held of batches in which photos were cancelled one by one.
+    private func stateCodes(_ held: [HeldOperation]) -> [HeartbeatReply.StateCodes] {
         held.compactMap { held in
-            guard let batch = state.batches[held.batch], batch.state != nil, batch.letters.contains(UInt8(ascii: "C"))
+            guard let batch = state.batches[held.batch], batch.state != nil,
+                batch.stateCodes.contains(UInt8(ascii: "C"))
             else { return nil }
-            let letters = batch.read(batch.letters[batch.photos(of: held.number)])
-            return HeartbeatReply.Letters(batch: held.batch, number: held.number, letters: letters)
+            let stateCodes = batch.read(batch.stateCodes[batch.photos(of: held.number)])
+            return HeartbeatReply.StateCodes(batch: held.batch, number: held.number, stateCodes: stateCodes)
         }
     }
 
-    private func steering(of ids: [BatchID]) -> [BatchID: Steering] {
-        ids.reduce(into: [:]) { steering, id in
-            if let batch = state.batches[id], batch.state != nil { steering[id] = batch.steering }
+    private func controls(of ids: [BatchID]) -> [BatchID: BatchControls] {
+        ids.reduce(into: [:]) { controls, id in
+            if let batch = state.batches[id], batch.state != nil { controls[id] = batch.controls }
         }
     }
 
-    /// Attended time goes on.
+    /// The lease clock advances.
     private mutating func tick() {
         let passed = max(now - (state.seen ?? now), 0)
         state.leaseClock += min(passed, 3000)
@@ -164,7 +166,7 @@ extension StoreModel {
         var lost: [HeldOperation] = []
         for held in held {
             let operation = OperationID(batch: held.batch, number: held.number)
-            if holds(worker, held.fence, operation) {
+            if holds(worker, held.fencingToken, operation) {
                 state.leases[operation] = state.leaseClock + state.batches[held.batch]!.lease
             } else {
                 lost.append(held)
@@ -185,7 +187,7 @@ extension StoreModel {
         let expired = state.leases.filter { $0.value < state.leaseClock }
         for (operation, _) in expired.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(50) {
             state.leases[operation] = nil
-            if state.batches[operation.batch]?.state != nil { requeue(operation, died: true) }
+            if state.batches[operation.batch]?.state != nil { requeue(operation, leaseExpired: true) }
         }
         releaseStep()
         let due = state.expiring.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }

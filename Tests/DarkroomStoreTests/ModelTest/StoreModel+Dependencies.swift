@@ -75,5 +75,5 @@ extension StoreModel {
 
 extension BatchContent {
     /// True when all of it was done: what waits for its success may begin.
-    var succeeded: Bool { state == .finished && !isCancelled && reasonsOfLetters.isEmpty }
+    var succeeded: Bool { state == .finished && !isCancelled && reasonsOfStateCodes.isEmpty }
 }

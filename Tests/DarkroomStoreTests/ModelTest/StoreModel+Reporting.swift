@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Reports and hand-backs, and the steps that all messages share.
+/// Reports and releases, and the steps that all messages share.
 extension StoreModel {
     mutating func report(_ report: Message.Report) -> Answer {
         let id = report.held.batch
@@ -11,23 +11,23 @@ extension StoreModel {
         guard var batch = state.batches[id], batch.state != nil else { return .report(.gone) }
         guard number <= batch.operations else { return .report(.lost) }
         let photos = batch.photos(of: number)
-        let isMine = holds(report.worker, report.held.fence, OperationID(batch: id, number: number))
+        let isMine = holds(report.worker, report.held.fencingToken, OperationID(batch: id, number: number))
         if !isMine, batch.executing[number] != nil { return .report(.lost) }
-        if batch.isCancelled { return .report(.cancelled(letters: batch.read(batch.letters[photos]))) }
+        if batch.isCancelled { return .report(.cancelled(stateCodes: batch.read(batch.stateCodes[photos]))) }
         guard isMine else {
-            return .report(batch.hasEnded(number) ? .ended(letters: Array(batch.letters[photos])) : .lost)
+            return .report(batch.hasEnded(number) ? .ended(stateCodes: Array(batch.stateCodes[photos])) : .lost)
         }
-        guard report.letters.count == photos.count else { return .refused }
-        let before = batch.letters
+        guard report.stateCodes.count == photos.count else { return .refused }
+        let before = batch.stateCodes
         var differs = false
         var progress = false
-        for (index, letter) in zip(photos, report.letters) where letter != UInt8(ascii: ".") {
-            if isFinal(batch.letters[index]) {
-                differs = differs || batch.letters[index] != letter
+        for (index, stateCode) in zip(photos, report.stateCodes) where stateCode != UInt8(ascii: ".") {
+            if isFinal(batch.stateCodes[index]) {
+                differs = differs || batch.stateCodes[index] != stateCode
             } else {
-                batch.letters[index] = letter
-                progress = progress || isFinal(letter)
-                if (97...122).contains(letter), report.failures.contains(index) {
+                batch.stateCodes[index] = stateCode
+                progress = progress || isFinal(stateCode)
+                if (97...122).contains(stateCode), report.failures.contains(index) {
                     batch.failures[index] = Message.failure(index)
                 }
             }
@@ -37,55 +37,55 @@ extension StoreModel {
         batch.bytesOut += max(0, report.bytesOut - holder.bytesOut)
         holder.bytesIn = max(holder.bytesIn, report.bytesIn)
         holder.bytesOut = max(holder.bytesOut, report.bytesOut)
-        holder.begun = report.letters.allSatisfy { $0 == UInt8(ascii: ".") }
+        holder.begun = report.stateCodes.allSatisfy { $0 == UInt8(ascii: ".") }
         batch.executing[number] = holder
         if progress, let leaseExpiries = batch.leaseExpiries[number] {
             batch.leaseExpiries[number] = min(leaseExpiries, 2)
         }
-        let letters = Array(batch.letters[photos])
+        let stateCodes = Array(batch.stateCodes[photos])
         state.batches[id] = batch
         // A photo that was cancelled alone has no line yet where its worker does not know of it.
-        let unknown = zip(photos, report.letters).contains { index, letter in
-            (letter == UInt8(ascii: ".") || !isFinal(letter)) && before[index] == UInt8(ascii: "C")
+        let unknown = zip(photos, report.stateCodes).contains { index, stateCode in
+            (stateCode == UInt8(ascii: ".") || !isFinal(stateCode)) && before[index] == UInt8(ascii: "C")
         }
-        let lacksLines = unknown && !batch.output.isEmpty && letters.allSatisfy(isFinal)
+        let lacksLines = unknown && !batch.output.isEmpty && stateCodes.allSatisfy(isFinal)
         if lacksLines { differs = true }
         let ended = !lacksLines && endIfOver(OperationID(batch: id, number: number))
-        return .report(.accepted(ended: ended, letters: differs ? letters : nil, version: state.version))
+        return .report(.accepted(ended: ended, stateCodes: differs ? stateCodes : nil, version: state.version))
     }
 
     mutating func release(_ held: HeldOperation, _ worker: String) -> ReleaseReply {
         guard let batch = state.batches[held.batch], batch.state != nil else { return .gone }
         guard held.number <= batch.operations else { return .lost }
         let operation = OperationID(batch: held.batch, number: held.number)
-        let isMine = holds(worker, held.fence, operation)
+        let isMine = holds(worker, held.fencingToken, operation)
         if !isMine, batch.executing[held.number] != nil { return .lost }
         let photos = batch.photos(of: held.number)
         if batch.isCancelled {
-            if isMine { requeue(operation, died: false) }
-            return .cancelled(letters: batch.read(batch.letters[photos]))
+            if isMine { requeue(operation, leaseExpired: false) }
+            return .cancelled(stateCodes: batch.read(batch.stateCodes[photos]))
         }
-        if isMine { requeue(operation, died: false) }
+        if isMine { requeue(operation, leaseExpired: false) }
         guard state.batches[held.batch]!.hasEnded(held.number) else { return isMine ? .queued : .lost }
-        return .ended(letters: Array(state.batches[held.batch]!.letters[photos]))
+        return .ended(stateCodes: Array(state.batches[held.batch]!.stateCodes[photos]))
     }
 
     // MARK: Shared steps
 
-    func isFinal(_ letter: UInt8) -> Bool { letter != UInt8(ascii: "N") && letter != UInt8(ascii: "D") }
+    func isFinal(_ stateCode: UInt8) -> Bool { stateCode != UInt8(ascii: "N") && stateCode != UInt8(ascii: "D") }
 
-    func holds(_ worker: String, _ fence: Int, _ operation: OperationID) -> Bool {
+    func holds(_ worker: String, _ fencingToken: Int, _ operation: OperationID) -> Bool {
         guard let batch = state.batches[operation.batch], batch.state != nil else { return false }
-        return batch.executing[operation.number].map { $0.worker == worker && $0.fence == fence } ?? false
+        return batch.executing[operation.number].map { $0.worker == worker && $0.fencingToken == fencingToken } ?? false
     }
 
     /// Takes an operation from its holder: back into the queue, unless nothing of it is left to do.
-    mutating func requeue(_ operation: OperationID, died: Bool) {
+    mutating func requeue(_ operation: OperationID, leaseExpired: Bool) {
         let id = operation.batch
         if state.batches[id]!.isCancelled {
-            if died, !state.batches[id]!.output.isEmpty {
-                let fence = state.batches[id]!.executing[operation.number]!.fence
-                state.staleFiles["\(id) \(operation.number) \(fence) 1"] = now
+            if leaseExpired, !state.batches[id]!.output.isEmpty {
+                let fencingToken = state.batches[id]!.executing[operation.number]!.fencingToken
+                state.staleFiles["\(id) \(operation.number) \(fencingToken) 1"] = now
             }
             state.batches[id]!.end(operation.number)
             state.leases[operation] = nil
@@ -93,13 +93,13 @@ extension StoreModel {
         }
         if state.batches[id]!.originals.isEmpty {
             for index in state.batches[id]!.photos(of: operation.number)
-            where state.batches[id]!.letters[index] == UInt8(ascii: "D") {
-                state.batches[id]!.letters[index] = UInt8(ascii: "N")
+            where state.batches[id]!.stateCodes[index] == UInt8(ascii: "D") {
+                state.batches[id]!.stateCodes[index] = UInt8(ascii: "N")
             }
         }
         if endIfOver(operation, mayLackLines: true) { return }
         let batch = state.batches[id]!
-        if died, batch.leaseExpiries[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
+        if leaseExpired, batch.leaseExpiries[operation.number] ?? 0 < 2 || batch.executing[operation.number]!.begun {
             state.batches[id]!.leaseExpiries[operation.number, default: 0] += 1
         }
         state.batches[id]!.executing[operation.number] = nil
@@ -108,13 +108,13 @@ extension StoreModel {
         stand(id)
     }
 
-    /// Ends an operation that executes when its letters are all final.
+    /// Ends an operation that executes when its state codes are all final.
     /// - Parameter mayLackLines: no worker says that the manifest has the lines of cancelled photos.
     mutating func endIfOver(_ operation: OperationID, mayLackLines: Bool = false) -> Bool {
         let batch = state.batches[operation.batch]!
-        let letters = batch.letters[batch.photos(of: operation.number)]
-        guard letters.allSatisfy(isFinal) else { return false }
-        if mayLackLines, !batch.output.isEmpty, letters.contains(UInt8(ascii: "C")) { return false }
+        let stateCodes = batch.stateCodes[batch.photos(of: operation.number)]
+        guard stateCodes.allSatisfy(isFinal) else { return false }
+        if mayLackLines, !batch.output.isEmpty, stateCodes.contains(UInt8(ascii: "C")) { return false }
         state.batches[operation.batch]!.end(operation.number)
         state.leases[operation] = nil
         finishIfOver(operation.batch)
@@ -154,18 +154,18 @@ extension StoreModel {
             (batch.settings["retention.start"].flatMap { Int($0) } ?? 0) + stays)
     }
 
-    /// Puts a batch where it belongs: into the ring of its priority exactly when something of it can be handed out. One that
+    /// Puts a batch where it belongs: into the ready queue of its priority exactly when something of it can be claimed. One that
     /// is there keeps its turn.
     mutating func stand(_ id: BatchID) {
         let batch = state.batches[id]!
         if batch.handable.isEmpty { return leaveRing(id, batch.priority) }
-        guard state.rings[batch.priority]?.turns[id] == nil else { return }
+        guard state.readyQueues[batch.priority]?.turns[id] == nil else { return }
         state.turn += 1
-        state.rings[batch.priority, default: Ring()].turns[id] = state.turn
+        state.readyQueues[batch.priority, default: ReadyQueue()].turns[id] = state.turn
     }
 
     mutating func leaveRing(_ id: BatchID, _ priority: Priority) {
-        state.rings[priority]?.turns[id] = nil
-        if state.rings[priority]?.turns.isEmpty == true { state.rings[priority] = nil }
+        state.readyQueues[priority]?.turns[id] = nil
+        if state.readyQueues[priority]?.turns.isEmpty == true { state.readyQueues[priority] = nil }
     }
 }

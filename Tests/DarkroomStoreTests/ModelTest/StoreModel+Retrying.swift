@@ -14,11 +14,12 @@ extension StoreModel {
         if state.releases[id] != nil { return .busy }
         if let holder = retake(id, overwrite) { return .outputTaken(by: holder) }
         batch = state.batches[id]!
-        let letters = reasons.map(\.letter)
+        let stateCodes = reasons.map(\.stateCode)
         var (retried, notKept) = (0, 0)
         for number in operations where number <= batch.operations && batch.hasEnded(number) {
             let wanted = batch.photos(of: number).filter {
-                (97...122).contains(batch.letters[$0]) && (letters.isEmpty || letters.contains(batch.letters[$0]))
+                (97...122).contains(batch.stateCodes[$0])
+                    && (stateCodes.isEmpty || stateCodes.contains(batch.stateCodes[$0]))
             }
             if wanted.isEmpty { continue }
             guard batch.entries[number] != nil else {
@@ -27,7 +28,7 @@ extension StoreModel {
             }
             retried += wanted.count
             for index in wanted {
-                batch.letters[index] = UInt8(ascii: "N")
+                batch.stateCodes[index] = UInt8(ascii: "N")
                 batch.failures[index] = nil
             }
             batch.queue.insert(number)
@@ -76,7 +77,7 @@ extension StoreModel {
     mutating func grow(_ id: BatchID, _ operations: Int, _ photos: Int, _ digest: String, _ last: Int?) -> Answer {
         guard var batch = state.batches[id], batch.state != nil else { return .grow(.gone) }
         if batch.isCancelled { return .grow(.cancelled) }
-        guard batch.operations == operations, batch.letters.count == photos, batch.digest == digest else {
+        guard batch.operations == operations, batch.stateCodes.count == photos, batch.digest == digest else {
             return .grow(.differs)
         }
         if state.releases[id] != nil { return .grow(.busy) }
@@ -90,7 +91,7 @@ extension StoreModel {
         if let last {
             batch.queue.insert(operations)
             batch.entries[operations] = Message.entry(id, operations, last)
-            batch.letters += Array(repeating: UInt8(ascii: "N"), count: first + last - photos)
+            batch.stateCodes += Array(repeating: UInt8(ascii: "N"), count: first + last - photos)
             batch.digest = Message.digest(id, operations, grownTo: last)
         }
         batch.sealed = false
@@ -105,7 +106,7 @@ extension StoreModel {
         guard let batch = state.batches[id], batch.state != nil else { return .gone }
         guard 1...max(1, batch.operations) ~= number, number <= batch.operations, batch.hasEnded(number),
             batch.entries[number] == nil, !batch.isCancelled,
-            batch.letters[batch.photos(of: number)].contains(where: { (97...122).contains($0) })
+            batch.stateCodes[batch.photos(of: number)].contains(where: { (97...122).contains($0) })
         else { return .notNeeded }
         state.batches[id]!.entries[number] = Message.entry(id, number, photos)
         return .restored

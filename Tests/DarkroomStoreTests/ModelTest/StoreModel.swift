@@ -4,7 +4,7 @@ import DarkroomModel
 @testable import StoreInspection
 
 /// The rules once more, as plainly as they can be said: from the state before and a message, the state after and the
-/// answer. Counters and reasons are not foretold: the invariants count the letters.
+/// answer. Counters and reasons are not foretold: the invariants count the state codes.
 struct StoreModel {
     var state = StoreState()
     /// The Redis clock in the step at hand.
@@ -101,13 +101,13 @@ struct StoreModel {
         if batch.isCancelled { return .feed(.cancelled) }
         if batch.sealed { return .feed(.sealed) }
         if number != batch.operations + 1 { return .feed(.expects(batch.operations + 1)) }
-        if batch.letters.count != batch.operations * batch.size { return .feed(.short) }
+        if batch.stateCodes.count != batch.operations * batch.size { return .feed(.short) }
         guard 1...batch.size ~= photos else { return .refused }
         batch.feederSeen = now
         let isFull = batch.queue.count + batch.executing.count >= batch.window
         if !isFull {
             batch.operations = number
-            batch.letters += Array(repeating: UInt8(ascii: "N"), count: photos)
+            batch.stateCodes += Array(repeating: UInt8(ascii: "N"), count: photos)
             batch.entries[number] = Message.entry(id, number, photos)
             batch.digest = Message.digest(id, number)
             batch.queue.insert(number)
@@ -120,8 +120,8 @@ struct StoreModel {
     private mutating func seal(_ id: BatchID, _ operations: Int, _ photos: Int) -> SealReply {
         guard let batch = state.batches[id], batch.state != nil else { return .gone }
         if batch.isCancelled { return .cancelled }
-        guard batch.operations == operations, batch.letters.count == photos else {
-            return .differs(operations: batch.operations, photos: batch.letters.count)
+        guard batch.operations == operations, batch.stateCodes.count == photos else {
+            return .differs(operations: batch.operations, photos: batch.stateCodes.count)
         }
         state.batches[id]!.sealed = true
         if !batch.sealed { finishIfOver(id) }

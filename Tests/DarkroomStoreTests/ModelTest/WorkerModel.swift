@@ -16,7 +16,7 @@ struct WorkerModel {
     /// An operation that it believes to hold.
     struct Work {
         var held: HeldOperation
-        var letters: [UInt8]
+        var stateCodes: [UInt8]
         /// True when it heard that the batch was cancelled.
         var isCancelled = false
         var bytesIn = 0
@@ -25,11 +25,11 @@ struct WorkerModel {
         /// Some of the photos get on.
         mutating func goOn(_ random: inout ModelRandom) {
             let finish = random.chance(35)
-            for index in letters.indices where [UInt8(ascii: "N"), UInt8(ascii: "D")].contains(letters[index]) {
+            for index in stateCodes.indices where [UInt8(ascii: "N"), UInt8(ascii: "D")].contains(stateCodes[index]) {
                 guard finish || random.chance(40) else { continue }
                 let outcomes = finish ? "FFFFFag" : "NDDFFFFCagz"
-                letters[index] = random.pick(Array(outcomes.utf8))!
-                guard letters[index] != UInt8(ascii: "N"), letters[index] != UInt8(ascii: "D") else { continue }
+                stateCodes[index] = random.pick(Array(outcomes.utf8))!
+                guard stateCodes[index] != UInt8(ascii: "N"), stateCodes[index] != UInt8(ascii: "D") else { continue }
                 bytesIn += Int.random(in: 0...1000, using: &random)
                 bytesOut += Int.random(in: 0...1000, using: &random)
             }
@@ -56,11 +56,11 @@ struct WorkerModel {
     /// What a heartbeat said of batches that were cancelled, and of photos.
     mutating func hear(_ reply: HeartbeatReply) {
         for at in work.indices {
-            if reply.steering[work[at].held.batch]?.isCancelled == true { work[at].isCancelled = true }
-            for letters in reply.letters
-            where letters.batch == work[at].held.batch && letters.number == work[at].held.number {
-                for (index, letter) in letters.letters.enumerated() where letter == UInt8(ascii: "C") {
-                    work[at].letters[index] = letter
+            if reply.controls[work[at].held.batch]?.isCancelled == true { work[at].isCancelled = true }
+            for stateCodes in reply.stateCodes
+            where stateCodes.batch == work[at].held.batch && stateCodes.number == work[at].held.number {
+                for (index, stateCode) in stateCodes.stateCodes.enumerated() where stateCode == UInt8(ascii: "C") {
+                    work[at].stateCodes[index] = stateCode
                 }
             }
         }
@@ -69,7 +69,7 @@ struct WorkerModel {
     mutating func take(_ operations: [ClaimedOperation]) {
         for operation in operations where !held.contains(operation.held) {
             work.removeAll { $0.held.batch == operation.held.batch && $0.held.number == operation.held.number }
-            work.append(Work(held: operation.held, letters: operation.letters))
+            work.append(Work(held: operation.held, stateCodes: operation.stateCodes))
         }
     }
 
@@ -77,12 +77,12 @@ struct WorkerModel {
     func report(_ position: Int, size: Int, _ random: inout ModelRandom) -> Message.Report {
         let work = work[position]
         let whole = random.chance(60)
-        let letters = work.letters.map { whole || random.chance(50) ? $0 : UInt8(ascii: ".") }
-        var report = Message.Report(held: work.held, worker: id, letters: letters)
+        let stateCodes = work.stateCodes.map { whole || random.chance(50) ? $0 : UInt8(ascii: ".") }
+        var report = Message.Report(held: work.held, worker: id, stateCodes: stateCodes)
         report.bytesIn = work.bytesIn
         report.bytesOut = work.bytesOut
         let keepsFailures = random.chance(90)
-        for (offset, letter) in letters.enumerated() where keepsFailures && (97...122).contains(letter) {
+        for (offset, stateCode) in stateCodes.enumerated() where keepsFailures && (97...122).contains(stateCode) {
             report.failures.append((work.held.number - 1) * size + offset)
         }
         return report

@@ -13,7 +13,7 @@ final class Listener: Sendable {
         var text: String
         var fields: [String: Any]
 
-        /// What it is about: the event's name, or what a hint says has changed.
+        /// What it is about: the event's name, or what a change notice says has changed.
         var name: String { fields["event"] as? String ?? fields["change"] as? String ?? "" }
         var batch: BatchID? { (fields["batch"] as? String).flatMap { BatchID($0) } }
         var value: Bool? { fields["value"] as? Bool }
@@ -45,8 +45,8 @@ final class Listener: Sendable {
         }
     }
 
-    /// The hints and the events since the last call.
-    func upToNow() throws -> (hints: [Message], events: [Message]) {
+    /// The change notices and the events since the last call.
+    func upToNow() throws -> (notices: [Message], events: [Message]) {
         _ = try store.connection.call(RedisCommand("PUBLISH", store.keys.eventsChannel, "mark"))
         guard signal.wait(timeout: .now() + 10) == .success else {
             throw TestFailure(description: "the mark did not come within 10 s")
@@ -55,14 +55,14 @@ final class Listener: Sendable {
             defer { heard = [] }
             return heard
         }
-        var (hints, events): ([Message], [Message]) = ([], [])
+        var (notices, events): ([Message], [Message]) = ([], [])
         for (channel, text) in new {
             let fields = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
             guard let fields else { throw TestFailure(description: "a message that is no object: \(text)") }
             let message = Message(text: text, fields: fields)
-            if channel == store.keys.controlChannel { hints.append(message) } else { events.append(message) }
+            if channel == store.keys.controlChannel { notices.append(message) } else { events.append(message) }
         }
-        return (hints, events)
+        return (notices, events)
     }
 
     func close() { subscription.close() }

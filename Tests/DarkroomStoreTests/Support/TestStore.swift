@@ -75,10 +75,11 @@ final class TestStore {
         return (claimed.operations, claimed.next)
     }
 
-    /// Reports an operation's photos as `letters`.
+    /// Reports an operation's photos as `stateCodes`.
     @discardableResult
-    func report(_ held: HeldOperation, _ letters: String, worker: String = "worker") throws -> ReportReply {
-        try store.perform(store.report(held, worker: worker, letters: Array(letters.utf8), bytesIn: 0, bytesOut: 0))
+    func report(_ held: HeldOperation, _ stateCodes: String, worker: String = "worker") throws -> ReportReply {
+        try store.perform(
+            store.report(held, worker: worker, stateCodes: Array(stateCodes.utf8), bytesIn: 0, bytesOut: 0))
     }
 
     /// A heartbeat of `worker`, or of nobody.
@@ -87,18 +88,19 @@ final class TestStore {
         try store.perform(store.heartbeat(worker: worker, held: held)).lost
     }
 
-    /// Attended time goes on by `seconds`, as if claims and heartbeats had come all the while.
+    /// The lease clock advances by `seconds`, as if claims and heartbeats had come all the while.
     func pass(seconds: Int) throws {
         _ = try command("HINCRBY", store.keys.control, "lease.clock", "\(seconds * 1000)")
     }
 
-    /// Claims what there is and reports every photo of it as `letter`, until nothing more is handed out.
-    func develop(_ letter: Character = "F", worker: String = "worker") throws {
+    /// Claims what there is and reports every photo of it as `stateCode`, until nothing more is claimed.
+    func develop(_ stateCode: Character = "F", worker: String = "worker") throws {
         while true {
             let operations = try claim(worker)
             if operations.isEmpty { return }
             for operation in operations {
-                try report(operation.held, String(repeating: letter, count: operation.letters.count), worker: worker)
+                try report(
+                    operation.held, String(repeating: stateCode, count: operation.stateCodes.count), worker: worker)
             }
         }
     }
@@ -111,6 +113,6 @@ final class TestStore {
 }
 
 extension BatchContent {
-    /// The letters of an operation.
-    func letters(_ operation: Int) -> String { String(decoding: letters[photos(of: operation)], as: UTF8.self) }
+    /// The state codes of an operation.
+    func stateCodes(_ operation: Int) -> String { String(decoding: stateCodes[photos(of: operation)], as: UTF8.self) }
 }

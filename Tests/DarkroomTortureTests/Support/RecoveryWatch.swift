@@ -78,7 +78,7 @@ final class RecoveryWatch: Sendable {
             let holders = try cluster.holders(of: awaited.map(\.held))
             let now = ContinuousClock.now
             state.withLock { state in
-                for (awaited, holder) in zip(awaited, holders) where holder != awaited.held.fence {
+                for (awaited, holder) in zip(awaited, holders) where holder != awaited.held.fencingToken {
                     guard let place = state.awaited.firstIndex(where: { $0.held == awaited.held }) else { continue }
                     if !awaited.isFree { state.recovered.freed.add(now - awaited.since) }
                     state.awaited[place].isFree = true

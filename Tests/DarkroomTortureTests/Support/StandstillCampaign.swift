@@ -57,7 +57,7 @@ final class StandstillCampaign {
         Signal().wait(timeout: stopped + lease + .seconds(4) - .now)
         try wait(victim, "to lose what it held", for: .seconds(60)) {
             zip(held, try cluster.holders(of: held.map(\.held))).allSatisfy { operation, holder in
-                holder != nil && holder != operation.held.fence
+                holder != nil && holder != operation.held.fencingToken
             }
         }
         var before: Picture?

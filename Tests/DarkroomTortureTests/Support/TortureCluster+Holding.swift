@@ -21,16 +21,18 @@ extension TortureCluster {
         var found: [HeldOperationContent] = []
         for (position, id) in batches.enumerated() {
             let size = try submission(of: id).operationSize
-            let letters = replies[2 * position + 1].bytes ?? []
+            let stateCodes = replies[2 * position + 1].bytes ?? []
             let fields = replies[2 * position].array ?? []
             for at in stride(from: 0, to: fields.count - 1, by: 2) {
                 let words = (fields[at + 1].string ?? "").split(separator: " ")
-                guard let number = fields[at].string.flatMap({ Int($0) }), words.count >= 4, let fence = Int(words[1])
+                guard let number = fields[at].string.flatMap({ Int($0) }), words.count >= 4,
+                    let fencingToken = Int(words[1])
                 else { throw TortureFailure("batch \(id): executing has \(fields[at]) \(fields[at + 1])") }
-                let own = letters[min((number - 1) * size, letters.count)..<min(number * size, letters.count)]
+                let own = stateCodes[min((number - 1) * size, stateCodes.count)..<min(number * size, stateCodes.count)]
                 found.append(
                     HeldOperationContent(
-                        held: HeldOperation(batch: id, number: number, fence: fence), worker: String(words[0]),
+                        held: HeldOperation(batch: id, number: number, fencingToken: fencingToken),
+                        worker: String(words[0]),
                         unreported: own.count { $0 == UInt8(ascii: "N") || $0 == UInt8(ascii: "D") }))
             }
         }

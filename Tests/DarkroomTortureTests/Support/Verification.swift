@@ -83,24 +83,25 @@ extension TortureCluster {
         of batch: BatchID, _ submission: Submission, _ lines: [Int: ManifestLine], _ failures: [FailureReason: Int]
     ) throws -> [String] {
         guard let facts = try store.facts(of: batch) else { return ["it is gone from Redis"] }
-        let letters = try store.letters(of: batch, in: 0..<submission.photos + 1)
+        let stateCodes = try store.stateCodes(of: batch, in: 0..<submission.photos + 1)
         var problems: [String] = []
         func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { problems.append(message()) } }
 
         let failed = failures.values.reduce(0, +)
         demand(facts.state == .finished, "it is \(facts.state)")
-        demand(facts.photos == submission.photos && letters.count == submission.photos, "it has \(facts.photos) photos")
+        demand(
+            facts.photos == submission.photos && stateCodes.count == submission.photos, "it has \(facts.photos) photos")
         demand(facts.counts.filtered == submission.photos - failed, "\(facts.counts.filtered) are counted as filtered")
         demand(facts.counts.failed == failed && facts.failures == failures, "failed are \(facts.failures)")
         demand(facts.counts.cancelled == 0, "\(facts.counts.cancelled) are counted as cancelled")
         demand(facts.counts.downloaded == 0, "\(facts.counts.downloaded) are counted as downloaded")
-        let filtered = letters.count { $0 == UInt8(ascii: "F") }
+        let filtered = stateCodes.count { $0 == UInt8(ascii: "F") }
         demand(filtered == facts.counts.filtered, "\(filtered) letters say filtered, not \(facts.counts.filtered)")
         demand(facts.operationsEnded == facts.operations, "\(facts.operationsEnded) of \(facts.operations) have ended")
 
         demand(lines.count == submission.photos, "the manifest has \(lines.count) lines")
-        for (index, letter) in letters.enumerated() {
-            let word = PhotoRecordState(letter: letter)?.word
+        for (index, stateCode) in stateCodes.enumerated() {
+            let word = PhotoRecordState(stateCode: stateCode)?.word
             demand(
                 lines[index]?.state == word,
                 "photo \(index) is \(word ?? "?"), its line says \(lines[index]?.state ?? "")")

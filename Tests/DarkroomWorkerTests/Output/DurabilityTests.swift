@@ -127,7 +127,7 @@ import Testing
 @Suite struct FileCallTests {
     @Test func operationHangsWhileItsCallDoes() throws {
         let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
-        let operation = HeldOperation(batch: BatchID("one"), number: 1, fence: 1)
+        let operation = HeldOperation(batch: BatchID("one"), number: 1, fencingToken: 1)
         let (now, later) = (ContinuousClock.now, ContinuousClock.now + .seconds(60))
         calls.run(for: operation) {
             #expect(calls.hanging(now, filtrations: 2) == FileCalls.Hanging())
@@ -140,7 +140,7 @@ import Testing
 
     @Test func claimedOperationHangsUntilItIsTakenUp() throws {
         let calls = FileCalls(patience: .seconds(60), claimPatience: .seconds(5))
-        let operations = (1...3).map { HeldOperation(batch: BatchID("one"), number: $0, fence: 1) }
+        let operations = (1...3).map { HeldOperation(batch: BatchID("one"), number: $0, fencingToken: 1) }
         let claims = operations.map { calls.beginClaim(of: $0) }
         let later = ContinuousClock.now + .seconds(10)
         let hanging = calls.hanging(later, filtrations: 2)

@@ -24,15 +24,15 @@ import Testing
         }
         let manifest = ManifestPath.folder(id)
         let left = [
-            StaleFiles.temporaryName(for: "0", fence: held.fence, worker: "dead.1"),
-            StaleFiles.temporaryName(for: "1", fence: held.fence - 1, worker: "dead.2"),
+            StaleFiles.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "dead.1"),
+            StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken - 1, worker: "dead.2"),
             manifest + "/"
                 + StaleFiles.temporaryName(
-                    for: StaleFiles.manifestName(operation: 1), fence: held.fence, worker: "dead"),
+                    for: StaleFiles.manifestName(operation: 1), fencingToken: held.fencingToken, worker: "dead"),
         ]
         let others = [
-            StaleFiles.temporaryName(for: "1", fence: held.fence + 1, worker: "other.1"),
-            StaleFiles.temporaryName(for: "7", fence: held.fence, worker: "other.1"), "000000-0.jpg",
+            StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken + 1, worker: "other.1"),
+            StaleFiles.temporaryName(for: "7", fencingToken: held.fencingToken, worker: "other.1"), "000000-0.jpg",
         ]
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: darkroom.folder + "/" + name, contents: Data()))

@@ -33,13 +33,13 @@ import Testing
         let held = try #require(claimed.operations.first).held
         _ = try darkroom.store.perform(
             darkroom.store.report(
-                held, worker: "earlier", letters: Array("FF..".utf8), bytesIn: 2, bytesOut: 2, failures: []))
+                held, worker: "earlier", stateCodes: Array("FF..".utf8), bytesIn: 2, bytesOut: 2, failures: []))
         _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
-        try write(id, fence: held.fence - 1, [(0, .filtered), (1, .filtered)], name: "first")
-        try write(id, fence: held.fence, [(0, .filtered)], name: "second")
+        try write(id, fencingToken: held.fencingToken - 1, [(0, .filtered), (1, .filtered)], name: "first")
+        try write(id, fencingToken: held.fencingToken, [(0, .filtered)], name: "second")
         // Redis lost the claim that wrote this: it saw photo 1 fail and photo 2 done.
-        let forgotten = held.fence + 3_600_000
-        try write(id, fence: forgotten, [(1, .failed(.timeout)), (2, .filtered)], name: "forgotten")
+        let forgotten = held.fencingToken + 3_600_000
+        try write(id, fencingToken: forgotten, [(1, .failed(.timeout)), (2, .filtered)], name: "forgotten")
         #expect(try names(id) == ["second", "forgotten", "forgotten"])
 
         let worker = try darkroom.worker()
@@ -49,22 +49,24 @@ import Testing
         #expect(facts.counts.filtered == 4)
         #expect(try names(id) == ["second", "first", "moon.png", "moon.png"])
         let files = try FileManager.default.contentsOfDirectory(atPath: folder(id))
-        let fences = files.compactMap { ManifestPath.parse(fileName: $0)?.fence }
-        #expect(fences.count == 1 && fences[0] > held.fence && fences[0] < forgotten, "\(files)")
+        let fencingTokens = files.compactMap { ManifestPath.parse(fileName: $0)?.fencingToken }
+        #expect(
+            fencingTokens.count == 1 && fencingTokens[0] > held.fencingToken && fencingTokens[0] < forgotten, "\(files)"
+        )
     }
 
     @Test func lineOfNoPhotoOfTheOperationIsLeftOut() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
         let records = (4..<6).map { PhotoRecord(index: $0, name: "photo", url: "http://photos.example/\($0)") }
-        for (fence, index) in [Int.min, Int.min + 4, Int.max, -1, 0, 3, 6, 1 << 53].enumerated() {
-            try write(id, fence: fence + 1, [(index, .cancelled)], name: "planted", operation: 3)
+        for (fencingToken, index) in [Int.min, Int.min + 4, Int.max, -1, 0, 3, 6, 1 << 53].enumerated() {
+            try write(id, fencingToken: fencingToken + 1, [(index, .cancelled)], name: "planted", operation: 3)
         }
-        try write(id, fence: 20, [(5, .cancelled)], name: "own", operation: 3)
+        try write(id, fencingToken: 20, [(5, .cancelled)], name: "own", operation: 3)
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
-        let held = HeldOperation(batch: id, number: 3, fence: 30)
-        let claimed = ClaimedOperation(held: held, letters: Array("CC".utf8), leaseExpiries: 1, entry: [])
-        let lines = ManifestFiles.takeOver(claimed, records, context).lines.map {
+        let held = HeldOperation(batch: id, number: 3, fencingToken: 30)
+        let claimed = ClaimedOperation(held: held, stateCodes: Array("CC".utf8), leaseExpiries: 1, entry: [])
+        let lines = ManifestFiles.takeOver(claimed, records, context.output).lines.map {
             String(decoding: $0 ?? [], as: UTF8.self)
         }
         #expect(lines.count == 2 && lines[0].contains("\"photo\"") && lines[1].contains("\"own\""), "\(lines)")
@@ -82,11 +84,11 @@ import Testing
         let held = try #require(claimed.operations.first).held
         _ = try darkroom.store.perform(
             darkroom.store.report(
-                held, worker: "earlier", letters: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
+                held, worker: "earlier", stateCodes: Array("F.".utf8), bytesIn: 1, bytesOut: 1, failures: []))
         _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
-        try write(id, fence: held.fence, [(0, .filtered)], name: "sound")
-        try write(other, fence: held.fence + 1, [(0, .filtered)], name: "foreign")
-        let file = ManifestPath.fileName(operation: 1, fence: held.fence + 1)
+        try write(id, fencingToken: held.fencingToken, [(0, .filtered)], name: "sound")
+        try write(other, fencingToken: held.fencingToken + 1, [(0, .filtered)], name: "foreign")
+        let file = ManifestPath.fileName(operation: 1, fencingToken: held.fencingToken + 1)
         try FileManager.default.moveItem(atPath: "\(folder(other))/\(file)", toPath: "\(folder(id))/\(file)")
 
         let worker = try darkroom.worker()
@@ -103,14 +105,15 @@ import Testing
     @Test func fenceThatCameAfterTheClaimIsLeftAlone() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
-        for fence in [3, 5, 8, 9] { try write(id, fence: fence, [(0, .filtered)], name: "photo") }
+        for fencingToken in [3, 5, 8, 9] { try write(id, fencingToken: fencingToken, [(0, .filtered)], name: "photo") }
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
-        let held = HeldOperation(batch: id, number: 1, fence: 5)
-        ManifestFiles.removeOthers(held, OperationFiles(context, forgottenFences: [8]))
+        let held = HeldOperation(batch: id, number: 1, fencingToken: 5)
+        ManifestFiles.removeOthers(held, forgotten: [8], context.output)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder(id)).sorted()
-        #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fence: $0) })
+        #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fencingToken: $0) })
         // Without a file of its own nothing goes: the lines of others are all there are.
-        ManifestFiles.removeOthers(HeldOperation(batch: id, number: 1, fence: 20), OperationFiles(context))
+        ManifestFiles.removeOthers(
+            HeldOperation(batch: id, number: 1, fencingToken: 20), forgotten: [], context.output)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)
     }
 
@@ -137,14 +140,14 @@ import Testing
     }
 
     private func write(
-        _ id: BatchID, fence: Int, _ photos: [(Int, PhotoRecordState)], name: String, operation: Int = 1
+        _ id: BatchID, fencingToken: Int, _ photos: [(Int, PhotoRecordState)], name: String, operation: Int = 1
     ) throws {
         var text: [UInt8] = []
         for (index, state) in photos {
             let record = PhotoRecord(index: index, name: name, url: "http://photos.example/\(index)")
             ManifestLine(batch: id, record: record, state: state).append(to: &text)
         }
-        let path = "\(folder(id))/\(ManifestPath.fileName(operation: operation, fence: fence))"
+        let path = "\(folder(id))/\(ManifestPath.fileName(operation: operation, fencingToken: fencingToken))"
         try Data(text).write(to: URL(fileURLWithPath: path))
     }
 }

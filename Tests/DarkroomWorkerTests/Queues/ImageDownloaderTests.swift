@@ -36,7 +36,8 @@ private struct SilentSource: PhotoSource {
         let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
         let photo = PhotoTask(
             PhotoRecord(index: 0, name: "0", url: "http://photos.example/0"),
-            of: HeldOperation(batch: BatchID("batch"), number: 1, fence: 1), OperationFiles(context), isStored: false,
+            of: HeldOperation(batch: BatchID("batch"), number: 1, fencingToken: 1), OperationFiles(context),
+            isStored: false,
             isQuarantined: false)
         photo.cancellation.withdraw()
         let ended = DispatchSemaphore(value: 0)

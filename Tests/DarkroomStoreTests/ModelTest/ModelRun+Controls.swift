@@ -43,7 +43,7 @@ extension ModelRun {
 
     private func cancelPhotos() throws {
         guard let id = anyBatch(isOpen) else { return }
-        let fed = bench.state.batches[id]?.letters.count ?? 5
+        let fed = bench.state.batches[id]?.stateCodes.count ?? 5
         let end = random.chance(5) ? fed + 3 : fed
         guard end > 0 else { return }
         var ranges: [ClosedRange<Int>] = []
@@ -88,10 +88,10 @@ extension ModelRun {
             _ = try deliver(.focus(id, random.chance(20) ? focus : nil))
             return
         }
-        let photos = (bench.state.batches[id]?.letters.count ?? 0) + 10
+        let photos = (bench.state.batches[id]?.stateCodes.count ?? 0) + 10
         let first = Int.random(in: 0..<photos, using: &random)
         let last = first + Int.random(in: 0...random.pick([0, 5, 100])!, using: &random)
-        _ = try deliver(.focus(id, Steering.Focus(first...last, only: random.chance(30))))
+        _ = try deliver(.focus(id, BatchControls.Focus(first...last, only: random.chance(30))))
     }
 
     private func limit() throws {
@@ -149,7 +149,7 @@ extension ModelRun {
     // MARK: After the end
 
     func retry() throws {
-        let failed = { (batch: BatchContent) in !batch.reasonsOfLetters.isEmpty }
+        let failed = { (batch: BatchContent) in !batch.reasonsOfStateCodes.isEmpty }
         let releasing = random.chance(50) ? bench.state.releases.keys.sorted() : []
         guard let id = random.pick(releasing) ?? anyBatch(failed) else { return }
         let operations = max(1, bench.state.batches[id]?.operations ?? 1)
@@ -165,7 +165,7 @@ extension ModelRun {
             _ = try deliver(.grow(BatchID("nobody"), operations: 1, photos: 1, digest: "", last: nil))
             return
         }
-        let photos = batch.letters.count
+        let photos = batch.stateCodes.count
         let held = photos - (batch.operations - 1) * batch.size
         let isShort = batch.operations > 0 && held < batch.size
         let last = isShort ? Int.random(in: held + 1...batch.size, using: &random) : nil
@@ -202,7 +202,7 @@ extension ModelRun {
         for (id, batch) in living() {
             for number in 1..<batch.operations + 1 where batch.entries[number] == nil && batch.hasEnded(number) {
                 let photos = batch.photos(of: number)
-                guard batch.letters[photos].contains(where: { (97...122).contains($0) }) else { continue }
+                guard batch.stateCodes[photos].contains(where: { (97...122).contains($0) }) else { continue }
                 _ = try deliver(.restoreEntry(id, number: number, photos: photos.count))
                 return
             }

@@ -6,17 +6,17 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-@Suite(.redisServer) struct HintTests {
+@Suite(.redisServer) struct ChangeNoticeTests {
     @Test func aBatchThatEntersARingSaysSo() throws {
         let test = try TestStore()
         for worker in ["one", "two"] { try test.heartbeat(worker) }
         let listener = try Listener(test.store)
         defer { listener.close() }
-        func hints() throws -> [String] { try listener.upToNow().hints.map(\.text) }
+        func notices() throws -> [String] { try listener.upToNow().notices.map(\.text) }
         let id = try test.submit(sealed: false)
-        #expect(try hints() == [])
+        #expect(try notices() == [])
         _ = try test.store.perform((1...5).map { test.feeding(id, $0, photos: 3) })
-        #expect(try hints() == [#"{"change":"work","workers":2,"priority":"normal","operations":1}"#])
+        #expect(try notices() == [#"{"change":"work","workers":2,"priority":"normal","operations":1}"#])
 
         // Not again within 100 ms, then again.
         let held = try test.claim().map(\.held)
@@ -29,11 +29,11 @@ import Testing
             test.store.release(held[0], worker: "worker").command,
         ]
         for result in test.store.connection.call(calls) { _ = try result.get() }
-        #expect(try hints() == [])
+        #expect(try notices() == [])
         _ = try test.claim()
         try test.command("HINCRBY", test.store.keys.control, "notified.normal", "-100")
         _ = try test.store.perform(test.store.release(held[1], worker: "worker"))
-        #expect(try hints() == [#"{"change":"work","workers":3,"priority":"normal","operations":1}"#])
+        #expect(try notices() == [#"{"change":"work","workers":3,"priority":"normal","operations":1}"#])
     }
 
     @Test func theEndOfABatchThatOthersWaitForIsHintedAtSoThatTheyAreReleased() throws {
@@ -46,8 +46,8 @@ import Testing
         let listener = try Listener(test.store)
         defer { listener.close() }
         try test.report(held, "FFF")
-        let hint = #"{"change":"work","workers":1,"priority":"veryHigh","operations":1}"#
-        #expect(try listener.upToNow().hints.map(\.text) == [hint])
+        let notice = #"{"change":"work","workers":1,"priority":"veryHigh","operations":1}"#
+        #expect(try listener.upToNow().notices.map(\.text) == [notice])
         #expect(try test.claim().map(\.held.batch) == [second])
     }
 
@@ -60,8 +60,8 @@ import Testing
         defer { listener.close() }
         let release = test.store.release(held, worker: "worker", isRefused: true)
         #expect(try test.store.perform(release) == .queued)
-        #expect(try listener.upToNow().hints.map(\.text) == [])
-        #expect(try test.state().rings[.normal]?.inTurn == [id], "it can be claimed all the same")
+        #expect(try listener.upToNow().notices.map(\.text) == [])
+        #expect(try test.state().readyQueues[.normal]?.inTurn == [id], "it can be claimed all the same")
     }
 
     @Test func anIdleWorkerTellsOthersWhatItLeaves() throws {
@@ -70,13 +70,13 @@ import Testing
         try test.command("HSET", test.store.keys.control, "notified.normal", "0")
         let listener = try Listener(test.store)
         defer { listener.close() }
-        func hints() throws -> [Int?] { try listener.upToNow().hints.map { $0.int("operations") } }
+        func notices() throws -> [Int?] { try listener.upToNow().notices.map { $0.int("operations") } }
         let held = try test.claim("one", operations: 2).map(\.held)
-        #expect(try hints() == [38])
+        #expect(try notices() == [38])
         _ = try test.claim("one", operations: 2, held: held)
         try test.command("HSET", test.store.keys.control, "notified.normal", "0")
         _ = try test.claim("one", operations: 2, held: held)
-        #expect(try hints() == [], "a worker that holds operations was not idle")
+        #expect(try notices() == [], "a worker that holds operations was not idle")
     }
 
     @Test func moreWorkIsToldOfAtOnceAndAsMuchOnlyAfterAWhile() throws {
@@ -93,17 +93,17 @@ import Testing
             let setting = RedisCommand("EVAL", justNow, "1", test.store.keys.control, String(offered))
             let claim = test.store.claim(worker: "w\(offered)", number: 1, operations: 2).command
             for result in test.store.connection.call([setting, claim]) { _ = try result.get() }
-            #expect(try listener.upToNow().hints.map { $0.int("operations") } == expected)
+            #expect(try listener.upToNow().notices.map { $0.int("operations") } == expected)
         }
     }
 
     @Test func workersThatAreSilentAreNotCounted() throws {
         let test = try TestStore()
-        for worker in ["one", "two", "dead"] { try test.heartbeat(worker) }
-        try test.command("ZINCRBY", test.store.keys.workers, "-20000", "dead")
+        for worker in ["one", "two", "lost"] { try test.heartbeat(worker) }
+        try test.command("ZINCRBY", test.store.keys.workers, "-20000", "lost")
         let listener = try Listener(test.store)
         defer { listener.close() }
         try test.submit(operations: 1)
-        #expect(try listener.upToNow().hints.map { $0.int("workers") } == [2])
+        #expect(try listener.upToNow().notices.map { $0.int("workers") } == [2])
     }
 }

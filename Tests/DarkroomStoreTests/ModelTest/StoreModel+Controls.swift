@@ -14,7 +14,7 @@ extension StoreModel {
         return .cancelled(isNew: !batch.isCancelled, isFinished: state.batches[id]!.state == .finished)
     }
 
-    /// What is not final will never run: nobody rewrites the letters, and the batch is over when nothing of it executes.
+    /// What is not final will never run: nobody rewrites the state codes, and the batch is over when nothing of it executes.
     mutating func cancelNow(_ id: BatchID, _ reason: String) {
         state.batches[id]!.isCancelled = true
         state.batches[id]!.reason = reason
@@ -27,16 +27,16 @@ extension StoreModel {
         guard var batch = state.batches[id], batch.state != nil else { return .gone }
         if batch.isCancelled { return .cancelledBefore }
         if batch.state == .finished { return .finished }
-        if let last = ranges.map(\.upperBound).max(), last >= batch.letters.count {
-            return .notFed(photos: batch.letters.count)
+        if let last = ranges.map(\.upperBound).max(), last >= batch.stateCodes.count {
+            return .notFed(photos: batch.stateCodes.count)
         }
         let photos = ranges.flatMap { $0 }
-        let open = photos.filter { !isFinal(batch.letters[$0]) }
-        for index in open { batch.letters[index] = UInt8(ascii: "C") }
+        let open = photos.filter { !isFinal(batch.stateCodes[$0]) }
+        for index in open { batch.stateCodes[index] = UInt8(ascii: "C") }
         // One that executes is left to its owner's next report.
         // Where files are written, a worker ends what is queued: it writes the manifest's lines.
         for number in batch.queue
-        where batch.output.isEmpty && batch.letters[batch.photos(of: number)].allSatisfy(isFinal) {
+        where batch.output.isEmpty && batch.stateCodes[batch.photos(of: number)].allSatisfy(isFinal) {
             batch.end(number)
         }
         state.batches[id] = batch
@@ -48,14 +48,14 @@ extension StoreModel {
         return .cancelled(open.count, wereFinal: photos.count - open.count)
     }
 
-    mutating func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> SteerReply {
+    mutating func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> ControlReply {
         guard let id else { return suspendCluster(part, isSuspended) }
         return steer(id) { batch in
             if isSuspended { batch.suspended.insert(part) } else { batch.suspended.remove(part) }
         }
     }
 
-    private mutating func suspendCluster(_ part: QueuePart, _ isSuspended: Bool) -> SteerReply {
+    private mutating func suspendCluster(_ part: QueuePart, _ isSuspended: Bool) -> ControlReply {
         let before = state.cluster
         switch part {
         case .everything: state.cluster.isSuspended = isSuspended
@@ -66,7 +66,7 @@ extension StoreModel {
         return .done(isNew: state.cluster != before)
     }
 
-    mutating func prioritize(_ id: BatchID, _ priority: Priority) -> SteerReply {
+    mutating func prioritize(_ id: BatchID, _ priority: Priority) -> ControlReply {
         let before = state.batches[id]?.priority
         let reply = steer(id) { $0.priority = priority }
         if let before, before != state.batches[id]!.priority {
@@ -76,9 +76,9 @@ extension StoreModel {
         return reply
     }
 
-    mutating func focus(_ id: BatchID, _ focus: Steering.Focus?) -> FocusReply {
+    mutating func focus(_ id: BatchID, _ focus: BatchControls.Focus?) -> FocusReply {
         switch steer(id, { $0.focus = focus }) {
-        case .done(let isNew): .done(isNew: isNew, photos: state.batches[id]!.letters.count)
+        case .done(let isNew): .done(isNew: isNew, photos: state.batches[id]!.stateCodes.count)
         case .finished: .finished
         case .cancelled: .cancelled
         case .gone: .gone
@@ -95,12 +95,12 @@ extension StoreModel {
     }
 
     /// Changes what holds for a batch that is neither finished nor cancelled.
-    private mutating func steer(_ id: BatchID, _ change: (inout BatchContent) -> Void) -> SteerReply {
+    private mutating func steer(_ id: BatchID, _ change: (inout BatchContent) -> Void) -> ControlReply {
         guard let batch = state.batches[id], batch.state != nil else { return .gone }
         if batch.isCancelled { return .cancelled }
         if batch.state == .finished { return .finished }
         change(&state.batches[id]!)
-        let isNew = batch.steering != state.batches[id]!.steering
+        let isNew = batch.controls != state.batches[id]!.controls
         if isNew {
             state.version += 1
             stand(id)
@@ -110,12 +110,12 @@ extension StoreModel {
 }
 
 extension BatchContent {
-    /// Ends an operation whose letters are all final. Its entry stays if something of it failed, for a retry.
+    /// Ends an operation whose state codes are all final. Its entry stays if something of it failed, for a retry.
     mutating func end(_ number: Int) {
         queue.remove(number)
         executing[number] = nil
         leaseExpiries[number] = nil
-        if isCancelled || !letters[photos(of: number)].contains(where: { (97...122).contains($0) }) {
+        if isCancelled || !stateCodes[photos(of: number)].contains(where: { (97...122).contains($0) }) {
             entries[number] = nil
         }
     }

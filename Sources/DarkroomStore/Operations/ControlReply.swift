@@ -1,5 +1,5 @@
 /// The reply of ``BatchStore/suspend(_:_:_:)`` and ``BatchStore/prioritize(_:_:)``.
-public enum SteerReply: Sendable, Equatable {
+package enum ControlReply: Sendable, Equatable {
     /// The setting holds; `isNew` if this call changed it.
     case done(isNew: Bool)
     case finished
@@ -7,7 +7,7 @@ public enum SteerReply: Sendable, Equatable {
     case gone
 }
 
-extension SteerReply: ScriptReplyDecodable {
+extension ControlReply: ScriptReplyDecodable {
     init(_ reply: ScriptReply) throws(StoreError) {
         switch reply.status {
         case "OK": self = .done(isNew: try reply.int(1) == 1)
