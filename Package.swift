@@ -77,6 +77,12 @@ let package = Package(
         .target(
             name: "DarkroomWorkerState", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
         .target(
+            name: "DarkroomCoordination",
+            dependencies: [
+                "DarkroomWorkerState", "DarkroomStore", "DarkroomModel", "DarkroomRedis", "DarkroomConcurrency",
+                "DarkroomLogging", "DarkroomText",
+            ]),
+        .target(
             name: "DarkroomOutput",
             dependencies: [
                 "DarkroomStore", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding",
@@ -92,7 +98,8 @@ let package = Package(
         .target(
             name: "DarkroomWorker",
             dependencies: [
-                "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomStore", "DarkroomFileNames",
+                "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput", "DarkroomStore",
+                "DarkroomFileNames",
                 "DarkroomTransfer", "DarkroomImaging",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
@@ -174,7 +181,8 @@ let package = Package(
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomCoordinator",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordination", "DarkroomExecution", "DarkroomOutput",
+                "DarkroomCoordinator",
                 "DarkroomLogging", "DarkroomPhotoServer", "StoreInspection",
                 "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomCoordination
 import DarkroomExecution
 import DarkroomImaging
 import DarkroomLogging
@@ -17,10 +18,10 @@ public final class Worker: Sendable {
     /// New with every start, so that nothing of an earlier process is taken for this one's.
     public let id: String
     let core: WorkerCore
-    private let claimer: Claimer
-    private let reporter: Reporter
-    private let heart: Heart
-    private let outputs: OutputWatcher
+    private let claims: ClaimLoop
+    private let reports: ReportLoop
+    private let heartbeats: HeartbeatLoop
+    private let storage: StorageMonitor
     private let webhooks: WebhookDelivery
     private let threads = Locked<[OwnedThread]>([])
     private let subscription = Locked<RedisSubscription?>(nil)
@@ -50,59 +51,57 @@ public final class Worker: Sendable {
         if let problem = configuration.helperProblem { throw problem }
         if configuration.work == .photos { try Imaging.start() }
         var commands = redis
-        commands.replyTimeout = min(redis.replyTimeout, Heart.replyTimeout)
+        commands.replyTimeout = min(redis.replyTimeout, HeartbeatLoop.replyTimeout)
         let store = BatchStore(commands, keys: keys)
         let logger = logger.with([.worker: .text(id)])
         webhooks = WebhookDelivery(store, configuration, logger: logger)
         core = WorkerCore(
             id: id, store: store, configuration: configuration, logger: logger,
             onDueWebhooks: { [webhooks] in webhooks.offer($0) })
-        claimer = Claimer(core)
-        reporter = Reporter(core)
-        outputs = OutputWatcher(core, claimer)
-        let started = Int(Date().timeIntervalSince1970 * 1000)
-        heart = Heart(core) { [id, core, claimer] in
-            WorkerDescription(id: id, started: started, core: core, refused: claimer.refused).fields
-        }
+        claims = ClaimLoop(core)
+        reports = ReportLoop(core)
+        heartbeats = HeartbeatLoop(core)
+        storage = StorageMonitor(core)
     }
 
     /// Connects and begins to work; returns at once.
     /// - Throws: `RedisError` when Redis cannot be reached.
     public func start() throws {
-        try core.store.connection.connect()
-        core.logger.info(
+        try core.coordination.store.connection.connect()
+        core.coordination.logger.info(
             "worker started",
             [
                 "downloads": .number(core.configuration.downloads),
                 "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
-                "keys": .text(core.store.keys.prefix), "version": .text(darkroomVersion),
+                "keys": .text(core.coordination.store.keys.prefix), "version": .text(darkroomVersion),
             ])
-        if core.configuration.helperArguments != nil { Self.tellOfConfinement(.found(), core.logger) }
-        let hints = RedisSubscription(redis, channels: [core.store.keys.controlChannel]) { [core, claimer] event in
+        if core.configuration.helperArguments != nil { Self.tellOfConfinement(.found(), core.coordination.logger) }
+        let hints = RedisSubscription(redis, channels: [core.coordination.store.keys.controlChannel]) {
+            [core, claims] event in
             guard core.configuration.hearsHints else { return }
             switch event {
             case .message(_, let text):
                 guard let notice = ChangeNotice(text) else { return }
                 core.handle(.noticed(notice))
-                claimer.noticed(notice)
+                claims.noticed(notice)
             case .subscribed:  // what was published before was not heard
-                core.heartSignal.raise()
-                claimer.beginAgain()
+                core.coordination.heartbeatSignal.raise()
+                claims.beginAgain()
             case .disconnected: break
             }
         }
         subscription.withLock { $0 = hints }
         threads.withLock {
             $0 = [
-                OwnedThread("darkroom-heart") { [heart] in heart.run() },
-                OwnedThread("darkroom-claims") { [claimer, claimsEnded, stopSignal] in
-                    claimer.run()
+                OwnedThread("darkroom-heart") { [heartbeats] in heartbeats.run() },
+                OwnedThread("darkroom-claims") { [claims, claimsEnded, stopSignal] in
+                    claims.run()
                     claimsEnded.set()
                     stopSignal.raise()
                 },
-                OwnedThread("darkroom-reports") { [reporter] in reporter.run() },
-                OwnedThread("darkroom-events") { [core] in core.events.run() },
-                OwnedThread("darkroom-outputs") { [outputs] in outputs.run() },
+                OwnedThread("darkroom-reports") { [reports] in reports.run() },
+                OwnedThread("darkroom-events") { [core] in core.coordination.events.run() },
+                OwnedThread("darkroom-outputs") { [storage] in storage.run() },
             ]
         }
         _ = OwnedThread("darkroom-worker") { [self] in end() }
@@ -125,8 +124,8 @@ public final class Worker: Sendable {
 
     /// Leaves now: nothing is handed back, the leases expire.
     public func leave() {
-        core.leaving.set()
-        core.logger.info("worker leaving at once")
+        core.coordination.leaving.set()
+        core.coordination.logger.info("worker leaving at once")
         stop()
     }
 
@@ -142,42 +141,46 @@ public final class Worker: Sendable {
     /// Waits to be stopped, and takes the worker down.
     private func end() {
         while !stopRequested.isSet { stopSignal.wait() }
-        core.logger.info("worker stopping", ["grace": .seconds(core.configuration.grace)])
+        core.coordination.logger.info("worker stopping", ["grace": .seconds(core.configuration.grace)])
         core.handle(.stopping)
         webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
         // The reporter hands back as photos end; whoever asks to leave raises the signal, too.
-        while !isEmpty, !core.leaving.isSet, .now < deadline { stopSignal.wait(timeout: .milliseconds(20)) }
-        if !isEmpty, !core.leaving.isSet {
+        while !isEmpty, !core.coordination.leaving.isSet, .now < deadline {
+            stopSignal.wait(timeout: .milliseconds(20))
+        }
+        if !isEmpty, !core.coordination.leaving.isSet {
             core.handle(.aborting)
             // Aborted transfers end in a millisecond, filters at their next check; encoders that cannot stop are not waited for.
             let last = ContinuousClock.now + .seconds(1)
-            while !isEmpty, !core.leaving.isSet, .now < last { stopSignal.wait(timeout: .milliseconds(20)) }
+            while !isEmpty, !core.coordination.leaving.isSet, .now < last {
+                stopSignal.wait(timeout: .milliseconds(20))
+            }
         }
         // Whatever a last claim brings is in the ledger before the reporter hands back for the last time.
-        core.claimsEnd.set()
-        core.claimSignal.raise()
-        while !claimsEnded.isSet, !core.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }
-        heart.stop()
-        reporter.stop()
-        core.events.stop()
-        outputs.stop()
-        if !core.leaving.isSet {
+        core.coordination.claimsEnd.set()
+        core.coordination.claimSignal.raise()
+        while !claimsEnded.isSet, !core.coordination.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }
+        heartbeats.stop()
+        reports.stop()
+        core.coordination.events.stop()
+        storage.stop()
+        if !core.coordination.leaving.isSet {
             for thread in threads.withLock({ $0 }) { thread.join() }
             webhooks.end()
             // A worker that cannot say goodbye is taken off the list after an hour.
             do {
-                try core.store.perform(core.store.leave(worker: id))
+                try core.coordination.store.perform(core.coordination.store.leave(worker: id))
             } catch {
-                core.logger.warning("worker stays listed for an hour", ["detail": .text(error)])
+                core.coordination.logger.warning("worker stays listed for an hour", ["detail": .text(error)])
             }
         }
         subscription.withLock { $0 }?.close()
         core.shutDown()
-        core.store.connection.close()
+        core.coordination.store.connection.close()
         let (photos, left) = core.read { ($0.photosDone, $0.held.count) }
-        core.logger.info("worker stopped", ["photos": .number(photos), "held": .number(left)])
-        core.logger.flush()
+        core.coordination.logger.info("worker stopped", ["photos": .number(photos), "held": .number(left)])
+        core.coordination.logger.flush()
         finished.signal()
     }
 

@@ -1,3 +1,4 @@
+import DarkroomCoordination
 import DarkroomLogging
 import DarkroomModel
 import DarkroomOutput
@@ -34,7 +35,7 @@ extension WorkerCore {
             .storageFault(StorageReport(id, fault, device: device, others: others, staleFile: staleFile)))
         outputSignal.raise()
         for case .outageBegan(let batches) in effects {
-            logger.error(
+            coordination.logger.error(
                 "output cannot be written, its batches wait", key: "\(id)",
                 [.batch: .text(id), "batches": .number(batches), "detail": .text(fault.detail)])
         }
@@ -49,7 +50,7 @@ extension WorkerCore {
         for case .removeManifest(let held, let resources) in handle(.filesLost(operations)) {
             ManifestFiles.removeOwn(held, resources.files.context.output)
         }
-        logger.error(
+        coordination.logger.error(
             "files may be lost, their operations run again", key: first.batch.description,
             LogMetadata(first).adding(["operations": .number(operations.count), "detail": .text(why)]))
     }

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomCoordination
 import DarkroomExecution
 import DarkroomImaging
 import DarkroomLogging
@@ -9,63 +10,47 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// What the threads of a worker share: the state behind its lock, the local queues, and the signals between them.
+/// What the threads of a worker share: the state behind its lock, the local queues, and the coordination with Redis.
 ///
 /// Each thread reports events with ``handle(_:)``, which performs the effects on the same thread, without the lock.
-final class WorkerCore: Sendable {
-    let id: String
-    let store: BatchStore
+final class WorkerCore: CoordinatedWorker {
+    let coordination: Coordination
     let configuration: WorkerConfiguration
-    let logger: Logger
-    /// Raised when there may be room or work to claim.
-    let claimSignal = Signal()
-    /// Raised when there may be something to report or to hand back.
-    let reportSignal = Signal()
-    /// Raised when a heartbeat is to be sent at once.
-    let heartSignal = Signal()
     /// Raised when an output cannot be written.
     let outputSignal = Signal()
-    /// Set when the worker is to leave without finishing anything.
-    let leaving = Latch()
-    /// Set when nothing more is claimed, whatever Redis answers.
-    let claimsEnd = Latch()
-    /// Whether the last heartbeat arrived: after Redis was away, renewing comes first, then reports, then claims.
-    let heartBeats = Locked(false)
-    /// The turn of the rings as the last heartbeat told it; taken by the claimer.
-    let ringsTurn = Locked<Int?>(nil)
-    /// The batches that this worker refuses.
-    let refusals = Locked(Refusals())
-    /// Holds back a worker that stood still.
-    let lookout = Lookout()
     let fileCalls: FileCalls
+    /// Calls that look at the folders of batches.
+    let folders: FolderCalls
+    /// What is known of batches whose operations were claimed.
+    let contexts = Locked<[BatchID: BatchContext]>([:])
     let rate = Rate()
-    let events: PhotoEvents
-    /// Gets the webhooks that a heartbeat finds due, on the heart's thread: it must not block.
-    let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
+    /// In ms of the wall clock.
+    let started = Int(Date().timeIntervalSince1970 * 1000)
+    private let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
     private let state: Locked<WorkerState>
     private let pending: PendingOperations
     private let engine: TransferEngine
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     private let limits = Locked(())
-    /// Removes leftovers: a folder that does not answer must hold up nothing else.
+    /// Removes stale temporary files: a folder that does not answer must block nothing else.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
     init(
         id: String, store: BatchStore, configuration: WorkerConfiguration, logger: Logger,
         onDueWebhooks: @escaping @Sendable ([DueWebhook]) -> Void = { _ in }
     ) {
-        self.id = id
-        self.store = store
+        coordination = Coordination(id: id, store: store, logger: logger)
         self.configuration = configuration
-        self.logger = logger
         self.onDueWebhooks = onDueWebhooks
+        folders = FolderCalls(
+            patience: configuration.claimPatience,
+            roots: configuration.outputsUnder + configuration.transfer.fileFolders)
         fileCalls = FileCalls(
             patience: configuration.fileCallPatience, claimPatience: configuration.claimPatience * 2)
         var transfer = configuration.transfer
         transfer.maxRunning = configuration.downloads
         engine = TransferEngine(transfer)
-        events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
         helpers = configuration.helpers.map(PhotoHelpers.init)
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
@@ -113,9 +98,9 @@ final class WorkerCore: Sendable {
         case .withdraw(let task): task.cancellation.withdraw()
         case .reorder(let task): pending.reorder(task, read { $0.urgency(of: task) })
         case .applyLimits: applyLimits()
-        case .wakeClaims: claimSignal.raise()
-        case .wakeReports: reportSignal.raise()
-        case .wakeHeartbeat: heartSignal.raise()
+        case .wakeClaims: coordination.claimSignal.raise()
+        case .wakeReports: coordination.reportSignal.raise()
+        case .wakeHeartbeat: coordination.heartbeatSignal.raise()
         case .proceed, .leaseLost, .left, .removeManifest, .report, .release, .outputBlocked, .outageBegan,
             .checkStorage:
             break  // for the caller
@@ -131,31 +116,43 @@ final class WorkerCore: Sendable {
         }
     }
 
-    /// Redis did not do what it was asked: the heart is to find out whether it is there, before anything else is tried.
-    func redisFailed(_ error: StoreError) {
-        heartBeats.withLock { $0 = false }
-        // The heart says when Redis is away or not ready; what will not pass by itself would be said by nobody else.
-        if !error.isPassing { logger.error("Redis did not do what it was asked", ["detail": .text(error)]) }
-        heartSignal.raise()
+    // MARK: Coordination
+
+    var demand: ClaimDemand {
+        guard configuration.work == .photos else {
+            return ClaimDemand(lowest: read { $0.held.count < 64 } ? .veryLow : nil)
+        }
+        return read { $0.demand }
     }
 
-    /// Blocks after a standstill until Redis was asked what is still this worker's, see ``Lookout``.
-    func waitForLook() {
-        guard let lease = read({ $0.shortestLease }) else { return }
-        lookout.wait(lease: lease) { heartSignal.raise() }
+    func photosToClaim(from priority: Priority) -> Int {
+        configuration.work == .photos ? read { $0.photosToClaim(from: priority) } : .max
     }
 
-    /// The operations that wait for file system calls that do not return.
     var hanging: FileCalls.Hanging { fileCalls.hanging(.now, filtrations: read { $0.limits.filtrations }) }
 
-    /// The operations whose leases this worker renews: those that it holds without those that hang. `left` is the number of
-    /// the latter.
-    var renewed: (operations: [HeldOperation], left: Int) {
+    var isStuck: Bool { hanging.isAll }
+
+    var renewed: (operations: [HeldOperation], stuck: Int) {
         let held = read { $0.held }
         let hanging = hanging
         let operations = hanging.isAll ? [] : held.filter { !hanging.operations.contains($0) }
         return (operations, held.count - operations.count)
     }
+
+    func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources) {
+        resources.files.removeOtherManifests(of: held)
+    }
+
+    func removeStaleFiles(of held: HeldOperation) {
+        cleaner.perform { [self] in
+            // If Redis cannot be asked, another worker removes the files: several are asked.
+            guard let batch = try? coordination.store.facts(of: held.batch), batch.damage.isEmpty else { return }
+            StaleFiles.remove(ofCancelled: held, batch, configuration)
+        }
+    }
+
+    func deliver(_ webhooks: [DueWebhook]) { onDueWebhooks(webhooks) }
 
     // MARK: Operations
 
@@ -179,11 +176,11 @@ final class WorkerCore: Sendable {
         var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines, files)
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
-            logger.error(
+            coordination.logger.error(
                 "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
                 LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         } else if operation.isQuarantined {
-            logger.warning(
+            coordination.logger.warning(
                 "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
                 LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         }
@@ -193,55 +190,11 @@ final class WorkerCore: Sendable {
     /// After this many expired leases without a photo that became final, an operation fails.
     private static let maxLeaseExpiries = 5
 
-    /// Removes what a worker that died may have left of a cancelled batch, in turn; never blocks.
-    func clean(_ left: HeldOperation) {
-        cleaner.perform { [self] in
-            // If Redis cannot be asked, another worker removes it: several are asked.
-            guard let batch = try? store.facts(of: left.batch), batch.damage.isEmpty else { return }
-            StaleFiles.remove(ofCancelled: left, batch, configuration)
-        }
-    }
-
-    /// Redis said that these operations are not this worker's any more.
-    func lost(_ lost: [HeldOperation]) {
-        guard !lost.isEmpty else { return }
-        var ending: Set<BatchID> = []
-        for case .leaseLost(let held, let isExpected) in handle(.lost(lost)) {
-            guard !isExpected else {
-                logger.debug("operation no longer held", LogMetadata(held))
-                ending.insert(held.batch)
-                continue
-            }
-            logger.warning(
-                "lease lost, the operation is not this worker's any more", key: held.batch.description,
-                LogMetadata(held).adding(["fencingToken": .number(held.fencingToken)]))
-        }
-        noteEnd(of: ending)
-    }
-
-    /// An operation has ended.
-    func ended(_ held: HeldOperation) {
-        let wasLocal = handle(.ended(held)).containsLeft
-        logger.debug("operation ended", LogMetadata(held))
-        if wasLocal { noteEnd(of: [held.batch]) }
-    }
-
-    /// Logs each of these batches that has finished and of which this worker holds no operation any more. Reads the batches
-    /// from Redis, and logs nothing if that fails.
-    func noteEnd(of batches: Set<BatchID>) {
-        guard logger.isEnabled(.info) else { return }
-        let left = read { state in batches.filter { !state.hasOperation(of: $0) } }
-        guard !left.isEmpty, let facts = try? store.facts(of: left.sorted()) else { return }
-        for batch in facts where batch.state == .finished {
-            logger.info("batch finished", LogMetadata(batch))
-        }
-    }
-
     // MARK: Photos
 
     private func begin(_ task: PhotoTask, _ urgency: Urgency) {
         guard !task.isStored, let call = crashProbe(task, begins: true) else { return download(task, urgency) }
-        store.send([call]) { [self] _ in download(task, urgency) }
+        coordination.store.send([call]) { [self] _ in download(task, urgency) }
     }
 
     /// The call that tells Redis that a photo of a quarantined operation begins a step that could end this process, or has passed it:
@@ -250,7 +203,8 @@ final class WorkerCore: Sendable {
     /// The step begins whatever the reply is: while Redis is away no lease expires, and the heartbeat hears of anything else.
     private func crashProbe(_ task: PhotoTask, begins: Bool) -> ScriptCall<ReportReply>? {
         read { $0.crashProbe(of: task, begins: begins) }.map { codes in
-            store.report(task.operation, worker: id, stateCodes: codes, bytesIn: 0, bytesOut: 0)
+            coordination.store.report(
+                task.operation, worker: coordination.id, stateCodes: codes, bytesIn: 0, bytesOut: 0)
         }
     }
 
@@ -263,8 +217,8 @@ final class WorkerCore: Sendable {
     private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {
         switch result {
         case .success(let image):
-            events.note(task, .downloaded)  // before anything can make it filtered
-            if !task.isStored, let call = crashProbe(task, begins: false) { store.send([call]) { _ in } }
+            coordination.events.note(task, .downloaded)  // before anything can make it filtered
+            if !task.isStored, let call = crashProbe(task, begins: false) { coordination.store.send([call]) { _ in } }
             handle(.downloaded(task, bytes: image.body.count))
         case .failure(let error):
             let outcome = FailureReason(error).map { reason in
@@ -286,14 +240,15 @@ final class WorkerCore: Sendable {
             return
         }
         let helpers = isForHelper(task, image) ? helpers : nil
-        if helpers == nil, let call = crashProbe(task, begins: true) { _ = store.results(of: [call]) }
+        if helpers == nil, let call = crashProbe(task, begins: true) { _ = coordination.store.results(of: [call]) }
         let temporaryName = StaleFiles.temporaryName(
-            for: String(task.record.index), fencingToken: task.operation.fencingToken, worker: "\(id).\(job.attempt)")
+            for: String(task.record.index), fencingToken: task.operation.fencingToken,
+            worker: "\(coordination.id).\(job.attempt)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
                 task, image, helpers: helpers, fileCalls: fileCalls, temporaryName: temporaryName,
                 isWanted: {
-                    waitForLook()
+                    waitForLeases()
                     return mayProceed(.placing(job))
                 },
                 isWaitedFor: { isWaitedFor($0, of: task.context) })
@@ -311,10 +266,10 @@ final class WorkerCore: Sendable {
 
     /// Tells how a photo ended.
     private func note(_ outcome: PhotoOutcome, of photo: PhotoTask) {
-        events.note(photo, outcome.state)
+        coordination.events.note(photo, outcome.state)
         guard case .failed(let reason) = outcome.state else { return }
         // However many fail for one reason, and whatever their URLs are, it is one line a second.
-        logger.warning(
+        coordination.logger.warning(
             "photo failed", key: "\(photo.operation.batch) \(reason.word)",
             LogMetadata(photo, reason, outcome.line))
     }
@@ -326,6 +281,7 @@ final class WorkerCore: Sendable {
         engine.shutdown()
         helpers?.stop()
         cleaner.close()
+        folders.close()
     }
 }
 
@@ -336,9 +292,4 @@ extension StoreError {
             "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(count) photos, "
                 + "\(claimed.stateCodes.count) were fed")
     }
-}
-
-extension [WorkerState.Effect] {
-    /// Whether an operation has left that was local.
-    var containsLeft: Bool { contains { if case .left = $0 { true } else { false } } }
 }

@@ -2,6 +2,7 @@ import DarkroomModel
 import DarkroomWorkerState
 import Testing
 
+@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 @Suite struct ClaimPlanTests {
@@ -53,10 +54,10 @@ import Testing
         try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
         let more = next(&plan, lowest: .high)
         #expect(more == nil, "more of what it is full of makes it claim")
-        plan.hinted(.normal, due: start)
+        plan.noticed(.normal, due: start)
         let hinted = next(&plan, lowest: .high)
         #expect(hinted == nil)
-        plan.hinted(.veryHigh, due: start + .milliseconds(1))
+        plan.noticed(.veryHigh, due: start + .milliseconds(1))
         #expect(plan.wake(start, ClaimDemand(lowest: .high)) == start + .milliseconds(1))
         let urgent = next(&plan, after: 1, lowest: .high)
         #expect(urgent == ClaimPlan.Claim(lowest: .high))
@@ -73,7 +74,7 @@ import Testing
     @Test func aHintIsFollowedAgainAfterAHundredMilliseconds() throws {
         var plan = ClaimPlan(now: start)
         try tell(&plan, next(&plan, lowest: .veryLow))
-        plan.hinted(.normal, due: start + .milliseconds(5))
+        plan.noticed(.normal, due: start + .milliseconds(5))
         let early = next(&plan, lowest: .veryLow)
         #expect(early == nil)
         try tell(&plan, next(&plan, after: 5, lowest: .veryLow))
@@ -86,7 +87,7 @@ import Testing
     @Test func aFullWorkerTakesALittleOfABatchThatIsNew() throws {
         var plan = ClaimPlan(now: start)
         try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
-        plan.hinted(.normal, due: start)
+        plan.noticed(.normal, due: start)
         let claim = plan.next(start, demand(lowest: .high, takesOthers: true))
         #expect(claim == ClaimPlan.Claim(lowest: .normal, isForDrained: true))
         let drained = plan.next(start, demand(lowest: .high, drained: .low, takesOthers: true))
@@ -123,7 +124,7 @@ import Testing
         var plan = ClaimPlan(now: start)
         try tell(&plan, next(&plan, lowest: .veryLow), next: "2:100")
         // Hinted at, or entered while this worker was full for long and heard of no hint.
-        if isHinted { plan.hinted(.veryHigh, due: start + .milliseconds(1)) }
+        if isHinted { plan.noticed(.veryHigh, due: start + .milliseconds(1)) }
         let later = next(&plan, after: isHinted ? 1 : 5000, lowest: .veryLow)
         #expect(later == ClaimPlan.Claim(lowest: .veryLow), "it goes on below what is new")
     }

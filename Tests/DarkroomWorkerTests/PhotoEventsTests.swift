@@ -6,6 +6,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomCoordination
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 

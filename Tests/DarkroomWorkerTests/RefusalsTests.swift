@@ -2,6 +2,7 @@ import DarkroomModel
 import DarkroomStore
 import Testing
 
+@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 @Suite struct RefusalsTests {

@@ -7,6 +7,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -71,7 +72,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         darkroom.waitForLog("\(outside[149])")
         try darkroom.wait(try darkroom.submit([url], darkroom.options()))
         // Also when the worker looks at all of them again, which it does every 2 s where one is due.
-        worker.core.refusals.withLock { $0.lookAgain(.now) }
+        worker.core.coordination.refusals.withLock { $0.lookAgain(.now) }
         let calls = try callsOfThreeSeconds()
         #expect(calls < 15, "an idle worker called \(calls) scripts in 3 s")
         for id in outside { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 0) }
@@ -111,10 +112,10 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         try FileManager.default.removeItem(atPath: file)
         let deadline = ContinuousClock.now + .seconds(15)
-        while worker.core.refusals.withLock({ !$0.isEmpty }), .now < deadline {
+        while worker.core.coordination.refusals.withLock({ !$0.isEmpty }), .now < deadline {
             _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
         }
-        #expect(worker.core.refusals.withLock { $0.isEmpty })
+        #expect(worker.core.coordination.refusals.withLock { $0.isEmpty })
         #expect(!FileManager.default.fileExists(atPath: file))
     }
 

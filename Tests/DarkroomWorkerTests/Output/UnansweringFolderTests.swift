@@ -41,10 +41,10 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         // Another batch of the same file system is not tried.
         let late = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/late" })
         darkroom.waitForLog("does not answer", count: 2, seconds: 5)
-        for _ in 0..<100 where worker.core.renewed.left == 0 {
+        for _ in 0..<100 where worker.core.renewed.stuck == 0 {
             _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
         }
-        #expect(worker.core.renewed.left > 0, "what is not taken up is not renewed")
+        #expect(worker.core.renewed.stuck > 0, "what is not taken up is not renewed")
         close(lock)
         try darkroom.wait(stuck)
         try darkroom.wait(late)

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomCoordination
 import DarkroomFiles
 import DarkroomLogging
 import DarkroomModel
@@ -8,17 +9,15 @@ import Foundation
 
 /// Looks every few seconds whether outputs that could not be written can be written again, and whether refused batches can be
 /// done now, on a thread of its own.
-final class OutputWatcher: Sendable {
+final class StorageMonitor: Sendable {
     private let core: WorkerCore
-    private let claimer: Claimer
     private let stopped = Latch()
 
     private static let interval = Duration.seconds(2)
     private static let pruneInterval = Duration.seconds(600)
 
-    init(_ core: WorkerCore, _ claimer: Claimer) {
+    init(_ core: WorkerCore) {
         self.core = core
-        self.claimer = claimer
     }
 
     /// Ends the thread after the look that may be under way.
@@ -32,17 +31,17 @@ final class OutputWatcher: Sendable {
         var lastLook = ContinuousClock.now
         var lastPrune = ContinuousClock.now
         while !stopped.isSet {
-            let isAnyAwaited = core.read { $0.hasOutages } || !core.refusals.withLock { $0.isEmpty }
+            let isAnyAwaited = core.read { $0.hasOutages } || !core.coordination.refusals.withLock { $0.isEmpty }
             core.outputSignal.wait(timeout: isAnyAwaited ? max(.milliseconds(1), lastLook + Self.interval - .now) : nil)
             // What was met a moment ago is not looked at before the interval has passed.
             if !isAnyAwaited { lastLook = .now }
             guard isAnyAwaited, !stopped.isSet, .now >= lastLook + Self.interval else { continue }
             for case .checkStorage(let outage) in core.handle(.storageChecksDue(now: .now)) { check(outage) }
             if .now >= lastPrune + Self.pruneInterval {
-                claimer.pruneRefusals()
+                core.pruneRefusals()
                 lastPrune = .now
             }
-            claimer.lookAtRefusals()
+            core.lookAtRefusals()
             lastLook = .now
         }
     }
@@ -50,8 +49,8 @@ final class OutputWatcher: Sendable {
     private func check(_ outage: StorageOutage) {
         guard let fault = outage.fault as? OutputFault else { return }  // this worker reports no others
         // A folder that does not answer is checked again when it does.
-        guard claimer.hungMount(of: [fault.place.folder]) == nil else { return }
-        claimer.perform { [self] call in
+        guard core.hungMount(of: [fault.place.folder]) == nil else { return }
+        core.perform { [self] call in
             call.looks(at: fault.place.folder)
             checkNow(outage, fault)
         }
@@ -65,20 +64,20 @@ final class OutputWatcher: Sendable {
         }
         // Nobody else removes these files, and while nobody could remove them nobody could write them again.
         for path in outage.staleFiles { unlink(path) }
-        core.logger.notice(
+        core.coordination.logger.notice(
             "output can be written again, going on",
             ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
         core.handle(.storageRecovered(outage.number))
         // Batches that were refused because of this fault are claimed again at once.
-        core.refusals.withLock { $0.lookAgain(.now) }
-        claimer.expectWork(.veryHigh, workers: 1)
+        core.coordination.refusals.withLock { $0.lookAgain(.now) }
+        core.coordination.expectWork(.veryHigh)
     }
 
     /// Takes the folder for its batch again if `retry --overwrite` has given it back to the batch.
     private func retake(_ place: OutputPlace) {
         // If Redis or the folder cannot be read, the next look tries again.
         guard let holder = place.holder, let batch = BatchID(holder.owner),
-            let taken = try? core.store.outputsTaken(by: [batch])[batch], taken > holder.number,
+            let taken = try? core.coordination.store.outputsTaken(by: [batch])[batch], taken > holder.number,
             let root = try? place.open()
         else { return }
         // Where that fails, the look that follows fails in the same way.

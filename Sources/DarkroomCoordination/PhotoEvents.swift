@@ -9,7 +9,7 @@ import Foundation
 /// Letters are collected, the newest of each photo, and sent at most ten times a second, one batch a message, by a thread
 /// of its own, or once a second while Redis reports that no client received the last message. Photos do not wait for that:
 /// letters that cannot be sent soon enough are dropped, and `dropped` counts them.
-final class PhotoEvents: Sendable {
+package final class PhotoEvents: Sendable {
     /// What waits to be sent. A plain value: no thread or Redis is needed to test it.
     struct Backlog {
         /// The most photos of one message.
@@ -130,7 +130,7 @@ final class PhotoEvents: Sendable {
     }
 
     /// Notes what became of a photo, unless its result is not wanted any more. Any thread, takes well below a microsecond.
-    func note(_ photo: PhotoTask, _ state: PhotoRecordState) {
+    package func note(_ photo: PhotoTask, _ state: PhotoRecordState) {
         guard !photo.cancellation.isCancelled else { return }
         let isFirst = backlog.withLock { backlog in
             defer { backlog.add(photo.operation.batch, photo.record.index, state.stateCode) }
@@ -140,13 +140,13 @@ final class PhotoEvents: Sendable {
     }
 
     /// Ends the thread once what waits is sent.
-    func stop() {
+    package func stop() {
         stopped.set()
         news.raise()
     }
 
     /// Runs until ``stop()``.
-    func run() {
+    package func run() {
         ask([])
         while !stopped.isSet {
             news.wait()

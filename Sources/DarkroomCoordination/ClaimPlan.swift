@@ -56,7 +56,7 @@ struct ClaimPlan {
     }
 
     /// "Work available" was published; it is looked for at `due` and 100 ms later.
-    mutating func hinted(_ priority: Priority, due: ContinuousClock.Instant) {
+    mutating func noticed(_ priority: Priority, due: ContinuousClock.Instant) {
         hints.removeAll { $0.priority <= priority }
         hints = hints.suffix(Self.maxHints - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }

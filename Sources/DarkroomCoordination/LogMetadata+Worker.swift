@@ -6,10 +6,10 @@ import DarkroomWorkerState
 /// What the worker's events say of operations and photos.
 extension LogMetadata {
     /// Which operation.
-    init(_ held: HeldOperation) { self = [.batch: .text(held.batch), .operation: .number(held.number)] }
+    package init(_ held: HeldOperation) { self = [.batch: .text(held.batch), .operation: .number(held.number)] }
 
     /// Which batch, and what became of its photos.
-    init(_ batch: BatchFacts) {
+    package init(_ batch: BatchFacts) {
         self = [
             .batch: .text(batch.id), "photos": .number(batch.photos), "filtered": .number(batch.counts.filtered),
             "failed": .number(batch.counts.failed), "cancelled": .number(batch.counts.cancelled),
@@ -18,7 +18,7 @@ extension LogMetadata {
     }
 
     /// Which photo failed, and what was found.
-    init(_ photo: PhotoTask, _ reason: FailureReason, _ line: ManifestLine) {
+    package init(_ photo: PhotoTask, _ reason: FailureReason, _ line: ManifestLine) {
         self.init(photo.operation)
         self[.photo] = .number(photo.record.index)
         self[.url] = .url(photo.record.url)

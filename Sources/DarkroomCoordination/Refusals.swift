@@ -5,9 +5,9 @@ import DarkroomStore
 ///
 /// Claims pass over the refused batches that Redis knows. So a refusal stands until its reason is gone. The worker finds that
 /// out by checking the folders of the batch again, not by a claim.
-struct Refusals {
+package struct Refusals {
     /// What may end a refusal.
-    enum End: Sendable {
+    package enum End: Sendable {
         /// A check succeeds: the worker can run a batch with these options, which took its output folder with the number
         /// `taken`.
         case look(BatchOptions, taken: Int)
@@ -18,7 +18,7 @@ struct Refusals {
     }
 
     /// A refused batch.
-    struct Refusal {
+    package struct Refusal {
         var reason: String
         let end: End
         /// When to look whether the reason is gone.
@@ -34,7 +34,7 @@ struct Refusals {
     private var replacesAll = true
 
     /// Of further refused batches only the id is kept, and they are claimed again after ``crowdInterval``.
-    static let limit = 10_000
+    package static let limit = 10_000
     /// Of more refused batches the one that is due first is forgotten.
     static let mostKept = 100_000
     /// How long a batch is refused of which only the id is kept.
@@ -49,20 +49,20 @@ struct Refusals {
     private static let maxDue = 1000
 
     /// The reason for each batch, of the first ``limit``.
-    var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
+    package var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
 
     /// The refused batches.
-    var batches: [BatchID] { Array(refusals.keys) }
+    package var batches: [BatchID] { Array(refusals.keys) }
 
-    var isEmpty: Bool { refusals.isEmpty }
+    package var isEmpty: Bool { refusals.isEmpty }
 
-    func contains(_ batch: BatchID) -> Bool { refusals[batch] != nil }
+    package func contains(_ batch: BatchID) -> Bool { refusals[batch] != nil }
 
     // MARK: Changes
 
     /// Refuses a batch.
     /// - Returns: false when it was refused before.
-    mutating func refuse(
+    package mutating func refuse(
         _ batch: BatchID, _ reason: String, until end: End, _ now: ContinuousClock.Instant
     ) -> Bool {
         let isNews = refusals[batch] == nil
@@ -79,32 +79,32 @@ struct Refusals {
     }
 
     /// No longer refuses a batch.
-    mutating func withdraw(_ batch: BatchID) {
+    package mutating func withdraw(_ batch: BatchID) {
         guard refusals.removeValue(forKey: batch) != nil else { return }
         if untold.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
     /// The file system at a mount point answers again.
-    mutating func answers(_ mount: String) {
+    package mutating func answers(_ mount: String) {
         for (batch, refusal) in refusals {
             if case .answer(mount) = refusal.end { withdraw(batch) }
         }
     }
 
     /// Keeps a refusal after a check, with the reason that the check found.
-    mutating func stands(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
+    package mutating func stands(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
         refusals[batch]?.reason = reason
         refusals[batch]?.due = now + Self.interval(end)
     }
 
     /// Refusals that may have come to their end.
-    func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
+    package func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
         refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
     }
 
     /// Every refusal that a look can end is due.
-    mutating func lookAgain(_ now: ContinuousClock.Instant) {
+    package mutating func lookAgain(_ now: ContinuousClock.Instant) {
         for (batch, refusal) in refusals {
             if case .look = refusal.end { refusals[batch]?.due = now }
         }
@@ -121,7 +121,7 @@ struct Refusals {
     // MARK: Redis
 
     /// What Redis does not know, as far as one claim can tell it.
-    var changes: RefusalChanges {
+    package var changes: RefusalChanges {
         RefusalChanges(
             replacesAll: replacesAll,
             added: Array((replacesAll ? Set(refusals.keys) : untold).prefix(RefusalChanges.limit)),
@@ -129,7 +129,7 @@ struct Refusals {
     }
 
     /// A claim told Redis these changes; it now knows `count` refusals.
-    mutating func told(_ changes: RefusalChanges, count: Int) {
+    package mutating func told(_ changes: RefusalChanges, count: Int) {
         if changes.replacesAll {
             untold = Set(refusals.keys)
             withdrawn = []
@@ -144,5 +144,5 @@ struct Refusals {
     }
 
     /// Redis was unreachable and may have lost refusals: the next claim sends all of them.
-    mutating func tellAll() { replacesAll = true }
+    package mutating func tellAll() { replacesAll = true }
 }

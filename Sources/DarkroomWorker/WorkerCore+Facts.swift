@@ -3,16 +3,10 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// What a worker says of itself with every heartbeat.
-struct WorkerDescription {
-    let id: String
-    let started: Int
-    let core: WorkerCore
-    let refused: [BatchID: String]
-
-    /// The fields of `{namespace}:worker:<id>`.
-    var fields: [(field: String, value: String)] {
-        let (operations, limits, activity) = core.read { ($0.held, $0.limits, $0.activity) }
+extension WorkerCore {
+    /// What the worker says of itself with every heartbeat: the fields of `{namespace}:worker:<id>`.
+    var facts: [(field: String, value: String)] {
+        let (operations, limits, activity) = read { ($0.held, $0.limits, $0.activity) }
         let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
         return [
             ("host", ProcessInfo.processInfo.hostName), ("pid", String(getpid())), ("version", darkroomVersion),
@@ -20,14 +14,14 @@ struct WorkerDescription {
             ("filtrations", String(limits.filtrations)), ("downloading", String(activity.downloading)),
             ("filtering", String(activity.filtering)), ("bytes.held", String(activity.bytesHeld)),
             ("photos", String(activity.photosDone)),
-            ("rate", String(core.rate.photosPerSecond(done: activity.photosDone))),
+            ("rate", String(rate.photosPerSecond(done: activity.photosDone))),
             ("operations", operations.prefix(16).map { "\($0.batch)/\($0.number)" }.joined(separator: " ")),
             ("refused", String(String.UnicodeScalarView(refusals.unicodeScalars.prefix(WorkerFacts.mostRefusedText)))),
         ]
     }
 }
 
-/// How fast a worker has been over the last seconds.
+/// The speed of a worker over the last seconds.
 final class Rate: Sendable {
     private let samples = Locked<[(time: ContinuousClock.Instant, done: Int)]>([])
 

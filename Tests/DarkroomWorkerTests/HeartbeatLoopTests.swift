@@ -4,17 +4,18 @@ import DarkroomStore
 import DarkroomTestSupport
 import Testing
 
+@testable import DarkroomCoordination
 @testable import DarkroomWorker
 
-struct HeartTests {
+struct HeartbeatLoopTests {
     /// The connection tries again every 0.5 s at least (BackoffTests), and the scripts count 3 s of any pause (clocks.lua). Half
     /// a second is left for a machine that is busy.
     @Test(arguments: [6, 7, 15, 60]) func aPauseOfRedisCostsLessThanALease(seconds: Int) {
         let lease = Duration.seconds(seconds)
-        let renewed = Heart.interval(shortestLease: lease)
-        let back = Heart.retryInterval + .milliseconds(500)
+        let renewed = HeartbeatLoop.interval(shortestLease: lease)
+        let back = HeartbeatLoop.retryInterval + .milliseconds(500)
         #expect(renewed + .seconds(3) + back + .milliseconds(500) < lease)
-        #expect(renewed + Heart.replyTimeout + back + .milliseconds(500) < lease)
+        #expect(renewed + HeartbeatLoop.replyTimeout + back + .milliseconds(500) < lease)
     }
 
     /// The machine of the server lost its power, or a firewall forgot the connection: neither side is told.
@@ -55,8 +56,8 @@ struct HeartTests {
     }
 
     @Test func beatsEvery3SecondsWithTheUsualLeaseAndWithNothingInHand() {
-        #expect(Heart.interval(shortestLease: nil) == .seconds(3))
-        #expect(Heart.interval(shortestLease: .seconds(15)) == .seconds(3))
-        #expect(Heart.interval(shortestLease: .seconds(600)) == .seconds(3))
+        #expect(HeartbeatLoop.interval(shortestLease: nil) == .seconds(3))
+        #expect(HeartbeatLoop.interval(shortestLease: .seconds(15)) == .seconds(3))
+        #expect(HeartbeatLoop.interval(shortestLease: .seconds(600)) == .seconds(3))
     }
 }

@@ -1,0 +1,144 @@
+import DarkroomConcurrency
+import DarkroomLogging
+import DarkroomModel
+import DarkroomStore
+import DarkroomWorkerState
+
+/// Reports the outcomes of photos, on a thread of its own. The files are placed before; then the manifest is written, then both are
+/// made durable, and then Redis is told.
+package final class ReportLoop: Sendable {
+    private let worker: any CoordinatedWorker
+    private let coordination: Coordination
+    private let stopped = Latch()
+
+    /// How long changes wait for the end of their operation.
+    private static let patience = Duration.seconds(1)
+
+    package init(_ worker: any CoordinatedWorker) {
+        self.worker = worker
+        coordination = worker.coordination
+    }
+
+    /// Ends the thread after its round.
+    package func stop() {
+        stopped.set()
+        coordination.reportSignal.raise()
+    }
+
+    /// Runs until ``stop()``, and releases operations for the last time then.
+    package func run() {
+        var retryAt: ContinuousClock.Instant?
+        var lastFlush = ContinuousClock.now
+        var waiting: Set<HeldOperation> = []  // operations whose manifest could not be written; each is logged once
+        while !stopped.isSet {
+            let due = retryAt ?? worker.read { $0.nextReport(after: Self.patience) }
+            coordination.reportSignal.wait(timeout: due.map { max(.milliseconds(1), $0 - .now) } ?? .seconds(3))
+            if let time = retryAt, .now < time, !worker.read({ $0.isStopping }) { continue }
+            retryAt = nil
+            guard coordination.isConnected.withLock({ $0 }) else {
+                retryAt = .now + .seconds(1)
+                continue
+            }
+            worker.waitForLeases()
+            let isFlush = .now - lastFlush >= .seconds(3)
+            if isFlush { lastFlush = .now }
+            let effects = worker.handle(.reportsDue(now: .now, olderThan: isFlush ? .zero : Self.patience))
+            let reports = effects.compactMap { if case .report(let report) = $0 { report } else { nil } }
+            // A hundred operations a round keep pipelines and the manifest's texts small.
+            for start in stride(from: 0, to: reports.count, by: 100)
+            where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
+                retryAt = .now + .seconds(1)
+            }
+            if !release() { retryAt = .now + .seconds(1) }
+        }
+        _ = release()
+    }
+
+    /// Reports a round. Of cancelled batches only the manifests are written: Redis hears of them by the release that follows.
+    /// - Returns: false when something is to be tried again later.
+    private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
+        var files = worker.writeFiles(of: reports)
+        for report in reports where report.isCancelled {
+            // A cancelled batch does not wait for a full disk: a cancelled photo may lack its line.
+            files.failures[report.held] = nil
+            worker.handle(.reported(report, now: .now))
+        }
+        let ready = reports.filter {
+            files.failures[$0.held] == nil && !$0.isCancelled && !files.lost.contains($0.held)
+        }
+        for (held, why) in files.failures where waiting.insert(held).inserted {
+            coordination.logger.error(
+                "operation not reported before its files and its manifest are written, trying again",
+                key: held.batch.description, LogMetadata(held).adding(["detail": .text(why)]))
+        }
+        let calls = ready.map { report in
+            coordination.store.report(
+                report.held, worker: coordination.id, stateCodes: report.stateCodes, bytesIn: report.bytesIn,
+                bytesOut: report.bytesOut, failures: report.failures)
+        }
+        var isComplete = files.failures.isEmpty
+        let highest = worker.read { $0.controlsVersion }
+        for (report, result) in zip(ready, coordination.store.results(of: calls)) {
+            waiting.remove(report.held)
+            do throws(StoreError) {
+                apply(try result.get(), to: report, highest)
+            } catch {
+                coordination.redisFailed(error)  // what is reported twice counts once
+                isComplete = false
+            }
+        }
+        return isComplete
+    }
+
+    private func apply(_ reply: ReportReply, to report: WorkerState.Report, _ highest: Int) {
+        switch reply {
+        case .accepted(let ended, let stateCodes, let version):
+            if version != highest { worker.handle(.answered(ControlsAnswer(version: version, sent: highest))) }
+            guard !ended else { return end(report.held, report) }
+            worker.handle(.reported(report, now: .now))
+            if let stateCodes { worker.handle(.stateCodes(stateCodes, of: report.held)) }
+        case .cancelled:
+            // The reply came before the notice.
+            worker.handle(.reported(report, now: .now))
+            worker.handle(.batchCancelled(report.held.batch))
+        case .ended: end(report.held, report)
+        case .gone, .lost:
+            coordination.logger.warning(
+                "report refused, the operation is not this worker's any more", key: report.held.batch.description,
+                LogMetadata(report.held).adding(["fencingToken": .number(report.held.fencingToken)]))
+            worker.handle(.lost([report.held]))
+        }
+    }
+
+    /// An operation has ended: the manifest files of other workers are removed.
+    private func end(_ held: HeldOperation, _ report: WorkerState.Report) {
+        worker.ended(held)
+        if report.hasPast { worker.removeOtherManifests(of: held, report.resources) }
+    }
+
+    /// Releases the operations that are due.
+    /// - Returns: false when something is to be tried again later.
+    private func release() -> Bool {
+        let effects = worker.handle(.releasesDue(now: .now))
+        let releases = effects.compactMap { if case .release(let release) = $0 { release } else { nil } }
+        let calls = releases.map { release in
+            coordination.store.release(
+                release.held, worker: coordination.id,
+                isRefused: coordination.refusals.withLock { $0.contains(release.held.batch) })
+        }
+        var isComplete = true
+        for (release, result) in zip(releases, coordination.store.results(of: calls)) {
+            switch result {
+            // Tried again until the grace time ends; then the lease expires.
+            case .failure: isComplete = false
+            case .success(let reply):
+                // Whatever the reply is, the operation is no longer this worker's.
+                worker.handle(.released(release.held))
+                guard case .cancelled = reply, let resources = release.resources else { continue }
+                if release.hasPast { worker.removeOtherManifests(of: release.held, resources) }
+                worker.noteEnd(of: [release.held.batch])
+            }
+        }
+        return isComplete
+    }
+}

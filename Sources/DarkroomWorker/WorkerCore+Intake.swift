@@ -1,0 +1,212 @@
+import DarkroomConcurrency
+import DarkroomCoordination
+import DarkroomLogging
+import DarkroomModel
+import DarkroomOutput
+import DarkroomStore
+import DarkroomWorkerState
+import Foundation
+
+/// Takes up claimed operations, and refuses batches that this worker cannot run.
+extension WorkerCore {
+    private var refusals: Locked<Refusals> { coordination.refusals }
+
+    /// The batches that this worker does not take now, and why.
+    var refused: [BatchID: String] {
+        let blocked = read { $0.blockedBatches }
+        return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
+    }
+
+    // MARK: Taking up
+
+    /// Takes up operations that were claimed, batch by batch. A batch whose file system does not answer is left to others until
+    /// it does, and the thread that waits for the answer goes on then.
+    func prepare(_ operations: [ClaimedOperation]) {
+        let ids = Set(operations.map(\.held.batch))
+        contexts.withLock { contexts in
+            if contexts.count > 64 { contexts = contexts.filter { ids.contains($0.key) } }
+        }
+        var parts: [(batch: BatchID, operations: [(ClaimedOperation, call: Int)])] = []
+        for operation in operations {
+            let call = fileCalls.beginClaim(of: operation.held)
+            if parts.last?.batch != operation.held.batch { parts.append((operation.held.batch, [])) }
+            parts[parts.count - 1].operations.append((operation, call))
+        }
+        for (batch, part) in parts {
+            perform(onHang: { [self] in refuse(batch, Self.noAnswer($0), until: .answer($0)) }) { [self] call in
+                for (operation, number) in part {
+                    accept(operation, call)
+                    fileCalls.end(number)
+                }
+            }
+        }
+    }
+
+    func refuse(_ batch: BatchID, _ reason: String) { refuse(batch, reason, until: .time) }
+
+    private func decline(_ operation: ClaimedOperation) { handle(.declined(operation.held)) }
+
+    /// Runs `body`, which may access folders that do not answer, see ``FolderCalls/perform(onHang:onAnswer:_:)``.
+    @discardableResult
+    func perform(
+        onHang: (String) -> Void = { _ in }, _ body: @escaping @Sendable (FolderCalls.Call) -> Void
+    ) -> String? {
+        let onAnswer = { @Sendable [self] (mount: String) in
+            refusals.withLock { $0.answers(mount) }
+            coordination.expectWork(.veryHigh)
+        }
+        return folders.perform(onHang: onHang, onAnswer: onAnswer, body)
+    }
+
+    /// The mount point of a folder that does not answer; nil where all do as far as is known.
+    func hungMount(of paths: [String]) -> String? { folders.hungMount(of: paths) }
+
+    private static func noAnswer(_ mount: String) -> String { "the file system at \(mount) does not answer" }
+
+    private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
+        let batch = operation.held.batch
+        call.looks(at: "")
+        // Refused a moment ago, for another operation of the same claim.
+        if refusals.withLock({ $0.contains(batch) }) { return decline(operation) }
+        var end = Refusals.End.time
+        let cached = contexts.withLock { $0[batch] }
+        do {
+            var known = cached.map { (options: $0.options, taken: $0.taken) }
+            if known == nil, let facts = try coordination.store.facts(of: batch) {
+                guard facts.damage.isEmpty else {
+                    throw Refusal(reason: "it is damaged in Redis: \(facts.damage.joined(separator: ", "))")
+                }
+                known = (facts.options, facts.outputTaken)
+            }
+            guard let (options, taken) = known else { return decline(operation) }  // the batch is gone
+            let paths = options.folders
+            if let mount = hungMount(of: paths) {
+                refuse(batch, Self.noAnswer(mount), until: .answer(mount))
+                // It may have answered meanwhile.
+                if hungMount(of: paths) != mount { refusals.withLock { $0.answers(mount) } }
+                return decline(operation)
+            }
+            end = .look(options, taken: taken)
+            let context =
+                try cached
+                ?? BatchContext(batch, options, configuration, taken: taken, looking: call.looks(at:))
+            contexts.withLock { $0[batch] = context }
+            call.looks(at: options.output.isEmpty ? options.originals : options.output)
+            let folder = try openFolder(of: context)
+            end = .time
+            try accept(operation, context, folder)
+        } catch {
+            contexts.withLock { $0[batch] = nil }  // what was wrong with it may pass
+            switch error {
+            // The batch may have taken its folder back since its facts were read.
+            case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, call)
+            case let refusal as Refusal: refuse(batch, refusal.reason, until: end)
+            case let error as StoreError where error.isPassing: break
+            default: refuse(batch, "operation \(operation.held.number): \(error)", until: .time)
+            }
+            decline(operation)
+        }
+    }
+
+    /// The folder of the batch's manifest, open; nil when the batch writes nothing.
+    /// - Throws: ``Refusal`` when nothing can be written there.
+    private func openFolder(of context: BatchContext) throws(Refusal) -> OpenFolder? {
+        let folder = try context.openFolder()
+        guard let folder else { return nil }
+        for case .outputBlocked(let reason) in handle(.outputOpened(context.id, device: UInt(folder.device))) {
+            throw Refusal(reason: reason)
+        }
+        return folder
+    }
+
+    // MARK: Refusals
+
+    /// Leaves a batch to other workers until the reason is gone; said once.
+    func refuse(_ batch: BatchID, _ reason: String, until end: Refusals.End) {
+        guard refusals.withLock({ $0.refuse(batch, reason, until: end, .now) }) else { return }
+        outputSignal.raise()
+        coordination.logger.notice(
+            "batch is left to other workers", key: batch.description,
+            [.batch: .text(batch), "detail": .text(reason)])
+    }
+
+    /// Looks whether the reasons of refusals are gone, without a claim. Blocks as folders do.
+    func lookAtRefusals() {
+        var isAnyWithdrawn = false
+        var taken: [BatchID: Int] = [:]  // by another batch; when the refused one took the folder
+        let due = refusals.withLock { $0.due(.now) }
+        guard let over = batchesThatAreOver(due) else { return }  // tried again at the next look
+        for (batch, end) in due {
+            guard !over.contains(batch) else {
+                refusals.withLock { $0.withdraw(batch) }
+                continue
+            }
+            do throws(Refusal) {
+                if case .look(let options, let taken) = end { try look(batch, options, taken: taken) }
+                refusals.withLock { $0.withdraw(batch) }
+                isAnyWithdrawn = true
+            } catch {
+                refusals.withLock { $0.stands(batch, error.reason, .now) }
+                if case .look(_, let number) = end, error.isOfHolder { taken[batch] = number }
+            }
+        }
+        for batch in batchesThatTookTheirFolderBack(since: taken) {
+            refusals.withLock { $0.withdraw(batch) }
+            isAnyWithdrawn = true
+        }
+        if isAnyWithdrawn { coordination.expectWork(.veryHigh) }
+    }
+
+    /// Looks whether a refused batch can be done now.
+    /// - Throws: ``Refusal`` when it cannot.
+    private func look(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
+        if let mount = hungMount(of: options.folders) { throw Refusal(reason: Self.noAnswer(mount)) }
+        let found = Locked<Refusal?>(nil)
+        let hung = perform { [self] call in
+            do throws(Refusal) {
+                let context = try BatchContext(
+                    batch, options, configuration, taken: taken, looking: call.looks(at:))
+                call.looks(at: options.output)
+                _ = try openFolder(of: context)
+            } catch {
+                found.withLock { $0 = error }
+            }
+        }
+        if let hung { throw Refusal(reason: Self.noAnswer(hung)) }
+        if let refusal = found.withLock({ $0 }) { throw refusal }
+    }
+
+    /// Which of these batches are over, of those for which a look would make folders.
+    /// - Returns: Nil when Redis cannot be asked.
+    private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
+        let making = due.filter { if case .look(let options, _) = $0.end { options.remoteOutput } else { false } }
+        guard !making.isEmpty else { return [] }
+        let batches = making.map(\.batch)
+        return (try? coordination.store.unfinished(batches)).map { Set(batches).subtracting($0) }
+    }
+
+    /// Which of these batches have taken their output folder again since they took it as `taken` says. At most 100 are looked for.
+    private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
+        let batches = taken.keys.shuffled().prefix(100)
+        // If Redis cannot be asked, the refusals stand until the next look.
+        guard !batches.isEmpty, let now = try? coordination.store.outputsTaken(by: Array(batches)) else { return [] }
+        return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
+    }
+
+    /// Forgets refusals of batches that are over.
+    func pruneRefusals() {
+        let refused = refusals.withLock { $0.batches }
+        for start in stride(from: 0, to: refused.count, by: 1000) {
+            let part = Array(refused[start..<min(start + 1000, refused.count)])
+            guard let unfinished = try? coordination.store.unfinished(part) else { return }  // tried again the next time
+            for batch in part where !unfinished.contains(batch) {
+                refusals.withLock { $0.withdraw(batch) }
+            }
+        }
+    }
+}
+
+extension BatchOptions {
+    /// The folders that a worker looks at for the batch; "" for one that the batch does not have.
+    fileprivate var folders: [String] { [output, originals, photosFolder] }
+}

@@ -1,0 +1,74 @@
+import DarkroomCoordination
+import DarkroomFiles
+import DarkroomModel
+import DarkroomOutput
+import DarkroomStore
+import DarkroomText
+import DarkroomWorkerState
+import Foundation
+
+/// What must be on disk before operations are reported.
+extension WorkerCore {
+    func writeFiles(of reports: [WorkerState.Report]) -> WrittenFiles {
+        // While this call hangs, the worker can report nothing.
+        fileCalls.run(for: nil) {
+            var written = WrittenFiles()
+            for report in reports {
+                let context = report.resources.files.context
+                do throws(OutputWriter.Failure) {
+                    try ManifestFiles.write(report.lines, of: report.held, context.output, worker: coordination.id)
+                } catch {
+                    written.failures[report.held] = error.detail
+                    if !report.isCancelled { _ = isWaitedFor(error, of: context) }
+                }
+            }
+            written.lost = makeDurable(reports.filter { written.failures[$0.held] == nil })
+            return written
+        }
+    }
+
+    /// Makes the files and folders of the reports durable: one `syncfs` a file system, which is several times faster than
+    /// an `fsync` for each file and folder. A file system that fails says so once, and its next answer is good although the
+    /// files are lost: so whatever was written there and not reported yet is given up, to be developed again.
+    /// - Returns: the operations that were given up.
+    private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
+        var given: Set<HeldOperation> = []
+        var folders: [dev_t: (folder: OpenFolder, place: OutputPlace)] = [:]
+        for report in reports where report.lines.contains(where: { $0 != nil }) {
+            let files = report.resources.files
+            guard let folder = files.folder, let place = files.context.output.place, !given.contains(report.held)
+            else { continue }
+            guard folder.isStillThere else {
+                let operations = operations { $0.folder === folder }
+                let fault = OutputFault(at: place)
+                let why = fault?.detail ?? "something else is mounted at \(place.markerPath) than before"
+                giveUp(operations, why, fault)
+                given.formUnion(operations)
+                continue
+            }
+            // Who was there first is told everything that the others would be told.
+            if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
+                folders[folder.device] = (folder, place)
+            }
+        }
+        guard configuration.isDurable else { return given }
+        for (device, (folder, place)) in folders {
+            let error = configuration.syncFileSystem(folder.folder.descriptor)
+            guard error != 0 else { continue }
+            let why = "make \(place.folder) durable: \(String(cString: strerror(error)))"
+            let operations = operations { $0.folder?.device == device }
+            let isFull = error == ENOSPC || error == EDQUOT
+            giveUp(
+                operations, why,
+                OutputFault(
+                    isFull ? .full : .failing, place, folder: "", bytes: OutputFault.leastRoom, detail: why))
+            given.formUnion(operations)
+        }
+        return given
+    }
+
+    /// The local operations whose files meet a condition.
+    private func operations(_ condition: (OperationFiles) -> Bool) -> [HeldOperation] {
+        read { $0.localOperations }.filter { condition($0.resources.files) }.map(\.held)
+    }
+}
