@@ -84,15 +84,17 @@ let package = Package(
         .target(
             name: "Darkroom",
             dependencies: [
-                "DarkroomCoordinator", "DarkroomWorker", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
+                "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
             ]),
         .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles",
-                "DarkroomText", "DarkroomWorkerState",
-                "ArgumentParsing", "CSystem",
+                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging",
+                "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText", "ArgumentParsing",
+                "CSystem",
             ]),
 
         // Programs that use the library.
@@ -107,7 +109,9 @@ let package = Package(
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
         .target(name: "CAttacks", path: "Tests/CAttacks"),
-        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom", "CAttacks"], path: "Tests/HostileWorker"),
+        .executableTarget(
+            name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
+            path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
         .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency", "CSystem"]),
@@ -155,13 +159,16 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations", "SteerBatch",
+                "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
+                "SteerBatch",
                 "OwnOperation",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "DarkroomTestSupport",
+                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomCoding",
+                "DarkroomFiles", "DarkroomCommand", "DarkroomTestSupport",
                 "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(

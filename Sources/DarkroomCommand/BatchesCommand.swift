@@ -11,12 +11,12 @@ struct BatchesCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let store = try redis.connect()
-        let now = try store.time()
-        let batches = try store.facts(of: try store.batchIDs())
+        let client = try redis.connect()
+        let now = try client.store.time()
+        let batches = try client.store.facts(of: try client.store.batchIDs())
         let output = StandardOutput()
         if json {
-            let problems = try store.problems(of: batches, now: now)
+            let problems = try client.store.problems(of: batches, now: now)
             return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))
         }
         var table = Table(
@@ -30,7 +30,7 @@ struct BatchesCommand: ParsableCommand {
             try table.add([
                 .text(batch.id.description), .text(batch.stateText), .count(batch.photos),
                 .count(batch.counts.filtered), .count(batch.counts.failed), .count(batch.counts.cancelled),
-                .rate(batch.photosPerSecond(now: now)), .text(batch.steering.priority.rawValue),
+                .rate(batch.photosPerSecond(now: now)), .text(batch.controls.priority.rawValue),
                 .text(batch.options.name), .text(batch.steeringText),
             ])
         }

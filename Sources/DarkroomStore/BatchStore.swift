@@ -1,38 +1,38 @@
-public import DarkroomModel
-public import DarkroomRedis
+import DarkroomModel
+import DarkroomRedis
 
 /// The batches in Redis. Every change is one script, performed alone or in a pipeline; `Operations` has one file for each.
 ///
 /// Any thread may call it. The functions block until Redis has answered, so call them on threads of your own.
-public final class BatchStore: Sendable {
+package final class BatchStore: Sendable {
     /// The names of the keys.
-    public let keys: Keys
+    package let keys: Keys
     /// The connection for commands.
     package let connection: RedisConnection
     /// The prefix of the keys, the one key that every script gets.
     let keyPrefix: [UInt8]
 
     /// A store in the namespace of `keys`. The connection is made by the first command, or by `connection.connect()`.
-    public init(_ configuration: RedisConfiguration, keys: Keys) {
+    package init(_ configuration: RedisConfiguration, keys: Keys) {
         self.keys = keys
         connection = RedisConnection(configuration, scripts: StoreScripts.all)
         keyPrefix = Array(keys.prefix.utf8)
     }
 
     /// Performs one call and waits for its reply.
-    public func perform<Reply>(_ call: ScriptCall<Reply>) throws(StoreError) -> Reply {
+    package func perform<Reply>(_ call: ScriptCall<Reply>) throws(StoreError) -> Reply {
         try call.reply(of: connection.call([call.command])[0])
     }
 
     /// Performs several calls in one pipeline and waits for their replies; the first failure is thrown.
-    public func perform<Reply>(_ calls: [ScriptCall<Reply>]) throws(StoreError) -> [Reply] {
+    package func perform<Reply>(_ calls: [ScriptCall<Reply>]) throws(StoreError) -> [Reply] {
         var replies: [Reply] = []
         for result in results(of: calls) { replies.append(try result.get()) }
         return replies
     }
 
     /// Performs several calls in one pipeline and waits for the result of each.
-    public func results<Reply>(of calls: [ScriptCall<Reply>]) -> [Result<Reply, StoreError>] {
+    package func results<Reply>(of calls: [ScriptCall<Reply>]) -> [Result<Reply, StoreError>] {
         guard !calls.isEmpty else { return [] }
         return zip(calls, connection.call(calls.map(\.command))).map { call, result in
             Result { () throws(StoreError) in try call.reply(of: result) }
@@ -41,7 +41,7 @@ public final class BatchStore: Sendable {
 
     /// Sends several calls in one pipeline; `completion` is called with their replies on the connection's
     /// thread, and must not block.
-    public func send<Reply>(
+    package func send<Reply>(
         _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
     ) {
         connection.send(calls.map(\.command)) { results in

@@ -1,20 +1,20 @@
 import DarkroomModel
 
 /// A webhook that is to be called.
-public struct DueWebhook: Sendable, Hashable {
+package struct DueWebhook: Sendable, Hashable {
     /// `<batch id> <round>`.
-    public let member: String
+    package let member: String
     /// When it was due, in ms since 1970 of the Redis clock.
-    public let score: Int
+    package let score: Int
     /// The URL to call.
-    public let url: String
+    package let url: String
     /// The batch that has finished.
-    public let batch: BatchID
+    package let batch: BatchID
     /// Which completion of the batch this is, counted from 1.
-    public let round: Int
+    package let round: Int
 
     /// A webhook as Redis lists it; nil if the member names no batch.
-    public init?(member: String, score: Int, url: String) {
+    package init?(member: String, score: Int, url: String) {
         let parts = member.split(separator: " ", omittingEmptySubsequences: false)
         guard parts.count == 2, let batch = BatchID(String(parts[0])), let round = Int(parts[1]),
             StoredBounds.numbers.contains(round)

@@ -2,13 +2,13 @@ import DarkroomCoding
 import DarkroomModel
 
 /// The form of an operation's entry in Redis: a version byte, then its lines (see `OperationEntry`), deflated.
-public enum EntryCoding {
+package enum EntryCoding {
     /// The first byte of an entry: zlib format, lines of name, tab, URL.
-    public static let version: UInt8 = 1
+    package static let version: UInt8 = 1
 
     /// The records of an entry whose first photo has the index `firstIndex`.
     /// - Throws: ``StoreError`` with the code `damagedEntry` if the entry is damaged, or a newer version wrote it.
-    public static func records(of entry: [UInt8], firstIndex: Int) throws(StoreError) -> [PhotoRecord] {
+    package static func records(of entry: [UInt8], firstIndex: Int) throws(StoreError) -> [PhotoRecord] {
         OperationEntry.records(of: try lines(of: entry), firstIndex: firstIndex)
     }
 

@@ -1,16 +1,16 @@
 import DarkroomModel
 
 /// An operation that a worker holds. The worker may run its photos.
-public struct HeldOperation: Sendable, Hashable {
+package struct HeldOperation: Sendable, Hashable {
     /// The batch that it is of.
-    public let batch: BatchID
+    package let batch: BatchID
     /// Its number in the batch, from 1.
-    public let number: Int
+    package let number: Int
     /// The fence of the claim.
-    public let fence: Int
+    package let fence: Int
 
     /// An operation with the fence of its claim.
-    public init(batch: BatchID, number: Int, fence: Int) {
+    package init(batch: BatchID, number: Int, fence: Int) {
         self.batch = batch
         self.number = number
         self.fence = fence

@@ -1,7 +1,7 @@
 import DarkroomRedis
 
 /// The requirements of a Redis that loses no data, checked before a program works with it.
-public enum RedisRequirements {
+package enum RedisRequirements {
     private static let oldestMajorVersion = 7
 
     /// Checks version and eviction policy of a Redis. Blocks.
@@ -9,7 +9,7 @@ public enum RedisRequirements {
     /// The check uses a connection of its own without scripts, because a Redis that is too old cannot load them.
     /// - Returns: warnings, a sentence each.
     /// - Throws: ``StoreError`` with the code `unsuitableRedis`, whose text names the change to make, or `redis`.
-    public static func check(_ configuration: RedisConfiguration) throws(StoreError) -> [String] {
+    package static func check(_ configuration: RedisConfiguration) throws(StoreError) -> [String] {
         let connection = RedisConnection(configuration)
         defer { connection.close() }
         let information: RedisValue

@@ -6,7 +6,7 @@ import DarkroomModel
 /// which version they show. Both feed this value.
 struct ControlMirror {
     private struct Entry {
-        var controls: Steering
+        var controls: BatchControls
         var version: Int
     }
 
@@ -15,7 +15,7 @@ struct ControlMirror {
     /// The highest version that was seen anywhere.
     private(set) var highest = 0
     /// The controls of the cluster.
-    private(set) var cluster = ClusterSteering()
+    private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
     /// Of batches with local operations, and of others that notices told of: a claim under way may bring these.
     private var entries: [BatchID: Entry] = [:]
@@ -29,13 +29,13 @@ struct ControlMirror {
     var needsHeartbeat: Bool { known.map { $0 < highest } ?? true }
 
     /// The controls of a batch as far as this worker knows.
-    func controls(of id: BatchID) -> Steering { entries[id]?.controls ?? Steering() }
+    func controls(of id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
     // MARK: Notices
 
     /// Takes a published change, unless a newer one is known.
     mutating func noticed(
-        _ version: Int, batch: (id: BatchID, controls: Steering)? = nil, cluster: ClusterSteering? = nil
+        _ version: Int, batch: (id: BatchID, controls: BatchControls)? = nil, cluster: ClusterControls? = nil
     ) {
         guard version > known ?? 0 || known == nil else { return }
         if let batch, entries[batch.id].map({ $0.version <= version }) ?? true {
@@ -73,7 +73,7 @@ struct ControlMirror {
 
     /// An answer said that a batch is cancelled.
     mutating func cancelled(_ id: BatchID) {
-        entries[id, default: Entry(controls: Steering(), version: highest)].controls.isCancelled = true
+        entries[id, default: Entry(controls: BatchControls(), version: highest)].controls.isCancelled = true
     }
 
     /// Redis has lost its latest changes: its present answers count.
@@ -106,15 +106,15 @@ package struct ControlsAnswer: Sendable {
     /// The highest version that this worker knew when it asked, see ``WorkerState/controlsVersion``.
     package var sent: Int
     /// The controls of the cluster, if the answer tells them.
-    package var cluster: ClusterSteering?
+    package var cluster: ClusterControls?
     /// The controls of the batches that the answer tells of.
-    package var batches: [BatchID: Steering]
+    package var batches: [BatchID: BatchControls]
     /// Up to this version the answer, together with those before it, tells all controls that concern the worker; nil if it
     /// tells only some of them.
     package var completeVersion: Int?
 
     package init(
-        version: Int, sent: Int, cluster: ClusterSteering? = nil, batches: [BatchID: Steering] = [:],
+        version: Int, sent: Int, cluster: ClusterControls? = nil, batches: [BatchID: BatchControls] = [:],
         completeVersion: Int? = nil
     ) {
         self.version = version

@@ -17,7 +17,7 @@ enum Hold: Equatable {
     case cancelled
 
     /// The hold of a batch as a whole.
-    init(_ controls: Steering, _ cluster: ClusterSteering, isStorageBlocked: Bool) {
+    init(_ controls: BatchControls, _ cluster: ClusterControls, isStorageBlocked: Bool) {
         let isSuspended = controls.isSuspended || cluster.isSuspended
         let downloads = isSuspended || controls.areDownloadsSuspended || cluster.areDownloadsSuspended
         let filters = isSuspended || controls.areFiltrationsSuspended || cluster.areFiltrationsSuspended

@@ -6,7 +6,7 @@ struct LocalBatch {
     /// The most photos that an operation of the batch has.
     let operationSize: Int
     /// Flags, priority and focus as far as this worker knows.
-    private(set) var controls: Steering
+    private(set) var controls: BatchControls
     /// Whether and why all its photos are held.
     private(set) var hold: Hold
     /// All its local operations, in the order of their claims.
@@ -30,14 +30,14 @@ struct LocalBatch {
     /// Whether as many photos wait for their hosts as may: no further photo begins until one of them goes on.
     private(set) var isStalled = false
 
-    init(operationSize: Int, _ controls: Steering, _ hold: Hold) {
+    init(operationSize: Int, _ controls: BatchControls, _ hold: Hold) {
         self.operationSize = operationSize
         self.controls = controls
         self.hold = hold
     }
 
     /// Applies new controls.
-    mutating func apply(_ controls: Steering, _ hold: Hold) {
+    mutating func apply(_ controls: BatchControls, _ hold: Hold) {
         self.controls = controls
         self.hold = hold
     }

@@ -81,10 +81,10 @@ package struct LocalOperation: Sendable {
         redactsQueries = options.redactURLs
         // A photo that is claimed as downloaded lies in the folder of originals: it is still to be filtered.
         stateCodes = claimed.letters.map { code in
-            let state = PhotoRecordState(letter: code) ?? .new
+            let state = PhotoState(letter: code) ?? .new
             return state == .new ? Self.unknown : code
         }
-        isTaken = claimed.letters.map { PhotoRecordState(letter: $0)?.isFinal == true }
+        isTaken = claimed.letters.map { PhotoState(letter: $0)?.isFinal == true }
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
@@ -118,7 +118,7 @@ package struct LocalOperation: Sendable {
     }
 
     /// Sets which photos of the batch begin first, and whether all others are held.
-    mutating func apply(_ focus: Steering.Focus?) {
+    mutating func apply(_ focus: BatchControls.Focus?) {
         self.focus = positions(of: focus?.photos)
         if let lower = self.focus?.lowerBound { nextFocused = lower }
         if hold != .releasing { hold = focus?.only == true && self.focus == nil ? .outsideFocus : .none }
@@ -150,7 +150,7 @@ package struct LocalOperation: Sendable {
         isTaken[position] = true
         unbegun -= 1
         running += 1
-        let isStored = stateCodes[position] == PhotoRecordState.downloaded.letter
+        let isStored = stateCodes[position] == PhotoState.downloaded.letter
         return PhotoTask(
             records[position], of: held, resources, isStored: isStored, isQuarantined: isQuarantined)
     }
@@ -167,8 +167,8 @@ package struct LocalOperation: Sendable {
         next = min(next, position)
         nextFocused = min(nextFocused, position)
         if let focus { nextFocused = max(nextFocused, focus.lowerBound) }
-        guard stateCodes[position] == PhotoRecordState.downloaded.letter, !keepsOriginals else { return }
-        stateCodes[position] = PhotoRecordState.new.letter
+        guard stateCodes[position] == PhotoState.downloaded.letter, !keepsOriginals else { return }
+        stateCodes[position] = PhotoState.new.letter
         noteNews()
     }
 
@@ -176,7 +176,7 @@ package struct LocalOperation: Sendable {
     mutating func downloaded(index: Int) {
         let position = position(of: index)
         guard !isFinal(position) else { return }
-        stateCodes[position] = PhotoRecordState.downloaded.letter
+        stateCodes[position] = PhotoState.downloaded.letter
         version += 1
     }
 
@@ -187,7 +187,7 @@ package struct LocalOperation: Sendable {
     }
 
     /// Gives every photo that is not final this state, without running it.
-    package mutating func finishAll(_ state: PhotoRecordState) {
+    package mutating func finishAll(_ state: PhotoState) {
         for (position, record) in records.enumerated() where !isFinal(position) {
             let line = ManifestLine(batch: held.batch, record: record, state: state)
             self.record(PhotoOutcome(state: state, line: line), at: position)
@@ -197,7 +197,7 @@ package struct LocalOperation: Sendable {
 
     /// Counts every photo as filtered although none was: for measurements of the queue alone.
     package mutating func skipAll() {
-        stateCodes = [UInt8](repeating: PhotoRecordState.filtered.letter, count: stateCodes.count)
+        stateCodes = [UInt8](repeating: PhotoState.filtered.letter, count: stateCodes.count)
         skipped = stateCodes.count
         unfinished = 0
         takeAll()
@@ -234,7 +234,7 @@ package struct LocalOperation: Sendable {
         var overtaken: [Int] = []
         var isToReport = !isDone
         for (position, code) in stored.enumerated() where position < stateCodes.count {
-            guard let state = PhotoRecordState(letter: code), state.isFinal, stateCodes[position] != code
+            guard let state = PhotoState(letter: code), state.isFinal, stateCodes[position] != code
             else { continue }
             if !isFinal(position) {
                 unfinished -= 1
@@ -262,7 +262,7 @@ package struct LocalOperation: Sendable {
 
     private func position(of index: Int) -> Int { index - records[0].index }
 
-    private func isFinal(_ position: Int) -> Bool { PhotoRecordState(letter: stateCodes[position])?.isFinal == true }
+    private func isFinal(_ position: Int) -> Bool { PhotoState(letter: stateCodes[position])?.isFinal == true }
 
     private mutating func noteFinal() {
         noteNews()

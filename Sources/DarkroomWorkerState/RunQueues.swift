@@ -29,11 +29,11 @@ struct Load {
 /// and the load.
 struct RunQueues {
     /// By rank: batches with photos to begin.
-    private var toBegin = [[BatchID]](repeating: [], count: Priority.allCases.count)
+    private var toBegin = [[BatchID]](repeating: [], count: BatchPriority.allCases.count)
     /// By rank: batches with downloaded photos to filter.
-    private var toFilter = [[BatchID]](repeating: [], count: Priority.allCases.count)
+    private var toFilter = [[BatchID]](repeating: [], count: BatchPriority.allCases.count)
     /// By rank.
-    private var loads = [Load](repeating: Load(), count: Priority.allCases.count)
+    private var loads = [Load](repeating: Load(), count: BatchPriority.allCases.count)
     /// Counts decisions between batches that compete for filters.
     private var filterTurns = 0
 

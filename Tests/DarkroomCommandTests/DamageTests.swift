@@ -92,11 +92,11 @@ import Testing
         let now = WatchScene.now
         for worker in workers.prefix(1) { _ = JSON(worker, now: now).text }
         _ = (batch.summary(now: now), batch.stateText, batch.steeringText, BatchSummary(batch, now: now).lines)
-        let problems = BatchProblems(workers: workers, cluster: ClusterSteering(), now: now, known: [batch])
+        let problems = BatchProblems(workers: workers, cluster: ClusterControls(), now: now, known: [batch])
         _ = BatchStatus(batch, now: now, problems: problems.of(batch)).sheet
         _ = JSON(batch, now: now, problems: problems.of(batch)).text
         let cluster = ClusterStatus(
-            redis: "", namespace: "", batches: [batch, batch], workers: workers, steering: ClusterSteering(),
+            redis: "", namespace: "", batches: [batch, batch], workers: workers, steering: ClusterControls(),
             problems: problems)
         _ = cluster.json.text
         for watched in [batch.id, nil] {
@@ -123,7 +123,7 @@ import Testing
             var generator = SeededGenerator(seed: seed)
             let sample = generator.pick(samples)
             var mutator = ByteMutator(generator)
-            guard let event = Event(json: mutator.mutate(sample, with: generator.pick(samples))) else { continue }
+            guard let event = BatchEvent(json: mutator.mutate(sample, with: generator.pick(samples))) else { continue }
             #expect(StoredBounds.numbers.contains(event.time))
             switch event.kind {
             case .photos(let states, _, let dropped):

@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomCoding
 import DarkroomConcurrency
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -9,7 +10,7 @@ import Testing
 final class Queue: Sendable {
     let redis: RedisServer
     let namespace: String
-    let store: BatchStore
+    let client: DarkroomClient
     /// An output folder, which goes with this queue.
     let folder: String
     private let claims = Locked(0)
@@ -17,10 +18,12 @@ final class Queue: Sendable {
     init(_ redis: RedisServer = .current) throws {
         self.redis = redis
         namespace = redis.namespace()
-        store = BatchStore(redis.configuration, keys: try Keys(namespace: namespace))
+        client = DarkroomClient(RedisLocation(redis.configuration, try Keys(namespace: namespace)))
         folder = NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
+
+    var store: BatchStore { client.store }
 
     deinit { try? FileManager.default.removeItem(atPath: folder) }
 
@@ -94,7 +97,7 @@ final class Queue: Sendable {
             var text: [UInt8] = []
             var failures: [(index: Int, json: [UInt8])] = []
             for (record, letter) in zip(records, news) {
-                let state = try #require(PhotoRecordState(letter: letter))
+                let state = try #require(PhotoState(letter: letter))
                 guard state.isFinal else { continue }
                 var line = ManifestLine(batch: operation.held.batch, record: record, state: state)
                 if state == .filtered { line.file = "\(record.name).jpg" } else { line.detail = "found nothing" }

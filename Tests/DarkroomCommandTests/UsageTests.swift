@@ -1,5 +1,8 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
+import DarkroomTransfer
+import DarkroomWorker
 import ErrorExpectations
 import Foundation
 import Testing

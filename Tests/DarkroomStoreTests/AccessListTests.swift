@@ -99,7 +99,7 @@ import Testing
         for isSuspended in [true, false] {
             for id in [nil, first] { _ = try coordinator.perform(coordinator.suspend(id, .everything, isSuspended)) }
         }
-        _ = try coordinator.perform(coordinator.focus(first, Steering.Focus(2...3)))
+        _ = try coordinator.perform(coordinator.focus(first, BatchControls.Focus(2...3)))
         _ = try coordinator.perform(coordinator.focus(first, nil))
         _ = try coordinator.perform(coordinator.removeDependency(second, from: first))
         let version = try coordinator.dependencyVersion()
@@ -135,7 +135,7 @@ import Testing
             _ = try store.operations(of: batch, in: 1...4)
             _ = try store.failures(of: first)
             _ = try store.entries(of: first, operations: [1])
-            _ = try (store.workers(), store.clusterSteering(), store.dependencies(of: second), store.time())
+            _ = try (store.workers(), store.clusterControls(), store.dependencies(of: second), store.time())
             _ = try RedisRequirements.check(try configuration(store === monitor ? "monitor" : "coordinator"))
         }
         _ = try coordinator.perform(coordinator.forget(first, unfinished: true))

@@ -25,7 +25,7 @@ import Testing
     ) throws -> BatchProblems {
         let workers = refused.map { [WorkerFacts(id: "w", seen: Self.now - 1000, fields: ["refused": $0])] } ?? []
         return BatchProblems(
-            workers: workers, cluster: try #require(ClusterSteering(cluster)), now: Self.now, known: batches)
+            workers: workers, cluster: try #require(ClusterControls(cluster)), now: Self.now, known: batches)
     }
 
     @Test func everySuspensionIsAProblem() throws {
@@ -60,7 +60,7 @@ import Testing
         let batch = try batch(Self.first)
         var worker = WorkerFacts(id: "w", seen: Self.now - 1000, fields: ["refused": "\(Self.second): no room"])
         worker.refusedToo = [Self.first]
-        let problems = BatchProblems(workers: [worker], cluster: ClusterSteering(), now: Self.now, known: [])
+        let problems = BatchProblems(workers: [worker], cluster: ClusterControls(), now: Self.now, known: [])
         #expect(problems.of(batch).map(\.code) == [.refused])
     }
 

@@ -94,7 +94,7 @@ import Testing
         guard case .claimed(let claimed) = try test.store.perform(claim) else { throw TestFailure(description: "OLD") }
         #expect(claimed.operations.map(\.held.batch) == [other])
         #expect(claimed.cluster.downloads == nil && claimed.cluster.filtrations == nil)
-        #expect(try test.store.clusterSteering() == claimed.cluster)
+        #expect(try test.store.clusterControls() == claimed.cluster)
         let damage = try #require(try test.store.facts(of: id)).damage
         for field in ["focus.first", "focus.last", "priority"] {
             #expect(damage.contains { $0.hasPrefix(field) }, "\(damage)")
@@ -245,7 +245,7 @@ import Testing
     @Test func factsOfABatchWithoutDamageHaveNone() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 2) { $0.retain = nil }
-        _ = try test.store.perform(test.store.focus(id, Steering.Focus(1...9_999_999_999)))
+        _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(1...9_999_999_999)))
         let claimed = try test.claim(operations: 1)
         try test.report(claimed[0].held, "Fag")
         #expect(try test.store.facts(of: id)?.damage == [])

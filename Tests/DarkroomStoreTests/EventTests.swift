@@ -76,7 +76,7 @@ import Testing
             test.store.prioritize(id, .veryHigh), #"{"event":"priority","batch":"batch","value":"veryHigh"}"#,
             #"{"change":"batch","batch":"batch","controls":"4,d,,","version":2}"#)
         try expect(
-            test.store.focus(id, Steering.Focus(40...60, only: true)),
+            test.store.focus(id, BatchControls.Focus(40...60, only: true)),
             #"{"event":"focus","batch":"batch","first":40,"last":60,"only":true}"#,
             #"{"change":"batch","batch":"batch","controls":"4,do,40,60","version":3}"#)
         try expect(
@@ -131,7 +131,7 @@ import Testing
     }
 
     /// Sets when work of a priority was hinted at last to `age` ms ago.
-    private func hinted(_ test: TestStore, _ priority: Priority, age: Int) throws {
+    private func hinted(_ test: TestStore, _ priority: BatchPriority, age: Int) throws {
         let script = """
             local clock = redis.call('TIME')
             redis.call('HSET', KEYS[1], ARGV[1], clock[1] * 1000 + math.floor(clock[2] / 1000) - ARGV[2])
@@ -146,7 +146,7 @@ import Testing
         _ = try test.claim()
         let listener = try Listener(test.store)
         defer { listener.close() }
-        for priority in [Priority.low, .high] { try hinted(test, priority, age: 100) }
+        for priority in [BatchPriority.low, .high] { try hinted(test, priority, age: 100) }
         _ = try test.store.perform([low, high].map { test.feeding($0, 2, photos: 3) })
         #expect(
             texts(try listener.upToNow().hints) == [

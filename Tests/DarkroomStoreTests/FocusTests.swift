@@ -9,7 +9,7 @@ import Testing
     @Test func whatIsInFocusIsHandedOutFirst() throws {
         let test = try TestStore()
         let id = try test.submit(size: 10, operations: 9)
-        let focus = Steering.Focus(45...60)
+        let focus = BatchControls.Focus(45...60)
         #expect(try test.store.perform(test.store.focus(id, focus)) == .done(isNew: true, photos: 90))
         #expect(try test.store.perform(test.store.focus(id, focus)) == .done(isNew: false, photos: 90))
         guard
@@ -18,7 +18,7 @@ import Testing
         #expect(claimed.operations.map(\.held.number) == [5, 6, 7, 1])
         #expect(claimed.steering[id]?.focus == focus && claimed.version == 1)
         // The newest wins.
-        _ = try test.store.perform(test.store.focus(id, Steering.Focus(85...85)))
+        _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(85...85)))
         #expect(try test.claim(operations: 2).map(\.held.number) == [9, 2])
         #expect(try test.store.perform(test.store.focus(id, nil)) == .done(isNew: true, photos: 90))
         #expect(try test.claim(operations: 1).map(\.held.number) == [3])
@@ -27,7 +27,7 @@ import Testing
     @Test func withOnlyNothingElseIsHandedOut() throws {
         let test = try TestStore()
         let id = try test.submit(size: 10, operations: 3, sealed: false)
-        _ = try test.store.perform(test.store.focus(id, Steering.Focus(35...44, only: true)))
+        _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(35...44, only: true)))
         #expect(try test.claim().isEmpty)
         #expect(try test.state().rings.isEmpty)
         // Those that are fed later count, too.
@@ -47,8 +47,8 @@ import Testing
         try test.submit("plain", operations: 2) { $0.priority = .veryHigh }
         let focused = try test.submit("focused", operations: 3)
         let low = try test.submit("low", operations: 3) { $0.priority = .low }
-        for id in [focused, low] { _ = try test.store.perform(test.store.focus(id, Steering.Focus(3...5))) }
-        func claimed(_ number: Int, _ focus: BatchID, lowest: Priority = .veryLow) throws -> [String] {
+        for id in [focused, low] { _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(3...5))) }
+        func claimed(_ number: Int, _ focus: BatchID, lowest: BatchPriority = .veryLow) throws -> [String] {
             let call = test.store.claim(worker: "w", number: number, lowest: lowest, focus: focus)
             return try test.claimed(call).operations.map { "\($0.held.batch)/\($0.held.number)" }
         }
@@ -63,7 +63,7 @@ import Testing
         let test = try TestStore()
         for number in 1...150 { try test.submit("other-\(number)", size: 1, operations: 1) }
         let focused = try test.submit("focused", operations: 3)
-        _ = try test.store.perform(test.store.focus(focused, Steering.Focus(3...5)))
+        _ = try test.store.perform(test.store.focus(focused, BatchControls.Focus(3...5)))
         let call = test.store.claim(worker: "w", number: 1, operations: 1, focus: focused)
         #expect(try test.claimed(call).operations.map { "\($0.held.batch)/\($0.held.number)" } == ["focused/2"])
     }
@@ -71,7 +71,7 @@ import Testing
     @Test func theEndClearsIt() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
-        _ = try test.store.perform(test.store.focus(id, Steering.Focus(0...100, only: true)))
+        _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(0...100, only: true)))
         try test.develop("a")
         #expect(try test.batch(id).focus == nil)
         #expect(try test.store.perform(test.store.focus(id, nil)) == .finished)

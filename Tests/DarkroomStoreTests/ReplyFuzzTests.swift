@@ -92,11 +92,11 @@ import Testing
     /// What workers compute with an operation's number and fence.
     private static func compute(_ held: HeldOperation) { _ = ((held.number - 1) * 1000 + 1000, held.fence + 1) }
 
-    private static func compute(_ steering: Steering) {
+    private static func compute(_ steering: BatchControls) {
         if let focus = steering.focus { _ = (focus.photos.upperBound + 1, focus.photos.count) }
     }
 
-    private static func compute(_ cluster: ClusterSteering) {
+    private static func compute(_ cluster: ClusterControls) {
         _ = (cluster.downloads ?? 0) + 4 * (cluster.filtrations ?? 0)
     }
 

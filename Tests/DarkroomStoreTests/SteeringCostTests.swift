@@ -43,7 +43,7 @@ import Testing
         try compare("suspend") { test.store.suspend($0, .everything, true) }
         try compare("resume") { test.store.suspend($0, .everything, false) }
         try compare("prioritize") { test.store.prioritize($0, .high) }
-        try compare("focus") { test.store.focus($0, Steering.Focus(1...4, only: true)) }
+        try compare("focus") { test.store.focus($0, BatchControls.Focus(1...4, only: true)) }
         try compare("clear the focus") { test.store.focus($0, nil) }
         try compare("cancel") { test.store.cancel($0) }
         #expect(try test.batch(large).state == .finished)

@@ -42,7 +42,7 @@ import Testing
         try test.submit(operations: 2)
         #expect(try test.store.perform(test.store.suspend(nil, part, true)) == .done(isNew: true))
         #expect(try test.claim().isEmpty)
-        let steering = try test.store.clusterSteering()
+        let steering = try test.store.clusterControls()
         #expect(steering.isSuspended == (part == .everything) && steering.areDownloadsSuspended == (part == .downloads))
         #expect(try test.store.perform(test.store.suspend(nil, part, false)) == .done(isNew: true))
         #expect(try test.store.perform(test.store.suspend(nil, part, false)) == .done(isNew: false))
@@ -73,11 +73,11 @@ import Testing
         #expect(try test.store.perform(test.store.setLimits(downloads: 16, filtrations: nil)))
         #expect(try test.store.perform(test.store.setLimits(downloads: nil, filtrations: 2)))
         #expect(try !test.store.perform(test.store.setLimits(downloads: 16, filtrations: 2)))
-        let cluster = try test.store.clusterSteering()
+        let cluster = try test.store.clusterControls()
         #expect(cluster.downloads == 16 && cluster.filtrations == 2)
         #expect(try test.store.perform(test.store.heartbeat(worker: "w")).cluster == cluster)
         #expect(try test.store.perform(test.store.clearLimits()))
         #expect(try !test.store.perform(test.store.clearLimits()))
-        #expect(try test.store.clusterSteering() == ClusterSteering())
+        #expect(try test.store.clusterControls() == ClusterControls())
     }
 }

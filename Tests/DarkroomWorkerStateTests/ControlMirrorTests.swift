@@ -6,8 +6,8 @@ import Testing
 @Suite struct ControlMirrorTests {
     let batch = BatchID("one")
 
-    private func suspended(_ isSuspended: Bool = true) -> Steering {
-        var steering = Steering()
+    private func suspended(_ isSuspended: Bool = true) -> BatchControls {
+        var steering = BatchControls()
         steering.isSuspended = isSuspended
         return steering
     }
@@ -17,7 +17,7 @@ import Testing
         var mirror = ControlMirror()
         mirror.answered(
             ControlsAnswer(
-                version: 5, sent: 0, cluster: ClusterSteering(), batches: [batch: Steering()], completeVersion: 5))
+                version: 5, sent: 0, cluster: ClusterControls(), batches: [batch: BatchControls()], completeVersion: 5))
         return mirror
     }
 
@@ -37,7 +37,7 @@ import Testing
         mirror.noticed(8, batch: (batch, suspended()))
         #expect(mirror.controls(of: batch).isSuspended, "the newer notice is not applied")
         #expect(mirror.needsHeartbeat && mirror.known == 5)
-        mirror.answered(ControlsAnswer(version: 8, sent: 5, cluster: ClusterSteering(), batches: [batch: suspended()]))
+        mirror.answered(ControlsAnswer(version: 8, sent: 5, cluster: ClusterControls(), batches: [batch: suspended()]))
         #expect(mirror.needsHeartbeat, "an incomplete answer counts as complete")
         mirror.answered(ControlsAnswer(version: 8, sent: 8, completeVersion: 8))
         #expect(!mirror.needsHeartbeat)
@@ -54,7 +54,7 @@ import Testing
         mirror.noticed(6, batch: (batch, suspended()))
         mirror.answered(
             ControlsAnswer(
-                version: 5, sent: 5, cluster: ClusterSteering(), batches: [batch: suspended(false)], completeVersion: 5)
+                version: 5, sent: 5, cluster: ClusterControls(), batches: [batch: suspended(false)], completeVersion: 5)
         )
         #expect(mirror.controls(of: batch).isSuspended && mirror.known == 6 && !mirror.needsHeartbeat)
     }
@@ -70,7 +70,7 @@ import Testing
         let other = BatchID("other")  // not local when the notice comes
         mirror.noticed(6, batch: (other, suspended()))
         mirror.answered(
-            ControlsAnswer(version: 5, sent: 5, cluster: ClusterSteering(), batches: [other: suspended(false)]))
+            ControlsAnswer(version: 5, sent: 5, cluster: ClusterControls(), batches: [other: suspended(false)]))
         #expect(mirror.controls(of: other).isSuspended, "photos of a claim before the suspend would begin after it")
     }
 
@@ -78,7 +78,7 @@ import Testing
         var mirror = upToDate()
         mirror.noticed(6, batch: (batch, suspended()))
         mirror.answered(
-            ControlsAnswer(version: 2, sent: 6, cluster: ClusterSteering(), batches: [batch: suspended(false)]))
+            ControlsAnswer(version: 2, sent: 6, cluster: ClusterControls(), batches: [batch: suspended(false)]))
         #expect(!mirror.controls(of: batch).isSuspended && mirror.needsHeartbeat)
         mirror.answered(ControlsAnswer(version: 2, sent: 2, completeVersion: 2))
         #expect(!mirror.needsHeartbeat && mirror.known == 2)
@@ -89,14 +89,14 @@ import Testing
     /// Nothing in Redis caused the notice, or a failover lost its change.
     @Test func aNoticeThatRedisDoesNotConfirmIsForgotten() {
         var mirror = upToDate()
-        var cluster = ClusterSteering()
+        var cluster = ClusterControls()
         cluster.isSuspended = true
         mirror.noticed(9_007_199_254_740_992, batch: (batch, suspended()), cluster: cluster)
         #expect(mirror.cluster.isSuspended && mirror.needsHeartbeat)
         let asked = mirror.highest
         mirror.answered(
             ControlsAnswer(
-                version: 5, sent: asked, cluster: ClusterSteering(), batches: [batch: suspended(false)],
+                version: 5, sent: asked, cluster: ClusterControls(), batches: [batch: suspended(false)],
                 completeVersion: 5))
         #expect(!mirror.cluster.isSuspended && !mirror.controls(of: batch).isSuspended && !mirror.needsHeartbeat)
         mirror.noticed(6, batch: (batch, suspended()))
@@ -105,12 +105,12 @@ import Testing
 
     @Test func noticesOfTheClusterKeepTheirOrder() {
         var mirror = upToDate()
-        var cluster = ClusterSteering()
+        var cluster = ClusterControls()
         cluster.downloads = 7
         mirror.noticed(6, cluster: cluster)
-        mirror.answered(ControlsAnswer(version: 5, sent: 5, cluster: ClusterSteering()))
+        mirror.answered(ControlsAnswer(version: 5, sent: 5, cluster: ClusterControls()))
         #expect(mirror.cluster.downloads == 7)
-        mirror.answered(ControlsAnswer(version: 7, sent: 6, cluster: ClusterSteering()))
+        mirror.answered(ControlsAnswer(version: 7, sent: 6, cluster: ClusterControls()))
         #expect(mirror.cluster.downloads == nil)
     }
 
@@ -139,7 +139,7 @@ import Testing
             notice(#"{"change":"batch","batch":"one","controls":"2,s,,","version":9}"#)
                 == .batch(batch, suspended(), version: 9))
         #expect(notice(#"{"change":"photos","batch":"one","version":9}"#) == .photos(batch, version: 9))
-        var cluster = ClusterSteering()
+        var cluster = ClusterControls()
         cluster.isSuspended = true
         cluster.downloads = 16
         #expect(notice(#"{"change":"cluster","cluster":"s,16,","version":9}"#) == .cluster(cluster, version: 9))

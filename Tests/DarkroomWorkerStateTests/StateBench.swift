@@ -45,7 +45,7 @@ struct StateBench {
     /// Claims an operation, of 10 photos by default, and takes it up. Without a priority the controls of its batch stay as they are.
     @discardableResult
     mutating func claim(
-        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, letters: String? = nil,
+        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: BatchPriority? = nil, letters: String? = nil,
         leaseExpiries: Int = 0
     ) -> HeldOperation {
         var options = BatchOptions()
@@ -53,7 +53,7 @@ struct StateBench {
         fence += 1
         let held = HeldOperation(batch: batch, number: number, fence: fence)
         if let priority {
-            var steering = Steering()
+            var steering = BatchControls()
             steering.priority = priority
             answered(version: version, sent: version, [batch: steering])
         }
@@ -90,13 +90,13 @@ struct StateBench {
 
     /// Redis answers with the controls of some batches.
     @discardableResult
-    mutating func answered(version: Int, sent: Int, _ batches: [BatchID: Steering]) -> Effects {
+    mutating func answered(version: Int, sent: Int, _ batches: [BatchID: BatchControls]) -> Effects {
         handle(.answered(ControlsAnswer(version: version, sent: sent, batches: batches)))
     }
 
     /// A change of a batch that is published.
     @discardableResult
-    mutating func steer(_ batch: BatchID, _ change: (inout Steering) -> Void) -> Effects {
+    mutating func steer(_ batch: BatchID, _ change: (inout BatchControls) -> Void) -> Effects {
         version += 1
         var steering = controls(of: batch)
         change(&steering)
@@ -105,7 +105,7 @@ struct StateBench {
 
     /// A change of the cluster that is published.
     @discardableResult
-    mutating func steerCluster(_ change: (inout ClusterSteering) -> Void) -> Effects {
+    mutating func steerCluster(_ change: (inout ClusterControls) -> Void) -> Effects {
         version += 1
         var steering = state.controls.cluster
         change(&steering)
@@ -290,8 +290,8 @@ struct StateBench {
     var waiting: Int { state.queues.total(\.waiting) }
 
     func waiting(of batch: BatchID) -> Int? { state.batches[batch]?.waiting }
-    func downloading(from priority: Priority) -> Int { state.queues[priority.rank].downloads }
-    func controls(of batch: BatchID) -> Steering { state.controls.controls(of: batch) }
+    func downloading(from priority: BatchPriority) -> Int { state.queues[priority.rank].downloads }
+    func controls(of batch: BatchID) -> BatchControls { state.controls.controls(of: batch) }
     func urgency(of photo: Photo) -> Urgency { state.urgency(of: photo) }
     func unfinished(_ held: HeldOperation) -> Int? { state.operations[held]?.unfinished }
     func isUnreported(_ held: HeldOperation) -> Bool? { state.operations[held]?.isUnreported }

@@ -69,7 +69,7 @@ import Testing
             numbers[batch, default: 0] += 1
             let letters = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let leaseExpiries = chance(20) ? 2 : 0
-            bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: leaseExpiries)  // set right above
+            bench.claim(batch, numbers[batch]!, letters: letters + "N", leaseExpiries: leaseExpiries)
         }
 
         mutating func endDownload() {
@@ -109,7 +109,7 @@ import Testing
             let batch = batches.randomElement(using: &random)!  // there are four
             let first = Int.random(in: 0..<60, using: &random)
             let (kind, only) = (Int.random(in: 0..<18, using: &random), chance(50))
-            let priority = Priority.allCases.randomElement(using: &random)!  // there are five
+            let priority = BatchPriority.allCases.randomElement(using: &random)!  // there are five
             switch kind {
             case 0: bench.steerCluster { $0.isSuspended.toggle() }
             case 1: bench.steerCluster { $0.areDownloadsSuspended.toggle() }
@@ -149,12 +149,12 @@ import Testing
 
         /// Everything goes on until nothing is left.
         mutating func finish() {
-            bench.steerCluster { $0 = ClusterSteering() }
+            bench.steerCluster { $0 = ClusterControls() }
             bench.unblock()
             for batch in batches {
                 bench.steer(batch) { steering in
                     let isCancelled = steering.isCancelled
-                    steering = Steering()
+                    steering = BatchControls()
                     steering.isCancelled = isCancelled
                 }
             }

@@ -166,7 +166,7 @@ final class Darkroom: Sendable {
         #expect(lines.count == facts.photos)
         for (index, letter) in letters.enumerated() {
             let line = try #require(lines[index], "photo \(index) has no line")
-            let state = try #require(PhotoRecordState(letter: letter))
+            let state = try #require(PhotoState(letter: letter))
             #expect(line.state == state.word)
             guard state == .filtered else {
                 #expect(line.file == nil)

@@ -26,7 +26,7 @@ import Testing
         let fields = ["state": "ready", "sealed": "1", "photos": "1", "operations": "1", "feeder.seen": "\(Self.now)"]
         let batch = try #require(BatchFacts(id: Self.id, fields: fields, reasons: [:]))
         let worker = WorkerFacts(id: "w", seen: Self.now, fields: ["refused": "\(Self.id): \(reason)"])
-        let problems = BatchProblems(workers: [worker], cluster: ClusterSteering(), now: Self.now, known: [])
+        let problems = BatchProblems(workers: [worker], cluster: ClusterControls(), now: Self.now, known: [])
         return problems.of(batch).first?.code
     }
 
@@ -65,7 +65,7 @@ import Testing
 
     @Test func operationThatTheWorkerDoesNotKnow() throws {
         var options = BatchOptions()
-        options.filters = ["x:signature"]
+        options.filters = [.custom("signature")]
         #expect(try code(options) == .refused)
     }
 }

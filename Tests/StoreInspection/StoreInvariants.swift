@@ -9,7 +9,7 @@ extension StoreState {
             if previous?.batches[id] != batch {
                 broken += batch.violations(claims: claims).map { "batch \(id): \($0)" }
             }
-            let rings = Priority.allCases.filter { self.rings[$0]?.turns[id] != nil }
+            let rings = BatchPriority.allCases.filter { self.rings[$0]?.turns[id] != nil }
             let wanted = batch.handable.isEmpty ? [] : [batch.priority]
             if rings != wanted { broken.append("batch \(id): in the rings \(rings), wanted \(wanted)") }
             let expires = batch.state == nil || batch.state == .finished && batch.retain >= 0

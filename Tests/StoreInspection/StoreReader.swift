@@ -56,7 +56,7 @@ final class StoreReader {
             "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
             "forgotten", "stale.files",
         ])
-        .union(Priority.allCases.map { "ready:\($0.rawValue)" })
+        .union(BatchPriority.allCases.map { "ready:\($0.rawValue)" })
 
     private static func isKnown(_ key: String) -> Bool {
         let parts = key.split(separator: ":").map(String.init)
@@ -126,7 +126,7 @@ final class StoreReader {
         content.window = int("window")
         content.lease = int("lease")
         content.retain = int("retain")
-        content.priority = Priority(rawValue: take("priority")) ?? .normal
+        content.priority = BatchPriority(rawValue: take("priority")) ?? .normal
         content.output = take("output")
         content.afterSuccess = take("after.success") == "1"
         content.originals = take("originals")
@@ -142,7 +142,7 @@ final class StoreReader {
         let last = take("focus.last")
         let only = flag("focus.only")
         if let first = Int(first), let last = Int(last), first <= last {
-            content.focus = Steering.Focus(first...last, only: only)
+            content.focus = BatchControls.Focus(first...last, only: only)
         } else if !first.isEmpty || !last.isEmpty || only {
             problems.append("\(key): the focus is \"\(first)\" to \"\(last)\", only \(only)")
         }
@@ -216,7 +216,7 @@ final class StoreReader {
         state.releases = byBatch("releases", &state.problems)
         state.webhooks = integers("webhooks", &state.problems)
         state.staleFiles = integers("stale.files", &state.problems)
-        for priority in Priority.allCases {
+        for priority in BatchPriority.allCases {
             let ring = byBatch("ready:\(priority.rawValue)", &state.problems)
             if !ring.isEmpty { state.rings[priority] = Ring(turns: ring) }
         }

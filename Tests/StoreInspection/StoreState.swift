@@ -10,14 +10,14 @@ struct StoreState: Equatable {
     /// The number with which an output folder was taken last.
     var taken = 0
     /// Flags and limits of the whole cluster.
-    var cluster = ClusterSteering()
+    var cluster = ClusterControls()
     var version = 0
     /// The version of everything that waits for another.
     var dependencies = 0
     var batches: [BatchID: BatchContent] = [:]
     var submissions: [BatchID: Int] = [:]
     /// By priority the turn of each batch in its ring.
-    var rings: [Priority: Ring] = [:]
+    var rings: [BatchPriority: Ring] = [:]
     var leases: [OperationID: Int] = [:]
     /// Workers by their last heartbeat.
     var workers: [String: Int] = [:]
@@ -86,7 +86,7 @@ struct BatchContent: Equatable {
     var lease = 0
     /// In ms, below 0 for ever.
     var retain = 0
-    var priority = Priority.normal
+    var priority = BatchPriority.normal
     var output = ""
     var afterSuccess = false
     var originals = ""
@@ -97,7 +97,7 @@ struct BatchContent: Equatable {
     var suspended: Set<QueuePart> = []
     var isCancelled = false
     var reason = ""
-    var focus: Steering.Focus?
+    var focus: BatchControls.Focus?
     var dependencies: Set<BatchID> = []
     var dependents = Members()
     /// Nil once forgetting has begun.
@@ -150,8 +150,8 @@ struct BatchContent: Equatable {
     }
 
     /// What workers are told of it.
-    var steering: Steering {
-        var steering = Steering()
+    var steering: BatchControls {
+        var steering = BatchControls()
         steering.priority = priority
         steering.isCancelled = isCancelled
         steering.isSuspended = suspended.contains(.everything)

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomCoordinator
 
 /// URLs as a photo list.
 struct URLList: PhotoListSource {

@@ -2,15 +2,10 @@ import Darkroom
 import DarkroomText
 
 extension BatchFacts {
-    /// The id, and the name where there is one.
-    var label: String {
-        options.name.isEmpty ? id.description : "\(id) \"\(HumanText.safe(options.name))\""
-    }
-
     /// State and flags as words: `executing, downloads suspended`.
     var stateText: String {
         guard damage.isEmpty else { return "damaged" }
-        let flag = cancelled ? "cancelled" : steering.suspendedText
+        let flag = cancelled ? "cancelled" : controls.suspendedText
         return ([state.rawValue] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
 
@@ -32,7 +27,7 @@ extension BatchFacts {
 
     /// The photos that run first: `photos 40-60`, `photos 40-60 only`.
     var focusText: String? {
-        steering.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
+        controls.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
     }
 
     /// Why photos failed, the most frequent reason first: `timeout 12, http-4xx 3`.
@@ -42,16 +37,18 @@ extension BatchFacts {
 
     /// How the batch stands now.
     /// - Throws: ``CommandError`` when it was forgotten meanwhile.
-    func refreshed(_ store: BatchStore) throws -> BatchFacts {
-        guard let facts = try store.facts(of: id) else { throw CommandError("batch \(label) was forgotten meanwhile") }
+    func refreshed(_ client: DarkroomClient) throws -> BatchFacts {
+        guard let facts = try client.store.facts(of: id) else {
+            throw CommandError("batch \(label) was forgotten meanwhile")
+        }
         return facts
     }
 
     /// Why a list of what belongs to the batch is not complete.
     /// - Parameter doing: What was done meanwhile: `its photos were listed`.
     /// - Parameter lacking: How many photos Redis has no letters of.
-    func incompleteness(in store: BatchStore, _ doing: String, lacking: Int) throws -> CommandError {
-        guard try store.facts(of: id) != nil else {
+    func incompleteness(in client: DarkroomClient, _ doing: String, lacking: Int) throws -> CommandError {
+        guard try client.store.facts(of: id) != nil else {
             return CommandError("batch \(label) was forgotten while \(doing); the list is not complete")
         }
         return CommandError(
@@ -81,7 +78,7 @@ extension BatchFacts {
     }
 }
 
-extension Steering {
+extension BatchControls {
     /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)

@@ -38,10 +38,10 @@ struct BatchStatus {
             "operations",
             "\(HumanText.count(batch.operations)) of \(options.operationSize) photos: \(HumanText.count(queued)) queued, "
                 + "\(HumanText.count(batch.executing)) executing, \(HumanText.count(batch.operationsEnded)) ended")
-        sheet.add("priority", batch.steering.priority.rawValue)
+        sheet.add("priority", batch.controls.priority.rawValue)
         if let focus = batch.focusText { sheet.add("focus", focus) }
         if batch.round > 1 { sheet.add("round", "\(batch.round): failed photos were run again") }
-        sheet.add("filters", options.filters.joined(separator: " "))
+        sheet.add("filters", options.filters.text)
         sheet.add("format", "\(options.format), quality \(options.quality)" + (options.strip ? ", stripped" : ""))
         sheet.add("output", options.output.isEmpty ? "none" : options.output)
         sheet.add("file names", options.fileName)

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomStore
 
 /// What there is in one namespace of a Redis as a whole.
 struct ClusterStatus {
@@ -10,7 +11,7 @@ struct ClusterStatus {
     /// Those that live.
     let workers: [WorkerFacts]
     /// What holds for all of them.
-    let steering: ClusterSteering
+    let steering: ClusterControls
     let problems: BatchProblems
 
     var json: JSON {
@@ -70,18 +71,18 @@ struct ClusterStatus {
 
 extension ClusterStatus {
     /// Reads everything.
-    init(_ store: BatchStore, _ redis: RedisOptions) throws {
-        let now = try store.time()
-        let batches = try store.facts(of: store.batchIDs())
+    init(_ client: DarkroomClient, _ redis: RedisOptions) throws {
+        let now = try client.store.time()
+        let batches = try client.store.facts(of: client.store.batchIDs())
         self.init(
             redis: try redis.configuration().displayName, namespace: redis.namespace,
             batches: batches,
-            workers: try store.workers().filter { $0.isLiving(now: now) },
-            steering: try store.clusterSteering(), problems: try store.problems(of: batches, now: now))
+            workers: try client.store.workers().filter { $0.isLiving(now: now) },
+            steering: try client.store.clusterControls(), problems: try client.store.problems(of: batches, now: now))
     }
 }
 
-extension ClusterSteering {
+extension ClusterControls {
     /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)

@@ -51,9 +51,9 @@ struct BatchPicture {
         let state = StyledLine(batch.stateText, batch.stateStyle)
         let options = batch.options
         var details: [StyledLine] = options.name.isEmpty ? [] : [StyledLine(batch.id.description, .dim)]
-        details.append(StyledLine(options.filters.joined(separator: " "), .dim))
-        if batch.steering.priority != .normal {
-            details.append(StyledLine("\(batch.steering.priority.rawValue) priority", .bold))
+        details.append(StyledLine(options.filters.text, .dim))
+        if batch.controls.priority != .normal {
+            details.append(StyledLine("\(batch.controls.priority.rawValue) priority", .bold))
         }
         if !options.output.isEmpty { details.append(StyledLine(options.output, .dim)) }
         let name = StyledLine(batch.shortName, .bold)

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomStore
 
 /// What was read of a queue at one moment.
 struct WatchSnapshot: Sendable {
@@ -17,7 +18,7 @@ struct WatchSnapshot: Sendable {
     /// The workers that live.
     var workers: [WorkerFacts]
     /// What holds for all of them.
-    var cluster = ClusterSteering()
+    var cluster = ClusterControls()
     /// Failures of the batch that is watched, the newest first, as many as a terminal may show.
     var failures: [Failure] = []
 

@@ -4,14 +4,14 @@ extension JSON {
     ///   - batch: the facts.
     ///   - now: in ms of the Redis clock.
     ///   - problems: what hinders the batch, see `BatchProblems`.
-    public init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
+    package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
         let failures = batch.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
         let left = batch.secondsLeft(at: batch.photosPerSecond(now: now), problems: problems)
         self = [
             "id": .string(batch.id.description), "name": .string(batch.options.name),
             "state": .string(batch.state.rawValue), "suspended": .bool(batch.suspended),
-            "downloadsSuspended": .bool(batch.steering.areDownloadsSuspended),
-            "filtrationsSuspended": .bool(batch.steering.areFiltrationsSuspended),
+            "downloadsSuspended": .bool(batch.controls.areDownloadsSuspended),
+            "filtrationsSuspended": .bool(batch.controls.areFiltrationsSuspended),
             "cancelled": .bool(batch.cancelled), "priority": .string(batch.options.priority.rawValue),
             "photos": .int(batch.photos), "operations": .int(batch.operations), "counts": JSON(batch.counts),
             "failures": .object(failures), "bytesIn": .int(batch.bytesIn), "bytesOut": .int(batch.bytesOut),
@@ -19,7 +19,8 @@ extension JSON {
             "finished": JSON(time: batch.finished), "seconds": JSON(batch.seconds(now: now), decimals: 3),
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
             "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
-            "filters": .array(batch.options.filters.map(JSON.string)), "output": .string(batch.options.output),
+            "filters": .array(batch.options.filters.map { .string($0.description) }),
+            "output": .string(batch.options.output),
         ]
         self = adding(JSON.steering(of: batch))
     }
@@ -36,7 +37,7 @@ extension JSON {
         if !batch.cancelledReason.isEmpty {
             members.append(Member(key: "cancelledReason", value: .string(batch.cancelledReason)))
         }
-        if let focus = batch.steering.focus {
+        if let focus = batch.controls.focus {
             let value: JSON = [
                 "first": .int(focus.photos.lowerBound), "last": .int(focus.photos.upperBound),
                 "only": .bool(focus.only),
@@ -47,14 +48,14 @@ extension JSON {
     }
 
     /// Something that hinders a batch.
-    public init(_ problem: BatchProblem) {
+    package init(_ problem: BatchProblem) {
         self = [
             "code": .string(problem.code.rawValue), "text": .string(problem.text), "remedy": .string(problem.remedy),
         ]
     }
 
     /// How many photos are in each state.
-    public init(_ counts: PhotoCounts) {
+    package init(_ counts: PhotoCounts) {
         self = [
             "new": .int(counts.new), "downloaded": .int(counts.downloaded), "filtered": .int(counts.filtered),
             "failed": .int(counts.failed), "cancelled": .int(counts.cancelled),

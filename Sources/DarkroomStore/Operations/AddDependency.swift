@@ -10,13 +10,13 @@ extension BatchStore {
     ///   - id: the batch.
     ///   - other: the batch that it is to wait for.
     ///   - version: ``dependencyVersion()`` before the caller read the dependencies.
-    public func addDependency(_ id: BatchID, on other: BatchID, version: Int) -> ScriptCall<AddDependencyReply> {
+    package func addDependency(_ id: BatchID, on other: BatchID, version: Int) -> ScriptCall<AddDependencyReply> {
         call(StoreScripts.addDependency, [id, other, version])
     }
 }
 
 /// The reply of ``BatchStore/addDependency(_:on:version:)``.
-public enum AddDependencyReply: Sendable, Equatable {
+package enum AddDependencyReply: Sendable, Equatable {
     case added(isNew: Bool)
     /// The other batch has finished: there is nothing to wait for.
     case finishedBefore

@@ -9,13 +9,13 @@ extension BatchStore {
     /// - Parameters:
     ///   - id: the batch.
     ///   - reason: a text for people; empty if a user cancelled the batch.
-    public func cancel(_ id: BatchID, reason: String = "") -> ScriptCall<CancelReply> {
+    package func cancel(_ id: BatchID, reason: String = "") -> ScriptCall<CancelReply> {
         call(StoreScripts.cancel, [id, reason])
     }
 }
 
 /// The reply of ``BatchStore/cancel(_:reason:)``.
-public enum CancelReply: Sendable, Equatable {
+package enum CancelReply: Sendable, Equatable {
     /// The batch is cancelled, by this call if `isNew`. It is finished as soon as no operation of it executes.
     case cancelled(isNew: Bool, isFinished: Bool)
     /// The batch had finished before, without a cancel.

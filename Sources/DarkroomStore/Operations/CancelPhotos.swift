@@ -9,13 +9,13 @@ extension BatchStore {
     /// - Parameters:
     ///   - id: the batch.
     ///   - ranges: indexes from 0, disjoint, at most 1,000 photos together.
-    public func cancelPhotos(_ id: BatchID, _ ranges: [ClosedRange<Int>]) -> ScriptCall<CancelPhotosReply> {
+    package func cancelPhotos(_ id: BatchID, _ ranges: [ClosedRange<Int>]) -> ScriptCall<CancelPhotosReply> {
         call(StoreScripts.cancelPhotos, [id] + ranges.flatMap { [$0.lowerBound, $0.upperBound] })
     }
 }
 
 /// The reply of ``BatchStore/cancelPhotos(_:_:)``.
-public enum CancelPhotosReply: Sendable, Equatable {
+package enum CancelPhotosReply: Sendable, Equatable {
     /// How many photos this call cancelled, and how many were final before.
     case cancelled(Int, wereFinal: Int)
     /// Only so many photos are fed, and a range goes beyond them; nothing was done.

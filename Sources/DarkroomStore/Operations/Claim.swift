@@ -17,8 +17,8 @@ extension BatchStore {
     ///   - refusals: how the set of refused batches has changed since the last claim.
     ///   - without: batches that this claim leaves out, at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
-    public func claim(
-        worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: Priority = .veryLow,
+    package func claim(
+        worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: BatchPriority = .veryLow,
         next: String = "", focus: BatchID? = nil, refusals: RefusalChanges = RefusalChanges(),
         without: [BatchID] = [], held: [HeldOperation] = []
     ) -> ScriptCall<ClaimReply> {
@@ -35,19 +35,19 @@ extension BatchStore {
 
 /// How the set of batches that a worker refuses has changed since its last claim. Redis keeps this set beside the worker's
 /// hash, so claims skip any number of refused batches.
-public struct RefusalChanges: Sendable, Equatable {
+package struct RefusalChanges: Sendable, Equatable {
     /// The most batches of each kind in one claim.
-    public static let limit = 1000
+    package static let limit = 1000
 
     /// Whether Redis empties the set first.
-    public var replacesAll: Bool
+    package var replacesAll: Bool
     /// Batches that the worker refuses from now on.
-    public var added: [BatchID]
+    package var added: [BatchID]
     /// Batches that the worker no longer refuses.
-    public var removed: [BatchID]
+    package var removed: [BatchID]
 
     /// By default no changes.
-    public init(replacesAll: Bool = false, added: [BatchID] = [], removed: [BatchID] = []) {
+    package init(replacesAll: Bool = false, added: [BatchID] = [], removed: [BatchID] = []) {
         self.replacesAll = replacesAll
         self.added = added
         self.removed = removed
@@ -55,46 +55,46 @@ public struct RefusalChanges: Sendable, Equatable {
 }
 
 /// The reply of a claim.
-public enum ClaimReply: Sendable, Equatable {
+package enum ClaimReply: Sendable, Equatable {
     /// A later claim was answered before this one; nothing was done.
     case old
     case claimed(Claimed)
 }
 
 /// An operation that a claim handed out.
-public struct ClaimedOperation: Sendable, Equatable {
+package struct ClaimedOperation: Sendable, Equatable {
     /// Batch, number and fence.
-    public let held: HeldOperation
+    package let held: HeldOperation
     /// One letter a photo, as they stand.
-    public let letters: [UInt8]
+    package let letters: [UInt8]
     /// How many leases of it have expired.
-    public let leaseExpiries: Int
+    package let leaseExpiries: Int
     /// Its photos as ``EntryCoding`` packs them.
-    public let entry: [UInt8]
+    package let entry: [UInt8]
 }
 
 /// The result of a claim.
-public struct Claimed: Sendable, Equatable {
+package struct Claimed: Sendable, Equatable {
     /// The claimed operations.
-    public var operations: [ClaimedOperation]
+    package var operations: [ClaimedOperation]
     /// The operations that the worker no longer holds: they are queued again, or another worker holds them.
-    public var lost: [HeldOperation]
+    package var lost: [HeldOperation]
     /// Where the next claim goes on, "" if all ready batches were looked at.
-    public var next: String
+    package var next: String
     /// The number of the last change of a flag, limit, priority or focus.
-    public var version: Int
+    package var version: Int
     /// The controls of the cluster.
-    public var cluster: ClusterSteering
+    package var cluster: ClusterControls
     /// The turn of the ready queues, which grows whenever a batch enters one.
-    public var turn: Int
+    package var turn: Int
     /// How many batches the worker refuses, as Redis knows it.
-    public var refusals: Int
+    package var refusals: Int
     /// The controls of each batch of which operations were claimed.
-    public var steering: [BatchID: Steering]
+    package var steering: [BatchID: BatchControls]
     /// Invalid ids of batches in the reply. Their operations are not run.
-    public var invalid: [String] = []
+    package var invalid: [String] = []
     /// The damage of batches of which an operation cannot be run.
-    public var damaged: [BatchID: String] = [:]
+    package var damaged: [BatchID: String] = [:]
 }
 
 extension ClaimReply: ScriptReplyDecodable {
@@ -110,13 +110,13 @@ extension ClaimReply: ScriptReplyDecodable {
 extension Claimed {
     fileprivate init(_ reply: ScriptReply) throws(StoreError) {
         let fence = try reply.int(1)
-        guard let cluster = ClusterSteering(try reply.string(5)) else { throw reply.unexpected }
+        guard let cluster = ClusterControls(try reply.string(5)) else { throw reply.unexpected }
         self.init(
             operations: [], lost: try reply.operations(2), next: try reply.string(3), version: try reply.int(4),
             cluster: cluster, turn: try reply.int(6), refusals: try reply.int(7), steering: [:])
         for element in reply.elements.dropFirst(8) {
             guard let list = element.array, list.count > 1, let name = list[0].string,
-                let text = list[1].string, let controls = Steering(text)
+                let text = list[1].string, let controls = BatchControls(text)
             else { throw reply.unexpected }
             // The operations of other batches in the reply are valid.
             guard let batch = BatchID(name) else {

@@ -12,7 +12,7 @@ extension BatchStore {
     ///   - photos: the number of photos in the entry.
     ///   - entry: the photos as ``EntryCoding`` packs them.
     ///   - digest: the chained digest of the feed after this operation, hexadecimal.
-    public func feed(
+    package func feed(
         _ id: BatchID, operation number: Int, photos: Int, entry: [UInt8], digest: String
     ) -> ScriptCall<FeedReply> {
         call(StoreScripts.feed, [id, number, photos, entry, digest])
@@ -20,7 +20,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/feed(_:operation:photos:entry:digest:)``. Every case but ``fed`` wrote nothing.
-public enum FeedReply: Sendable, Equatable {
+package enum FeedReply: Sendable, Equatable {
     case fed
     case gone
     /// This operation number is the next.

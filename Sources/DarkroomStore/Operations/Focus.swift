@@ -6,14 +6,14 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Sets the focus of a batch, the photos that run next; nil clears it. Repeating the call does no harm.
-    public func focus(_ id: BatchID, _ focus: Steering.Focus?) -> ScriptCall<FocusReply> {
+    package func focus(_ id: BatchID, _ focus: BatchControls.Focus?) -> ScriptCall<FocusReply> {
         guard let focus else { return call(StoreScripts.focus, [id, "", "", false]) }
         return call(StoreScripts.focus, [id, focus.photos.lowerBound, focus.photos.upperBound, focus.only])
     }
 }
 
 /// The reply of ``BatchStore/focus(_:_:)``.
-public enum FocusReply: Sendable, Equatable {
+package enum FocusReply: Sendable, Equatable {
     /// The focus holds; `isNew` if this call changed it. `photos` is the number of photos fed so far.
     case done(isNew: Bool, photos: Int)
     case finished

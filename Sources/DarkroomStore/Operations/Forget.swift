@@ -9,13 +9,13 @@ extension BatchStore {
     /// - Parameters:
     ///   - id: the batch.
     ///   - unfinished: whether an unfinished batch is forgotten, too. Its workers then drop the operations that they hold.
-    public func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
+    package func forget(_ id: BatchID, unfinished: Bool = false) -> ScriptCall<ForgetReply> {
         call(StoreScripts.forget, [id, unfinished])
     }
 }
 
 /// The reply of ``BatchStore/forget(_:unfinished:)``.
-public enum ForgetReply: Sendable, Equatable {
+package enum ForgetReply: Sendable, Equatable {
     case forgotten
     /// Call again.
     case more

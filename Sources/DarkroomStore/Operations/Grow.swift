@@ -10,7 +10,7 @@ extension BatchStore {
     ///   - id: the batch.
     ///   - fed: the operations, photos and digest of the feed that the list was compared with.
     ///   - last: the last operation with the photos added to it; nil if it already has as many photos as the operation size.
-    public func grow(
+    package func grow(
         _ id: BatchID, fed: (operations: Int, photos: Int, digest: String),
         last: (photos: Int, entry: [UInt8], digest: String)?
     ) -> ScriptCall<GrowReply> {
@@ -24,7 +24,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/grow(_:fed:last:)``. Every case but ``grown`` wrote nothing.
-public enum GrowReply: Sendable, Equatable {
+package enum GrowReply: Sendable, Equatable {
     case grown
     case gone
     case cancelled

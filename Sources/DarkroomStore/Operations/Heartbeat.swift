@@ -9,7 +9,7 @@ extension BatchStore {
     /// Notes that a worker is running, with its facts, and renews the leases of the operations that it holds. Without a worker
     /// the call does only the maintenance that every heartbeat does: queue the operations whose leases have expired, forget
     /// batches whose time has come.
-    public func heartbeat(
+    package func heartbeat(
         worker: String?, facts: [(field: String, value: String)] = [], held: [HeldOperation] = []
     ) -> ScriptCall<HeartbeatReply> {
         var arguments: [any ScriptArgument] = [worker ?? "", facts.count]
@@ -20,7 +20,7 @@ extension BatchStore {
     /// Does one bounded step of the maintenance that workers' heartbeats do, so that it makes progress also if no worker
     /// runs. A Redis user without the rights for it leaves it to others.
     /// - Returns: true if there is more to do.
-    public func maintain() throws(StoreError) -> Bool {
+    package func maintain() throws(StoreError) -> Bool {
         do {
             return try perform(heartbeat(worker: nil)).hasMore
         } catch {
@@ -31,35 +31,35 @@ extension BatchStore {
 }
 
 /// The reply of a heartbeat.
-public struct HeartbeatReply: Sendable, Equatable {
+package struct HeartbeatReply: Sendable, Equatable {
     /// The letters of an operation that the worker holds.
-    public struct Letters: Sendable, Equatable {
+    package struct Letters: Sendable, Equatable {
         /// The batch that it is of.
-        public let batch: BatchID
+        package let batch: BatchID
         /// Its number in the batch.
-        public let number: Int
+        package let number: Int
         /// One letter a photo.
-        public let letters: [UInt8]
+        package let letters: [UInt8]
     }
 
     /// The operations that the worker no longer holds: they are queued again, or another worker holds them.
-    public var lost: [HeldOperation]
+    package var lost: [HeldOperation]
     /// The number of the last change of a flag, limit, priority or focus.
-    public var version: Int
+    package var version: Int
     /// The controls of the cluster.
-    public var cluster: ClusterSteering
+    package var cluster: ClusterControls
     /// The controls of each batch that the worker named and that exists.
-    public var steering: [BatchID: Steering]
+    package var steering: [BatchID: BatchControls]
     /// The letters of the held operations, of batches in which photos were cancelled one by one.
-    public var letters: [Letters]
+    package var letters: [Letters]
     /// Up to 10 webhooks that are due.
-    public var webhooks: [DueWebhook]
+    package var webhooks: [DueWebhook]
     /// True if there is more maintenance to do, so that another heartbeat at once is welcome.
-    public var hasMore: Bool
+    package var hasMore: Bool
     /// The turn of the ready queues, which grows whenever a batch enters one.
-    public var turn: Int
+    package var turn: Int
     /// An operation of a cancelled batch, under the fence of its lost worker: its temporary files are to be removed.
-    public var staleFiles: HeldOperation?
+    package var staleFiles: HeldOperation?
 }
 
 extension HeartbeatReply: ScriptReplyDecodable {
@@ -67,13 +67,13 @@ extension HeartbeatReply: ScriptReplyDecodable {
         guard reply.status == "OK" else { throw reply.unexpected }
         let texts = try reply.array(2)
         guard texts.count >= 2, let version = texts[0].number,
-            let cluster = texts[1].string.flatMap(ClusterSteering.init)
+            let cluster = texts[1].string.flatMap(ClusterControls.init)
         else { throw reply.unexpected }
         self.init(
             lost: try reply.operations(1), version: version, cluster: cluster, steering: [:], letters: [],
             webhooks: [], hasMore: try reply.int(5) == 1, turn: try reply.int(6))
         for at in stride(from: 2, to: texts.count - 1, by: 2) {
-            guard let batch = texts[at].batch, let controls = texts[at + 1].string.flatMap(Steering.init)
+            guard let batch = texts[at].batch, let controls = texts[at + 1].string.flatMap(BatchControls.init)
             else { throw reply.unexpected }
             steering[batch] = controls
         }

@@ -4,7 +4,7 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Returns the random number that identifies this namespace of this Redis; a Redis that lost its data has another number.
-    public func identify() -> ScriptCall<Int> {
+    package func identify() -> ScriptCall<Int> {
         call(StoreScripts.identify, [Int.random(in: 1...(1 << 52))]) { reply throws(StoreError) in
             guard reply.status == "OK" else { throw reply.unexpected }
             return try reply.int(1)

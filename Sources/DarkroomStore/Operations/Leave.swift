@@ -4,7 +4,7 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Removes a worker that holds no operation from the list of workers.
-    public func leave(worker: String) -> ScriptCall<Void> {
+    package func leave(worker: String) -> ScriptCall<Void> {
         call(StoreScripts.leave, [worker]) { _ throws(StoreError) in }
     }
 }

@@ -6,13 +6,13 @@ extension BatchStore {
     /// Sets how many downloads and filtrations every worker runs at once, in place of the worker's own options; nil leaves a
     /// limit as it is.
     /// - Returns: whether a limit changed.
-    public func setLimits(downloads: Int?, filtrations: Int?) -> ScriptCall<Bool> {
+    package func setLimits(downloads: Int?, filtrations: Int?) -> ScriptCall<Bool> {
         limits(downloads.map(String.init) ?? "", filtrations.map(String.init) ?? "")
     }
 
     /// Removes the limits: every worker uses its own options.
     /// - Returns: whether a limit changed.
-    public func clearLimits() -> ScriptCall<Bool> { limits("0", "0") }
+    package func clearLimits() -> ScriptCall<Bool> { limits("0", "0") }
 
     private func limits(_ downloads: String, _ filtrations: String) -> ScriptCall<Bool> {
         call(StoreScripts.limits, [downloads, filtrations]) { reply throws(StoreError) in try reply.int(1) == 1 }

@@ -9,7 +9,7 @@ extension BatchStore {
     ///   - worker: the worker that holds it.
     ///   - isRefused: whether the worker refuses the batch. No change notice is published then, since many workers may
     ///     refuse the same batch.
-    public func release(
+    package func release(
         _ held: HeldOperation, worker: String, isRefused: Bool = false
     ) -> ScriptCall<ReleaseReply> {
         call(StoreScripts.release, [worker, held.fence, held.batch, held.number, isRefused])
@@ -17,7 +17,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/release(_:worker:isRefused:)``.
-public enum ReleaseReply: Sendable, Equatable {
+package enum ReleaseReply: Sendable, Equatable {
     case queued
     case gone
     /// The operation is queued again, or another worker holds it.

@@ -6,13 +6,13 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Makes a batch no longer wait for another. Repeating the call does no harm.
-    public func removeDependency(_ id: BatchID, from other: BatchID) -> ScriptCall<RemoveDependencyReply> {
+    package func removeDependency(_ id: BatchID, from other: BatchID) -> ScriptCall<RemoveDependencyReply> {
         call(StoreScripts.removeDependency, [id, other])
     }
 }
 
 /// The reply of ``BatchStore/removeDependency(_:from:)``.
-public enum RemoveDependencyReply: Sendable, Equatable {
+package enum RemoveDependencyReply: Sendable, Equatable {
     /// The batch does not wait for the other; `isNew` if it did before this call.
     case removed(isNew: Bool)
     case gone(BatchID)

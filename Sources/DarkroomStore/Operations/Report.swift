@@ -11,7 +11,7 @@ extension BatchStore {
     ///   - bytesIn: bytes downloaded, of all photos that are final since this claim.
     ///   - bytesOut: bytes written, of the same photos.
     ///   - failures: photo index and JSON of photos that failed.
-    public func report(
+    package func report(
         _ held: HeldOperation, worker: String, letters: [UInt8], bytesIn: Int, bytesOut: Int,
         failures: [(index: Int, json: [UInt8])] = []
     ) -> ScriptCall<ReportReply> {
@@ -24,7 +24,7 @@ extension BatchStore {
 }
 
 /// The reply of a report.
-public enum ReportReply: Sendable, Equatable {
+package enum ReportReply: Sendable, Equatable {
     /// Accepted. `letters` is nil unless a final letter in Redis differs from the reported one. `version` is the number of
     /// the last change of a flag, limit, priority or focus.
     case accepted(ended: Bool, letters: [UInt8]?, version: Int = 0)

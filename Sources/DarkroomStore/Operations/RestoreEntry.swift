@@ -6,13 +6,13 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Writes the entry of an operation that ended with failures again, so that it can be retried.
-    public func restoreEntry(_ id: BatchID, operation number: Int, entry: [UInt8]) -> ScriptCall<RestoreEntryReply> {
+    package func restoreEntry(_ id: BatchID, operation number: Int, entry: [UInt8]) -> ScriptCall<RestoreEntryReply> {
         call(StoreScripts.restoreEntry, [id, number, entry])
     }
 }
 
 /// The reply of ``BatchStore/restoreEntry(_:operation:entry:)``.
-public enum RestoreEntryReply: Sendable, Equatable {
+package enum RestoreEntryReply: Sendable, Equatable {
     case restored
     /// The operation has not ended, none of its photos failed, or Redis has its entry.
     case notNeeded

@@ -13,7 +13,7 @@ extension BatchStore {
     ///   - reasons: only photos that failed for one of these reasons; none means all.
     ///   - overwrite: whether the batch takes its output folder back from a batch that has taken it.
     ///   - seen: the number in the holder file of the output folder; 0 if there is none.
-    public func retry(
+    package func retry(
         _ id: BatchID, from first: Int = 1, through last: Int = 1_000_000_000, reasons: [FailureReason] = [],
         overwrite: Bool = false, above seen: Int = 0
     ) -> ScriptCall<RetryReply> {
@@ -22,7 +22,7 @@ extension BatchStore {
 }
 
 /// The reply of a retry.
-public enum RetryReply: Sendable, Equatable {
+package enum RetryReply: Sendable, Equatable {
     /// How many photos are queued again, how many failed photos have no entry, and the operation at which the next step
     /// begins (nil: none).
     case retried(photos: Int, notKept: Int, next: Int?)

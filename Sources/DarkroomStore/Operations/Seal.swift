@@ -6,13 +6,13 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Seals a batch: nothing more is fed. Refused if Redis has other totals. Repeating the call does no harm.
-    public func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
+    package func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
         call(StoreScripts.seal, [id, operations, photos])
     }
 }
 
 /// The reply of ``BatchStore/seal(_:operations:photos:)``.
-public enum SealReply: Sendable, Equatable {
+package enum SealReply: Sendable, Equatable {
     case sealed
     case gone
     /// The totals in Redis; nothing was sealed.

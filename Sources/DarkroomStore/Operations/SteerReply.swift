@@ -1,5 +1,5 @@
 /// The reply of ``BatchStore/suspend(_:_:_:)`` and ``BatchStore/prioritize(_:_:)``.
-public enum SteerReply: Sendable, Equatable {
+package enum SteerReply: Sendable, Equatable {
     /// The setting holds; `isNew` if this call changed it.
     case done(isNew: Bool)
     case finished

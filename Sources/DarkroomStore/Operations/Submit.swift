@@ -12,7 +12,7 @@ extension BatchStore {
     ///   - overwrite: whether the batch takes the output folder if another batch has it.
     ///   - seen: the number in the holder file of the output folder; 0 if there is none.
     ///   - others: the batches that it waits for, at most 100.
-    public func submit(
+    package func submit(
         _ id: BatchID, _ options: BatchOptions, overwrite: Bool = false, above seen: Int = 0,
         after others: [BatchID] = []
     ) -> ScriptCall<SubmitReply> {
@@ -24,7 +24,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Every case but ``submitted(at:)`` wrote nothing.
-public enum SubmitReply: Sendable, Equatable {
+package enum SubmitReply: Sendable, Equatable {
     /// Submitted, at this time in ms of the Redis clock.
     case submitted(at: Int)
     /// The id was submitted before.

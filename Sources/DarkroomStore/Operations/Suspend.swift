@@ -10,7 +10,7 @@ extension BatchStore {
     ///   - id: the batch; nil for the cluster.
     ///   - part: the part of the work; each part has its own flag.
     ///   - isSuspended: false resumes.
-    public func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> ScriptCall<SteerReply> {
+    package func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> ScriptCall<SteerReply> {
         let flag = part == .everything ? "suspended" : "\(part.rawValue).suspended"
         return call(StoreScripts.suspend, [id?.description ?? "", flag, isSuspended])
     }

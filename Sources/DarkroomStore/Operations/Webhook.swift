@@ -7,7 +7,7 @@ extension BatchStore {
     /// - Parameters:
     ///   - due: the webhook, as a heartbeat listed it.
     ///   - duration: how long the caller has for the attempt before others may take the webhook.
-    public func takeWebhook(_ due: DueWebhook, for duration: Duration) -> ScriptCall<TakeWebhookReply> {
+    package func takeWebhook(_ due: DueWebhook, for duration: Duration) -> ScriptCall<TakeWebhookReply> {
         call(StoreScripts.webhook, [due.member, due.score, duration.wholeMilliseconds, true])
     }
 
@@ -17,7 +17,7 @@ extension BatchStore {
     ///   - score: the score from ``takeWebhook(_:for:)``.
     ///   - delay: until the next attempt; nil if there is none.
     /// - Returns: false if others have taken it meanwhile.
-    public func endWebhookAttempt(_ member: String, score: Int, retryAfter delay: Duration?) -> ScriptCall<Bool> {
+    package func endWebhookAttempt(_ member: String, score: Int, retryAfter delay: Duration?) -> ScriptCall<Bool> {
         let milliseconds = delay.map { String($0.wholeMilliseconds) } ?? ""
         return call(StoreScripts.webhook, [member, score, milliseconds, false]) { reply throws(StoreError) in
             reply.status == "OK"
@@ -26,7 +26,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/takeWebhook(_:for:)``.
-public enum TakeWebhookReply: Sendable, Equatable {
+package enum TakeWebhookReply: Sendable, Equatable {
     /// The webhook is the caller's until `score`; this is attempt number `attempts`.
     case taken(attempts: Int, score: Int)
     /// Another worker has it, or it is done.

@@ -2,11 +2,11 @@ import DarkroomModel
 import DarkroomText
 
 /// Finds the problems of batches that have not finished, in facts that were read from Redis at one time.
-public struct BatchProblems: Sendable {
+package struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
 
     private let workers: [WorkerFacts]
-    private let cluster: ClusterSteering
+    private let cluster: ClusterControls
     private let now: Int
     private let known: [BatchID: BatchFacts]
     private let damaged: [BatchID: [String]]
@@ -17,8 +17,8 @@ public struct BatchProblems: Sendable {
     ///   - now: in ms of the Redis clock.
     ///   - known: the batches that others may wait for; a missing batch counts as one without problems.
     ///   - damaged: damage of batches beside `BatchFacts.damage`.
-    public init(
-        workers: [WorkerFacts], cluster: ClusterSteering, now: Int, known: [BatchFacts],
+    package init(
+        workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:]
     ) {
         self.damaged = damaged
@@ -29,13 +29,13 @@ public struct BatchProblems: Sendable {
     }
 
     /// The problems of one batch: first those of the cluster.
-    public func of(_ batch: BatchFacts) -> [BatchProblem] {
+    package func of(_ batch: BatchFacts) -> [BatchProblem] {
         Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
     }
 
     /// The problems of these batches, each once. If a batch waits only for others of these batches, that is left out: the
     /// problems of the others are listed.
-    public func of(_ batches: [BatchFacts]) -> [BatchProblem] {
+    package func of(_ batches: [BatchFacts]) -> [BatchProblem] {
         let open = batches.filter(Self.isHindered)
         guard !open.isEmpty else { return [] }
         let ids = Set(batches.map(\.id))
@@ -46,7 +46,7 @@ public struct BatchProblems: Sendable {
     private static func isHindered(_ batch: BatchFacts) -> Bool { batch.isOpen || !batch.damage.isEmpty }
 
     /// The problems of the cluster, which hinder every batch.
-    public var ofCluster: [BatchProblem] {
+    package var ofCluster: [BatchProblem] {
         parts(
             (cluster.isSuspended, cluster.areDownloadsSuspended, cluster.areFiltrationsSuspended),
             [.clusterSuspended, .clusterDownloadsSuspended, .clusterFiltrationsSuspended]
@@ -80,7 +80,7 @@ public struct BatchProblems: Sendable {
                 "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
         }
         if let waiting = waiting(batch, besides: others) { problems.append(waiting) }
-        let flags = batch.steering
+        let flags = batch.controls
         for (code, what, option) in parts(
             (flags.isSuspended, flags.areDownloadsSuspended, flags.areFiltrationsSuspended),
             [.suspended, .downloadsSuspended, .filtrationsSuspended])
@@ -138,7 +138,7 @@ public struct BatchProblems: Sendable {
     /// Why no worker takes a batch that has operations to claim; nil if a worker does.
     private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
         let queued = batch.operations - batch.operationsEnded - batch.executing
-        let flags = batch.steering
+        let flags = batch.controls
         let isHeld =
             batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
             || cluster.areDownloadsSuspended
@@ -185,7 +185,7 @@ public struct BatchProblems: Sendable {
 extension BatchStore {
     /// The current problems of batches. Reads the workers, the flags of the cluster, and the batches that these batches wait
     /// for.
-    public func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
+    package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))
         var missing = Set(batches.flatMap(\.waitsFor)).filter { known[$0] == nil }
@@ -195,7 +195,7 @@ extension BatchStore {
             missing = Set(found.flatMap(\.waitsFor)).filter { known[$0] == nil }
         }
         return BatchProblems(
-            workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterSteering(),
+            workers: try workers(refusing: batches.filter(\.isOpen).map(\.id)), cluster: try clusterControls(),
             now: now,
             known: Array(known.values), damaged: damaged)
     }

@@ -5,12 +5,12 @@ import DarkroomText
 /// Plain commands that read batches.
 extension BatchStore {
     /// The ids of all batches, earliest submission first. Members that are not valid ids are left out.
-    public func batchIDs() throws(StoreError) -> [BatchID] {
+    package func batchIDs() throws(StoreError) -> [BatchID] {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
     /// The batches of `ids`, at most 1,000, that were neither finished, cancelled nor forgotten.
-    public func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
+    package func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
         let isOver = values.map { value in
@@ -22,7 +22,7 @@ extension BatchStore {
     }
 
     /// The facts of batches, without those that are gone.
-    public func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
+    package func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
         var facts: [BatchFacts] = []
         let values = try read(
             ids.flatMap { [RedisCommand("HGETALL", keys.batch($0)), RedisCommand("HGETALL", keys.reasons($0))] },
@@ -45,7 +45,7 @@ extension BatchStore {
     }
 
     /// `BatchFacts.outputTaken` of batches, without those that are gone.
-    public func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
+    package func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") }, ofAnotherType: .null)
         var taken: [BatchID: Int] = [:]
@@ -59,14 +59,14 @@ extension BatchStore {
     }
 
     /// The dependencies of each of these batches, earliest submission first; none for a batch that is gone.
-    public func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
+    package func dependencies(of ids: [BatchID]) throws(StoreError) -> [[BatchID]] {
         try read(ids.map { RedisCommand("SMEMBERS", keys.dependencies($0)) }, ofAnotherType: .null).map { value in
             (value.array ?? []).compactMap(\.batch).sorted()
         }
     }
 
     /// The facts of a batch; nil if it is gone.
-    public func facts(of id: BatchID) throws(StoreError) -> BatchFacts? {
+    package func facts(of id: BatchID) throws(StoreError) -> BatchFacts? {
         try facts(of: [id]).first
     }
 
@@ -91,7 +91,7 @@ extension BatchStore {
     /// The batch that a user names by its id, its name, or a unique prefix of its id. A name means the newest batch that
     /// has it.
     /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, whose text lists batches.
-    public func batch(named name: String) throws(StoreError) -> BatchFacts {
+    package func batch(named name: String) throws(StoreError) -> BatchFacts {
         let ids = try batchIDs()
         if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }
         let all = try facts(of: ids)
@@ -124,17 +124,17 @@ extension BatchStore {
     }
 
     /// The batches that a batch waits for, in order of their ids.
-    public func dependencies(of id: BatchID) throws(StoreError) -> [BatchID] {
+    package func dependencies(of id: BatchID) throws(StoreError) -> [BatchID] {
         try members(keys.dependencies(id))
     }
 
     /// The batches that wait for a batch, in order of their ids.
-    public func dependents(of id: BatchID) throws(StoreError) -> [BatchID] {
+    package func dependents(of id: BatchID) throws(StoreError) -> [BatchID] {
         try members(keys.dependents(id))
     }
 
     /// The number of the last change of a dependency.
-    public func dependencyVersion() throws(StoreError) -> Int {
+    package func dependencyVersion() throws(StoreError) -> Int {
         try read(RedisCommand("HGET", keys.control, "dependencies")).number ?? 0
     }
 

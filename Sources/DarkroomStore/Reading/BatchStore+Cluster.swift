@@ -4,7 +4,7 @@ import DarkroomRedis
 /// Plain commands that read the cluster.
 extension BatchStore {
     /// The Redis clock in ms since 1970.
-    public func time() throws(StoreError) -> Int {
+    package func time() throws(StoreError) -> Int {
         let value = try read(RedisCommand("TIME"))
         guard let parts = value.array, parts.count == 2, let seconds = parts[0].number, let micros = parts[1].number
         else {
@@ -14,24 +14,24 @@ extension BatchStore {
     }
 
     /// The controls of the cluster.
-    public func clusterSteering() throws(StoreError) -> ClusterSteering {
+    package func clusterControls() throws(StoreError) -> ClusterControls {
         let names = [
             "suspended", "downloads.suspended", "filtrations.suspended", "downloads.limit", "filtrations.limit",
         ]
         let words = ["HMGET", keys.control] + names
         let values = try read(RedisCommand(words)).array ?? []
         guard values.count == names.count else { throw .unexpectedReply(.array(values), of: "HMGET") }
-        var cluster = ClusterSteering()
+        var cluster = ClusterControls()
         cluster.isSuspended = values[0].string == "1"
         cluster.areDownloadsSuspended = values[1].string == "1"
         cluster.areFiltrationsSuspended = values[2].string == "1"
-        cluster.downloads = ClusterSteering.limit(values[3].int, ClusterSteering.downloadLimits)
-        cluster.filtrations = ClusterSteering.limit(values[4].int, ClusterSteering.filtrationLimits)
+        cluster.downloads = ClusterControls.limit(values[3].int, ClusterControls.downloadLimits)
+        cluster.filtrations = ClusterControls.limit(values[4].int, ClusterControls.filtrationLimits)
         return cluster
     }
 
     /// The workers with a claim or heartbeat within the last hour, the latest first.
-    public func workers() throws(StoreError) -> [WorkerFacts] {
+    package func workers() throws(StoreError) -> [WorkerFacts] {
         let list = try read(RedisCommand("ZREVRANGE", keys.workers, "0", "-1", "WITHSCORES")).array ?? []
         let ids = stride(from: 0, to: list.count - 1, by: 2).compactMap { at in
             list[at].string.map { (id: $0, seen: list[at + 1].number ?? 0) }
@@ -44,7 +44,7 @@ extension BatchStore {
     }
 
     /// The workers that Redis lists, each with the batches of `batches` that it refuses.
-    public func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
+    package func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
         var workers = try workers()
         // The refusals of the other workers are in their facts.
         let silent = workers.indices.filter {
@@ -65,7 +65,7 @@ extension BatchStore {
 
     /// The webhooks that became due at `time` (ms since 1970) or later, the oldest first, without the first `first` of them. The
     /// URL of a batch that is gone is "".
-    public func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
+    package func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {
         let command = RedisCommand(

@@ -4,19 +4,19 @@ import DarkroomRedis
 /// Plain commands that read the photos and operations of a batch.
 extension BatchStore {
     /// The letters of the photos in `range` (indexes from 0); fewer if the batch has fewer.
-    public func letters(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
+    package func letters(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
         guard !range.isEmpty else { return [] }
         let command = RedisCommand("GETRANGE", keys.states(id), String(range.lowerBound), String(range.upperBound - 1))
         return try read(command).bytes ?? []
     }
 
     /// The entry of an operation; nil if it is no longer kept.
-    public func entry(of id: BatchID, operation number: Int) throws(StoreError) -> [UInt8]? {
+    package func entry(of id: BatchID, operation number: Int) throws(StoreError) -> [UInt8]? {
         try read(RedisCommand("HGET", keys.operations(id), String(number))).bytes
     }
 
     /// The entries of operations; nil for those no longer kept. Ask for about ten at a time: an entry may have 1 MiB.
-    public func entries(of id: BatchID, operations numbers: [Int]) throws(StoreError) -> [[UInt8]?] {
+    package func entries(of id: BatchID, operations numbers: [Int]) throws(StoreError) -> [[UInt8]?] {
         guard !numbers.isEmpty else { return [] }
         let words = ["HMGET", keys.operations(id)] + numbers.map(String.init)
         let values = try read(RedisCommand(words)).array ?? []
@@ -24,14 +24,14 @@ extension BatchStore {
     }
 
     /// The kept failures of photos: index and JSON, at most 10,000, in order.
-    public func failures(of id: BatchID) throws(StoreError) -> [(index: Int, json: String)] {
+    package func failures(of id: BatchID) throws(StoreError) -> [(index: Int, json: String)] {
         Self.fields(try read(RedisCommand("HGETALL", keys.failures(id)))).compactMap { index, json in
             Int(index).flatMap { StoredBounds.indexes.contains($0) ? ($0, json) : nil }
         }.sorted { $0.index < $1.index }
     }
 
     /// The operations with the numbers in `range`, at most 1,000 at a time.
-    public func operations(of batch: BatchFacts, in range: ClosedRange<Int>) throws(StoreError) -> [OperationFacts] {
+    package func operations(of batch: BatchFacts, in range: ClosedRange<Int>) throws(StoreError) -> [OperationFacts] {
         let numbers = Array(range.clamped(to: 1...max(1, batch.operations))).filter { $0 <= batch.operations }
         guard let first = numbers.first, let last = numbers.last else { return [] }
         let size = batch.options.operationSize
@@ -61,7 +61,7 @@ extension BatchStore {
     }
 
     /// The failures of the photos with these indexes, as JSON; nil for a photo whose failure is not kept.
-    public func failures(of id: BatchID, indexes: [Int]) throws(StoreError) -> [String?] {
+    package func failures(of id: BatchID, indexes: [Int]) throws(StoreError) -> [String?] {
         guard !indexes.isEmpty else { return [] }
         let words = ["HMGET", keys.failures(id)] + indexes.map(String.init)
         let values = try read(RedisCommand(words)).array ?? []

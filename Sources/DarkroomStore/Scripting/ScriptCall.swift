@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomRedis
 
 /// One call of a script and the decoding of its reply, to be performed alone or in a pipeline.
-public struct ScriptCall<Reply: Sendable>: Sendable {
+package struct ScriptCall<Reply: Sendable>: Sendable {
     let script: RedisScript
     let command: RedisCommand
     let decode: @Sendable (ScriptReply) throws(StoreError) -> Reply

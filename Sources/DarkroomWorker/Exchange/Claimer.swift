@@ -53,7 +53,7 @@ final class Claimer: Sendable {
     }
 
     /// There may be work of a priority; `workers` look for it, and spread over 0.1 ms for each of them, 20 ms at most.
-    func expectWork(_ priority: Priority, workers: Int) {
+    func expectWork(_ priority: BatchPriority, workers: Int) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.hinted(priority, due: .now + spread) }
         core.claimSignal.raise()

@@ -5,25 +5,9 @@ import DarkroomText
 import Foundation
 
 extension WorkerConfiguration {
-    /// Makes this program, with these arguments, the helper process of its own workers: a photo on which two workers have died is
-    /// developed by a helper, so that it ends that and no further worker.
-    ///
-    /// ```swift
-    /// var configuration = WorkerConfiguration()
-    /// try configuration.register(Checksum.self, as: "checksum")
-    /// configuration.useThisProgramAsHelper()   // in a helper process this does not return
-    /// ```
-    ///
-    /// Where the program was started as a helper this serves its worker, with the operations that are registered by now, and never
-    /// returns: so it is called early in `main`, before anything that a helper should not do. Without helpers a photo
-    /// ends five workers before it and what is left of its operation fail as `crashed`.
-    ///
-    /// A helper is confined before it gets a photo: it computes and starts threads, and can open no file, make no connection and
-    /// start no process. An operation that needs a file reads it before this call.
-    /// - Parameters:
-    ///   - arguments: The arguments of the helper.
-    ///   - environment: The names of the environment variables that a helper gets besides those of ``HelperEnvironment``.
-    public mutating func useThisProgramAsHelper(
+    /// Makes this program the helper process of its own workers; see `PhotoWorkerConfiguration` in Darkroom. In a helper process this
+    /// never returns.
+    package mutating func useThisProgramAsHelper(
         arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
     ) {
         if HelperService.isAsked { HelperService(operations: operations).run() }
@@ -35,9 +19,9 @@ extension WorkerConfiguration {
 /// The environment of a helper process. A helper gets these variables of its worker, those that
 /// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)`` is given, and no others, such as the password of
 /// Redis.
-public enum HelperEnvironment {
+package enum HelperEnvironment {
     /// The names of the variables that it gets where they are set: how its libraries are found and behave.
-    public static let names: Set<String> = [
+    package static let names: Set<String> = [
         "LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH", "VIPSHOME", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "ASAN_OPTIONS",
         "TSAN_OPTIONS", "UBSAN_OPTIONS",
     ]

@@ -1,7 +1,7 @@
 /// Helper processes are not used as they must be.
-public struct InvalidHelper: Error, Equatable, CustomStringConvertible {
+package struct InvalidHelper: Error, Equatable, CustomStringConvertible {
     /// What is wrong, and what to do.
-    public let description: String
+    package let description: String
 }
 
 extension WorkerConfiguration {

@@ -34,7 +34,7 @@ enum ManifestFiles {
     /// what its letter says, and made from letter and file where none is found.
     static func takeOver(_ claimed: ClaimedOperation, _ records: [PhotoRecord], _ context: BatchContext) -> Past {
         var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
-        let states = claimed.letters.map { PhotoRecordState(letter: $0) ?? .new }
+        let states = claimed.letters.map { PhotoState(letter: $0) ?? .new }
         guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(context) else {
             return past
         }
@@ -105,7 +105,7 @@ enum ManifestFiles {
 
     /// A line from what the letter and the file say.
     private static func remade(
-        _ record: PhotoRecord, _ state: PhotoRecordState, _ context: BatchContext, _ output: Folder
+        _ record: PhotoRecord, _ state: PhotoState, _ context: BatchContext, _ output: Folder
     ) -> ManifestLine {
         var line = ManifestLine(batch: context.id, record: record, state: state)
         guard state == .filtered else { return line }

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomWorker
 import Testing
 
 @testable import DarkroomCommand

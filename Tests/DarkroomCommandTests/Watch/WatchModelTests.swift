@@ -103,7 +103,7 @@ import Testing
         let one = Self.lines(try WatchScene.oneBatch(focus), 80, 24)
         #expect(one[0].hasSuffix("executing, downloads suspended") && one[2] == "focus on photos 40-60 only")
         let all = try WatchScene.allBatches { snapshot in
-            snapshot.batches[1].steering.focus = Steering.Focus(40...60, only: true)
+            snapshot.batches[1].controls.focus = BatchControls.Focus(40...60, only: true)
         }
         let rows = Self.lines(all, 200, 24).filter { $0.hasPrefix("holidays in Copán") }
         #expect(rows.count == 1 && rows[0].hasSuffix("  focus on photos 40-60 only"), "\(rows)")

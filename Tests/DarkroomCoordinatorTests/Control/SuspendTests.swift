@@ -8,7 +8,7 @@ import Testing
 /// Suspending, ordering and limiting.
 @Suite(.redisServer) struct SuspendTests {
     let fixture: ControlFixture
-    var control: BatchControl { fixture.control }
+    var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 
@@ -18,11 +18,11 @@ import Testing
             #expect(try control.suspend(id, part))
             #expect(try !control.suspend(id, part), "it was \(part) before")
         }
-        let flags = try fixture.facts(id).steering
+        let flags = try fixture.facts(id).controls
         #expect(flags.isSuspended && flags.areDownloadsSuspended && flags.areFiltrationsSuspended)
         #expect(try fixture.claim().isEmpty)
         #expect(try control.resume(id))
-        #expect(try fixture.facts(id).steering == Steering())
+        #expect(try fixture.facts(id).controls == BatchControls())
         #expect(try !control.resume(id))
         #expect(try fixture.claim(2).count == 1)
     }
@@ -33,7 +33,7 @@ import Testing
         _ = try control.suspend(id, .downloads)
         #expect(try control.resume(id, .downloads))
         #expect(try !control.resume(id, .filtrations))
-        let flags = try fixture.facts(id).steering
+        let flags = try fixture.facts(id).controls
         #expect(flags.isSuspended && !flags.areDownloadsSuspended)
     }
 
@@ -42,14 +42,14 @@ import Testing
         #expect(try control.suspend(nil, .downloads))
         #expect(try control.suspend(nil))
         #expect(try !control.suspend(nil))
-        var expected = ClusterSteering()
+        var expected = ClusterControls()
         expected.isSuspended = true
         expected.areDownloadsSuspended = true
         #expect(try control.limits() == expected)
         #expect(try fixture.claim().isEmpty)
         #expect(try control.resume(nil))
         #expect(try !control.resume(nil))
-        #expect(try control.limits() == ClusterSteering())
+        #expect(try control.limits() == ClusterControls())
         #expect(try fixture.claim(2).count == 1)
     }
 
@@ -73,7 +73,7 @@ import Testing
         let second = try fixture.submit(2)
         #expect(try control.prioritize(second, .veryHigh))
         #expect(try !control.prioritize(second, .veryHigh))
-        #expect(try fixture.facts(second).steering.priority == .veryHigh)
+        #expect(try fixture.facts(second).controls.priority == .veryHigh)
         #expect(try fixture.claim().map(\.held.batch) == [second, first])
     }
 
@@ -89,6 +89,6 @@ import Testing
         limits = try control.limits()
         #expect(limits.downloads == 16 && limits.filtrations == 256)
         try control.clearLimits()
-        #expect(try control.limits() == ClusterSteering())
+        #expect(try control.limits() == ClusterControls())
     }
 }

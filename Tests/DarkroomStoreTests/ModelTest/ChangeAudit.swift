@@ -63,7 +63,7 @@ struct ChangeAudit {
 
     private static func text(_ number: Int?) -> String { number.map(String.init) ?? "null" }
 
-    private static func parts(_ cluster: ClusterSteering) -> Set<QueuePart> {
+    private static func parts(_ cluster: ClusterControls) -> Set<QueuePart> {
         var parts: Set<QueuePart> = []
         if cluster.isSuspended { parts.insert(.everything) }
         if cluster.areDownloadsSuspended { parts.insert(.downloads) }
@@ -149,7 +149,8 @@ struct ChangeAudit {
             if leaseExpiries > old.leaseExpiries[number] ?? 0 {
                 add("recovered", "\(number) \(leaseExpiries)")
             } else if leaseExpiries >= 2, said("recovered", of: new).contains("\(number) \(leaseExpiries)") {
-                add("recovered", "\(number) \(leaseExpiries)")  // nothing of it was begun: its worker's death is not its own
+                // Nothing of it had begun, so that the expiry is not charged to it.
+                add("recovered", "\(number) \(leaseExpiries)")
             } else if new.queue.contains(number) {
                 add("released", "\(number)")
             } else if new.hasEnded(number) {
@@ -178,12 +179,12 @@ struct ChangeAudit {
             switch hint.name {
             case "batch":
                 guard let id = hint.batch, let batch = after.batches[id] else { continue }
-                var steering = hint.string("controls").flatMap(Steering.init)
+                var steering = hint.string("controls").flatMap(BatchControls.init)
                 if batch.state == .finished { steering?.focus = nil }  // which its end has cleared
                 if steering != batch.steering { found.append("\(hint), but it is \(batch.steering)") }
                 if before.batches[id]?.steering == batch.steering { found.append("\(hint), but nothing changed") }
             case "cluster":
-                if hint.string("cluster").flatMap(ClusterSteering.init) != after.cluster {
+                if hint.string("cluster").flatMap(ClusterControls.init) != after.cluster {
                     found.append("\(hint), but it is \(after.cluster)")
                 }
             case "photos": if hint.batch == nil { found.append("\(hint) names no batch") }
@@ -191,7 +192,7 @@ struct ChangeAudit {
             }
         }
         for hint in hints where hint.name == "work" {
-            guard let priority = hint.string("priority").flatMap(Priority.init(rawValue:)) else {
+            guard let priority = hint.string("priority").flatMap(BatchPriority.init(rawValue:)) else {
                 found.append("\(hint) names no priority")
                 continue
             }

@@ -79,7 +79,7 @@ extension ModelRun {
 
     private func prioritize() throws {
         guard let id = anyBatch(isOpen) else { return }
-        _ = try deliver(.prioritize(id, random.pick(Priority.allCases)!))
+        _ = try deliver(.prioritize(id, random.pick(BatchPriority.allCases)!))
     }
 
     private func focus() throws {
@@ -91,7 +91,7 @@ extension ModelRun {
         let photos = (bench.state.batches[id]?.letters.count ?? 0) + 10
         let first = Int.random(in: 0..<photos, using: &random)
         let last = first + Int.random(in: 0...random.pick([0, 5, 100])!, using: &random)
-        _ = try deliver(.focus(id, Steering.Focus(first...last, only: random.chance(30))))
+        _ = try deliver(.focus(id, BatchControls.Focus(first...last, only: random.chance(30))))
     }
 
     private func limit() throws {

@@ -164,7 +164,7 @@ extension StoreModel {
         state.rings[batch.priority, default: Ring()].turns[id] = state.turn
     }
 
-    mutating func leaveRing(_ id: BatchID, _ priority: Priority) {
+    mutating func leaveRing(_ id: BatchID, _ priority: BatchPriority) {
         state.rings[priority]?.turns[id] = nil
         if state.rings[priority]?.turns.isEmpty == true { state.rings[priority] = nil }
     }

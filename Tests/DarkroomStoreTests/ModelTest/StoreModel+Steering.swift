@@ -66,7 +66,7 @@ extension StoreModel {
         return .done(isNew: state.cluster != before)
     }
 
-    mutating func prioritize(_ id: BatchID, _ priority: Priority) -> SteerReply {
+    mutating func prioritize(_ id: BatchID, _ priority: BatchPriority) -> SteerReply {
         let before = state.batches[id]?.priority
         let reply = steer(id) { $0.priority = priority }
         if let before, before != state.batches[id]!.priority {
@@ -76,7 +76,7 @@ extension StoreModel {
         return reply
     }
 
-    mutating func focus(_ id: BatchID, _ focus: Steering.Focus?) -> FocusReply {
+    mutating func focus(_ id: BatchID, _ focus: BatchControls.Focus?) -> FocusReply {
         switch steer(id, { $0.focus = focus }) {
         case .done(let isNew): .done(isNew: isNew, photos: state.batches[id]!.letters.count)
         case .finished: .finished

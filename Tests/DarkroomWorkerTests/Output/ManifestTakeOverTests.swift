@@ -136,7 +136,7 @@ import Testing
     }
 
     private func write(
-        _ id: BatchID, fence: Int, _ photos: [(Int, PhotoRecordState)], name: String, operation: Int = 1
+        _ id: BatchID, fence: Int, _ photos: [(Int, PhotoState)], name: String, operation: Int = 1
     ) throws {
         var text: [UInt8] = []
         for (index, state) in photos {

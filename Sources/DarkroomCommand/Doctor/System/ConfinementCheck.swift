@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomWorker
 
 /// Checks which of the confinements for helper processes the kernel offers.
 struct ConfinementCheck: Check {

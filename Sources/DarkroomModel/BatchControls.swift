@@ -1,40 +1,38 @@
-/// What holds for a batch while it runs: flags, priority and focus, which users change at any time.
-public struct Steering: Sendable, Equatable {
-    /// The photos that are to run first.
+/// What users can change of a batch at any time: flags, priority and focus.
+public struct BatchControls: Sendable, Equatable {
+    /// Photos that run before the others of their batch.
     public struct Focus: Sendable, Equatable {
-        /// Indexes from 0; some may not be fed yet.
-        public var photos: ClosedRange<Int>
-        /// True when operations that do not touch the range are not to run at all.
-        public var only: Bool
+        /// Their indexes from 0. Some may not be fed yet.
+        public let photos: ClosedRange<Int>
+        /// True if the other photos do not run at all.
+        public let only: Bool
 
-        /// A focus on a range of photos.
-        public init(_ photos: ClosedRange<Int>, only: Bool = false) {
+        package init(_ photos: ClosedRange<Int>, only: Bool = false) {
             self.photos = photos
             self.only = only
         }
     }
 
     /// How urgent the batch is now.
-    public var priority = Priority.normal
-    /// True when what is not final will never run.
-    public var isCancelled = false
-    /// True while nothing of it may begin.
-    public var isSuspended = false
-    /// True while no download of it may begin.
-    public var areDownloadsSuspended = false
-    /// True while no filtration of it may begin.
-    public var areFiltrationsSuspended = false
-    /// The photos that run first; nil when none do.
-    public var focus: Focus?
+    public package(set) var priority = BatchPriority.normal
+    /// True if photos that are not final will never run.
+    public package(set) var isCancelled = false
+    /// True while no download and no filtration of the batch may begin.
+    public package(set) var isSuspended = false
+    /// True while no download of the batch may begin.
+    public package(set) var areDownloadsSuspended = false
+    /// True while no filtration of the batch may begin.
+    public package(set) var areFiltrationsSuspended = false
+    /// The photos that run first; nil if there is no focus.
+    public package(set) var focus: Focus?
 
-    /// Nothing special.
-    public init() {}
+    package init() {}
 
     /// Reads what the scripts write (`batch_controls.lua`): `rank,flags,first,last`, as `2,so,40,60`; nil when it is nothing of theirs.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, let rank = Int(parts[0]),
-            let priority = Priority.allCases.first(where: { $0.rank == rank })
+            let priority = BatchPriority.allCases.first(where: { $0.rank == rank })
         else { return nil }
         self.priority = priority
         isCancelled = parts[1].contains("c")
@@ -57,7 +55,7 @@ public struct Steering: Sendable, Equatable {
     }
 }
 
-extension Steering.Focus {
+extension BatchControls.Focus {
     /// A focus as Redis has it; nil when it is none, or out of bounds.
     init?(first: Int?, last: Int?, only: Bool) {
         guard let first, let last, first <= last, StoredBounds.indexes.contains(first),
@@ -67,24 +65,23 @@ extension Steering.Focus {
     }
 }
 
-/// What holds for the whole cluster while it runs.
-public struct ClusterSteering: Sendable, Equatable {
-    /// True while nothing may begin anywhere.
-    public var isSuspended = false
-    /// True while no download may begin.
-    public var areDownloadsSuspended = false
-    /// True while no filtration may begin.
-    public var areFiltrationsSuspended = false
-    /// Downloads at once of every worker; nil leaves it to each.
-    public var downloads: Int?
-    /// Filtrations at once of every worker; nil leaves it to each.
-    public var filtrations: Int?
+/// What users can change of the whole cluster at any time.
+public struct ClusterControls: Sendable, Equatable {
+    /// True while no download and no filtration may begin in any worker.
+    public package(set) var isSuspended = false
+    /// True while no download may begin in any worker.
+    public package(set) var areDownloadsSuspended = false
+    /// True while no filtration may begin in any worker.
+    public package(set) var areFiltrationsSuspended = false
+    /// The most downloads at once in each worker; nil is no limit.
+    public package(set) var downloads: Int?
+    /// The most filtrations at once in each worker; nil is no limit.
+    public package(set) var filtrations: Int?
 
-    /// Nothing special.
-    public init() {}
+    package init() {}
 
     /// Reads what the scripts write (`cluster_controls.lua`): `flags,downloads,filtrations`, as `s,16,`; nil when it is nothing of theirs.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
         isSuspended = parts[0].contains("s")
@@ -95,17 +92,17 @@ public struct ClusterSteering: Sendable, Equatable {
     }
 
     /// Downloads at once that a limit may allow.
-    public static let downloadLimits = 1...1024
+    package static let downloadLimits = 1...1024
     /// Filtrations at once that a limit may allow.
-    public static let filtrationLimits = 1...256
+    package static let filtrationLimits = 1...256
 
     /// A limit as Redis has it; nil when there is none, or it is out of bounds.
-    public static func limit(_ value: Int?, _ bounds: ClosedRange<Int>) -> Int? {
+    package static func limit(_ value: Int?, _ bounds: ClosedRange<Int>) -> Int? {
         value.flatMap { bounds.contains($0) ? $0 : nil }
     }
 }
 
-/// What of the work is suspended or resumed.
+/// The part of the work that is suspended or resumed.
 public enum QueuePart: String, Sendable, CaseIterable, Codable {
     /// Downloads and filtrations.
     case everything
