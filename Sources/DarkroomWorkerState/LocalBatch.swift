@@ -27,6 +27,8 @@ struct LocalBatch {
     var waiting = 0
     /// Of those, the ones in the local queue of filters, or being filtered.
     var filters = 0
+    /// Photos that it has filtered, as ``RunQueues`` counts them.
+    var virtualTime = 0
     /// Whether as many photos wait for their hosts as may: no further photo begins until one of them goes on.
     private(set) var isStalled = false
 
@@ -47,9 +49,6 @@ struct LocalBatch {
 
     /// Photos that have begun and not ended, without those that are parked or wait for their host.
     var running: Int { begun - parked - waiting }
-
-    /// Photos that this worker has still to finish, without those that are parked.
-    var leftHere: Int { begun - parked + unbegun }
 
     var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }

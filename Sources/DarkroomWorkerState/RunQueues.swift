@@ -1,7 +1,7 @@
 import DarkroomModel
 
 /// Numbers of photos and batches, of a batch or of all batches of a priority.
-struct Load {
+struct Load: Equatable {
     /// Photos that have begun and not ended, without those that are parked or wait for their host.
     var active = 0
     /// Photos whose download runs or is about to.
@@ -25,109 +25,119 @@ struct Load {
     }
 }
 
-/// Which batch begins the next photo, and which one filters the next: for each priority a queue of batches for each of the two,
-/// and the load.
+/// Which batch begins the next photo, and which one filters the next.
+///
+/// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides: each batch has a
+/// virtual time, which grows by one with each photo that it filters, and the batch with the least virtual time is next. A batch
+/// that comes, or comes back, starts at the present virtual time of its priority, so that it neither catches up on the past nor
+/// waits for it. Filters are what batches compete for; a batch begins photos ahead of its filters, so for the next beginning
+/// the photos that it has begun count as filtered. All batches of a priority weigh the same.
 struct RunQueues {
-    /// By rank: batches with photos to begin.
-    private var toBegin = [[BatchID]](repeating: [], count: BatchPriority.allCases.count)
-    /// By rank: batches with downloaded photos to filter.
-    private var toFilter = [[BatchID]](repeating: [], count: BatchPriority.allCases.count)
-    /// By rank.
-    private var loads = [Load](repeating: Load(), count: BatchPriority.allCases.count)
-    /// Counts decisions between batches that compete for filters.
-    private var filterTurns = 0
+    /// Batches that compete, each with the virtual time that decides.
+    private struct Turns {
+        private var entries: [(batch: BatchID, time: Int)] = []
 
-    /// The most batches that are compared for one decision: its cost does not depend on how many batches there are.
-    private static let maxCompared = 8
+        var batches: [BatchID] { entries.map(\.batch) }
+        var isEmpty: Bool { entries.isEmpty }
+        /// The batch with the least time; of several the one that came first.
+        var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
+
+        /// Sets the time of a batch; nil removes it.
+        mutating func set(_ id: BatchID, _ time: Int?) {
+            let place = entries.firstIndex { $0.batch == id }
+            switch (place, time) {
+            case (let place?, let time?): entries[place].time = time
+            case (let place?, nil): entries.remove(at: place)
+            case (nil, let time?): entries.append((id, time))
+            case (nil, nil): break
+            }
+        }
+    }
+
+    /// The batches of a priority.
+    private struct Queue {
+        /// Those with photos to begin.
+        var toBegin = Turns()
+        /// Those with downloaded photos to filter.
+        var toFilter = Turns()
+        var load = Load()
+        /// The virtual time of the batch that filtered last.
+        var virtualTime = 0
+    }
+
+    /// By rank.
+    private var queues = [Queue](repeating: Queue(), count: BatchPriority.allCases.count)
 
     // MARK: Load
 
     /// The load of a rank.
-    subscript(rank: Int) -> Load { loads[rank] }
+    subscript(rank: Int) -> Load { queues[rank].load }
 
     /// The sum of a part of the load, over all ranks or from one on.
     func total(_ part: KeyPath<Load, Int>, from rank: Int = 0) -> Int {
-        loads[rank...].reduce(0) { $0 + $1[keyPath: part] }
+        queues[rank...].reduce(0) { $0 + $1.load[keyPath: part] }
     }
 
     /// How many ranks below one have photos that run.
-    func activeRanks(below rank: Int) -> Int { loads[..<rank].count { $0.active > 0 } }
+    func activeRanks(below rank: Int) -> Int { queues[..<rank].count { $0.load.active > 0 } }
 
     /// The lowest rank with photos that run; nil when none runs.
-    var lowestActiveRank: Int? { loads.firstIndex { $0.active > 0 } }
+    var lowestActiveRank: Int? { queues.firstIndex { $0.load.active > 0 } }
 
-    // MARK: Queues
+    // MARK: Turns
 
     /// The highest rank with photos to begin; nil when there are none.
-    var highestRankToBegin: Int? { toBegin.lastIndex { !$0.isEmpty } }
+    var highestRankToBegin: Int? { queues.lastIndex { !$0.toBegin.isEmpty } }
 
     /// The batches with photos to begin, of all ranks or from one on.
-    func batchesToBegin(from rank: Int = 0) -> some Sequence<BatchID> { toBegin[rank...].joined() }
-
-    /// The batches of a rank with photos to begin, in the order of their turns.
-    func batchesToBegin(of rank: Int) -> [BatchID] { toBegin[rank] }
-
-    /// The batch of a rank that begins its next photo: the one with the fewest begun photos, so that photos that a large batch
-    /// began before do not delay a small one. Nil when none has any.
-    func nextToBegin(_ rank: Int, in batches: [BatchID: LocalBatch]) -> BatchID? {
-        let queue = toBegin[rank]
-        guard queue.count > 1 else { return queue.first }
-        func begun(_ id: BatchID) -> Int { batches[id].map { $0.running + $0.waiting } ?? 0 }
-        return queue.prefix(Self.maxCompared).min { begun($0) < begun($1) }
+    func batchesToBegin(from rank: Int = 0) -> some Sequence<BatchID> {
+        queues[rank...].map(\.toBegin.batches).joined()
     }
 
-    /// The batch of a rank that filters its next photo: two times of three the one with the least to do here, which soon needs
-    /// no filter any more, and the third time the one that has waited longest. Nil when none has any.
-    mutating func nextToFilter(_ rank: Int, in batches: [BatchID: LocalBatch]) -> BatchID? {
-        let queue = toFilter[rank]
-        guard queue.count > 1 else { return queue.first }
-        filterTurns = (filterTurns + 1) % 3
-        guard filterTurns != 0 else { return queue[0] }
-        return queue.prefix(Self.maxCompared).min { left, right in
-            (batches[left]?.leftHere ?? 0) < (batches[right]?.leftHere ?? 0)
-        }
-    }
+    /// The batches of a rank with photos to begin.
+    func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batches }
 
-    /// A batch has begun a photo: the others of its rank are next.
-    mutating func moveBack(_ id: BatchID, toBegin rank: Int) { Self.moveBack(id, in: &toBegin[rank]) }
+    /// The batch of a rank that begins its next photo; nil when none has any.
+    func nextToBegin(_ rank: Int) -> BatchID? { queues[rank].toBegin.next }
 
-    /// A batch has a photo filtered: the others of its rank are next.
-    mutating func moveBack(_ id: BatchID, toFilter rank: Int) { Self.moveBack(id, in: &toFilter[rank]) }
+    /// The batch of a rank that filters its next photo; nil when none has any.
+    func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    private static func moveBack(_ id: BatchID, in queue: inout [BatchID]) {
-        guard queue.count > 1, let place = queue.firstIndex(of: id) else { return }
-        queue.append(queue.remove(at: place))
-    }
+    /// A batch filters a photo.
+    mutating func filtered(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     // MARK: Changes
 
     /// A batch has changed.
-    mutating func changed(_ id: BatchID, from before: LocalBatch, to after: LocalBatch) {
-        loads[before.rank] -= before.load
-        loads[after.rank] += after.load
+    mutating func changed(_ id: BatchID, from before: LocalBatch, to after: inout LocalBatch) {
+        queues[before.rank].load -= before.load
+        queues[after.rank].load += after.load
         let hasMoved = before.rank != after.rank
-        if before.hasPhotosToBegin, hasMoved || !after.hasPhotosToBegin { toBegin[before.rank].removeAll { $0 == id } }
-        if after.hasPhotosToBegin, hasMoved || !before.hasPhotosToBegin { toBegin[after.rank].append(id) }
-        if before.hasPhotosToFilter, hasMoved || !after.hasPhotosToFilter {
-            toFilter[before.rank].removeAll { $0 == id }
+        let isNew = !before.hasPhotosToBegin && !before.hasPhotosToFilter
+        if hasMoved || isNew {
+            let present = queues[after.rank].virtualTime
+            after.virtualTime = hasMoved ? present : max(after.virtualTime, present)
         }
-        if after.hasPhotosToFilter, hasMoved || !before.hasPhotosToFilter { toFilter[after.rank].append(id) }
+        if hasMoved {
+            queues[before.rank].toBegin.set(id, nil)
+            queues[before.rank].toFilter.set(id, nil)
+        }
+        let begun = after.virtualTime + after.running + after.waiting
+        queues[after.rank].toBegin.set(id, after.hasPhotosToBegin ? begun : nil)
+        queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }
 
     /// What is wrong with the queues and loads, if anything.
     func inconsistencies(_ batches: [BatchID: LocalBatch]) -> [String] {
         var wrong: [String] = []
-        for rank in loads.indices {
+        for (rank, queue) in queues.enumerated() {
             let own = batches.filter { $0.value.rank == rank }
             let expected = own.values.reduce(into: Load()) { $0 += $1.load }
-            for part in [\Load.active, \.downloads, \.waiting, \.stalled, \.filters]
-            where expected[keyPath: part] != loads[rank][keyPath: part] {
-                wrong.append("load of rank \(rank): \(loads[rank]), expected \(expected)")
-            }
-            if toBegin[rank].sorted() != own.filter(\.value.hasPhotosToBegin).keys.sorted() {
+            if expected != queue.load { wrong.append("load of rank \(rank): \(queue.load), expected \(expected)") }
+            if queue.toBegin.batches.sorted() != own.filter(\.value.hasPhotosToBegin).keys.sorted() {
                 wrong.append("batches to begin of rank \(rank)")
             }
-            if toFilter[rank].sorted() != own.filter(\.value.hasPhotosToFilter).keys.sorted() {
+            if queue.toFilter.batches.sorted() != own.filter(\.value.hasPhotosToFilter).keys.sorted() {
                 wrong.append("batches to filter of rank \(rank)")
             }
         }

@@ -8,15 +8,17 @@ extension WorkerState {
         var queued: [FilterJob] = []
         for rank in BatchPriority.allCases.indices.reversed() {
             while queues.total(\.filters, from: rank) + photos.abandonedCount < 2 * limits.filtrations,
-                let id = queues.nextToFilter(rank, in: batches)
+                let id = queues.nextToFilter(rank)
             {
                 var next: PhotoTask?
                 change(id) { batch in
                     next = batch.popReady()
-                    if next != nil { batch.filters += 1 }
+                    guard next != nil else { return }
+                    batch.filters += 1
+                    batch.virtualTime += 1
                 }
-                guard let task = next else { break }
-                queues.moveBack(id, toFilter: rank)
+                guard let task = next, let batch = batches[id] else { break }
+                queues.filtered(batch)
                 let attempt = photos.beginAttempt(task)
                 update(task.operation) { $0.waiting -= 1 }
                 queued.append(FilterJob(task: task, attempt: attempt, priority: BatchPriority.allCases[rank]))

@@ -52,25 +52,23 @@ extension WorkerState {
 
     private mutating func beginNext() -> PhotoTask? {
         for rank in BatchPriority.allCases.indices.reversed() {
-            guard let first = queues.nextToBegin(rank, in: batches) else { continue }
+            guard let first = queues.nextToBegin(rank) else { continue }
             // Lower priorities do not take the place of higher ones, apart from a bounded reserve for each.
             let lower = queues.activeRanks(below: rank)
             guard queues.total(\.active, from: rank) < window,
                 queues.total(\.active) < window + lower * reserve,
                 queues.total(\.downloads, from: rank) < limits.downloads
             else { return nil }
-            if let task = beginNext(of: first, rank, isMoreUrgent: lower > 0) { return task }
+            if let task = beginNext(of: first, isMoreUrgent: lower > 0) { return task }
             for id in queues.batchesToBegin(of: rank) where id != first {
-                if let task = beginNext(of: id, rank, isMoreUrgent: lower > 0) { return task }
+                if let task = beginNext(of: id, isMoreUrgent: lower > 0) { return task }
             }
         }
         return nil
     }
 
-    private mutating func beginNext(of id: BatchID, _ rank: Int, isMoreUrgent: Bool) -> PhotoTask? {
-        guard hasRoom(for: id, isMoreUrgent: isMoreUrgent), let task = beginNext(of: id) else { return nil }
-        queues.moveBack(id, toBegin: rank)
-        return task
+    private mutating func beginNext(of id: BatchID, isMoreUrgent: Bool) -> PhotoTask? {
+        hasRoom(for: id, isMoreUrgent: isMoreUrgent) ? beginNext(of: id) : nil
     }
 
     /// Whether the downloaded bytes in memory leave room for a download of a batch.

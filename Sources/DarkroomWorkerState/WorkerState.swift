@@ -181,9 +181,8 @@ package struct WorkerState: Sendable {
         let isCrowded = queues.total(\.waiting, from: before.rank) >= Self.maxWaiting
         body(&batches.values[place])
         batches.values[place].updateStall(maxWaiting: isCrowded ? 1 : window)
-        let after = batches.values[place]
-        queues.changed(id, from: before, to: after)
-        if after.isStalled, !before.isStalled { hasStalled = true }
+        queues.changed(id, from: before, to: &batches.values[place])
+        if batches.values[place].isStalled, !before.isStalled { hasStalled = true }
     }
 
     /// Changes an operation, in place.
