@@ -255,6 +255,12 @@ struct DarkroomClientTests {
         #expect(counts == 200)
     }
 
+    @Test func workerThatHasNotStartedStopsAtOnce() async throws {
+        let worker = try PhotoWorker(client.location)
+        await worker.stop()
+        #expect(worker.photosDone == 0)
+    }
+
     // MARK: - Events
 
     @Test func tellsWhatChanges() async throws {

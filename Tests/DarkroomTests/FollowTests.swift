@@ -130,6 +130,14 @@ struct FollowTests {
         #expect(error?.code == .noSuchBatch && error?.attempted == "follow batch nothing")
     }
 
+    @Test func damagedBatchIsAnError() async throws {
+        let id = try await submit(to: client)
+        _ = try client.store.connection.call(.init("HSET", client.store.keys.batch(id), "photos", "-5"))
+        var iterator = client.follow(id).makeAsyncIterator()
+        let error = await expectError(DarkroomError.self) { try await iterator.next() }
+        #expect(error?.code == .batchDamaged)
+    }
+
     @Test func redisThatIsAwayAtTheBeginningIsAnError() async throws {
         var iterator = try DarkroomClient("unix:///nowhere/redis.sock").follow("nothing").makeAsyncIterator()
         let error = await expectError(DarkroomError.self) { try await iterator.next() }

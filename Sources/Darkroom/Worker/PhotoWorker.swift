@@ -13,6 +13,7 @@ import DarkroomWorker
 public final class PhotoWorker: Sendable {
     private let worker: Worker
     private let location: RedisLocation
+    private let hasStarted = Latch()
 
     /// A worker that has not started.
     /// - Parameters:
@@ -45,14 +46,16 @@ public final class PhotoWorker: Sendable {
     public func start() async throws {
         do {
             try await onOwnThread("darkroom-worker-start") { [worker] in try worker.start() }
+            hasStarted.set()
         } catch {
             throw DarkroomError(error, "start a worker on \(location)")
         }
     }
 
     /// Stops the worker and returns when it has stopped: it claims and begins nothing more, running photos may end within the grace
-    /// period, and everything else goes back to the queue for other workers. Also for a worker that has not started.
+    /// period, and everything else goes back to the queue for other workers. Returns at once if the worker has not started.
     public func stop() async {
+        guard hasStarted.isSet else { return }
         worker.stop()
         try? await onOwnThread("darkroom-worker-stop") { [worker] in worker.wait() }  // waiting throws nothing
     }
