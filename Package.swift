@@ -26,6 +26,7 @@ let package = Package(
     name: "darkroom",
     products: [
         .executable(name: "darkroom", targets: ["DarkroomCommand"]),
+        .executable(name: "darkroom-bench", targets: ["DarkroomBench"]),
         .library(name: "Darkroom", targets: ["Darkroom"]),
     ],
     targets: [
@@ -76,9 +77,23 @@ let package = Package(
         .target(
             name: "DarkroomWorkerState", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomConcurrency"]),
         .target(
+            name: "DarkroomOutput",
+            dependencies: [
+                "DarkroomStore", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomCoding",
+                "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+            ]),
+        .target(
+            name: "DarkroomExecution",
+            dependencies: [
+                "DarkroomWorkerState", "DarkroomModel", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomConcurrency",
+                "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
+            ]),
+        .target(
             name: "DarkroomWorker",
             dependencies: [
-                "DarkroomWorkerState", "DarkroomStore", "DarkroomFileNames", "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomStore", "DarkroomFileNames",
+                "DarkroomTransfer", "DarkroomImaging",
                 "DarkroomCoding", "DarkroomConcurrency", "DarkroomFiles", "DarkroomLogging", "DarkroomText", "CSystem",
             ]),
         .target(
@@ -92,9 +107,18 @@ let package = Package(
             name: "DarkroomCommand",
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging",
-                "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText", "ArgumentParsing",
-                "CSystem",
+                "DarkroomExecution", "DarkroomOutput", "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                "ArgumentParsing", "CSystem",
+            ]),
+        .executableTarget(
+            name: "DarkroomBench",
+            dependencies: [
+                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomTransfer",
+                "DarkroomImaging", "DarkroomExecution", "DarkroomOutput", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomConcurrency", "DarkroomCoding",
+                "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
             ]),
 
         // Programs that use the library.
@@ -114,7 +138,9 @@ let package = Package(
             path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
-        .testTarget(name: "DarkroomFilesTests", dependencies: ["DarkroomFiles", "DarkroomConcurrency", "CSystem"]),
+        .testTarget(
+            name: "DarkroomFilesTests",
+            dependencies: ["DarkroomFiles", "DarkroomConcurrency", "DarkroomTestSupport", "CSystem"]),
         .testTarget(name: "DarkroomCodingTests", dependencies: ["DarkroomCoding"]),
         .testTarget(
             name: "DarkroomRedisTests", dependencies: ["DarkroomRedis", "DarkroomTestSupport", "ErrorExpectations"]),
@@ -139,7 +165,9 @@ let package = Package(
         .testTarget(
             name: "DarkroomLoggingTests",
             dependencies: ["DarkroomLogging", "DarkroomConcurrency", "DarkroomTestSupport"]),
-        .target(name: "StoreInspection", dependencies: ["DarkroomStore"], path: "Tests/StoreInspection"),
+        .target(
+            name: "StoreInspection", dependencies: ["DarkroomStore", "DarkroomModel", "DarkroomCoding"],
+            path: "Tests/StoreInspection"),
         .testTarget(
             name: "DarkroomStoreTests",
             dependencies: [
@@ -147,14 +175,16 @@ let package = Package(
             ]),
         .testTarget(
             name: "DarkroomCoordinatorTests",
-            dependencies: ["DarkroomCoordinator", "DarkroomFiles", "DarkroomTestSupport", "ErrorExpectations"]),
-        .testTarget(name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState"]),
+            dependencies: [
+                "DarkroomCoordinator", "DarkroomFiles", "StoreInspection", "DarkroomTestSupport", "ErrorExpectations",
+            ]),
+        .testTarget(name: "DarkroomWorkerStateTests", dependencies: ["DarkroomWorkerState", "FuzzSupport"]),
         .testTarget(
             name: "DarkroomWorkerTests",
             dependencies: [
-                "DarkroomWorker", "DarkroomWorkerState", "DarkroomCoordinator", "DarkroomLogging",
-                "DarkroomPhotoServer",
-                "DarkroomTestSupport", "ErrorExpectations",
+                "DarkroomWorker", "DarkroomWorkerState", "DarkroomExecution", "DarkroomOutput", "DarkroomCoordinator",
+                "DarkroomLogging", "DarkroomPhotoServer", "StoreInspection",
+                "DarkroomTestSupport", "ErrorExpectations", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTests",
@@ -167,9 +197,9 @@ let package = Package(
             name: "DarkroomCommandTests",
             dependencies: [
                 "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
-                "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomCoding",
-                "DarkroomFiles", "DarkroomCommand", "DarkroomTestSupport",
-                "ErrorExpectations", "HostileWorker", "FuzzSupport",
+                "DarkroomExecution", "DarkroomOutput", "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames",
+                "DarkroomLogging", "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection",
+                "DarkroomTestSupport", "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(
             name: "DarkroomTortureTests",

@@ -1,8 +1,10 @@
 import DarkroomConcurrency
+import DarkroomExecution
 import DarkroomFileNames
 import DarkroomFiles
 import DarkroomImaging
 import DarkroomModel
+import DarkroomOutput
 import DarkroomText
 import Foundation
 
@@ -10,14 +12,8 @@ import Foundation
 final class BatchContext: Sendable {
     let id: BatchID
     let options: BatchOptions
-    let develop: DevelopOptions
-    /// What runs in place of filters; nil when the batch has filters.
-    let ownOperation: OwnOperation?
-    let template: FileNameTemplate
-    /// Where the batch's files go; nil when it writes nothing.
-    let place: OutputPlace?
-    /// Where downloaded bytes are kept and looked for; nil when they are not.
-    let originals: OriginalsFolder?
+    let recipe: PhotoRecipe
+    let output: BatchOutput
     /// Shared by the operations that are held, and closed with the last of them: nothing else keeps a share mounted.
     private let latestFolder = Locked(WeakFolder())
 
@@ -37,10 +33,12 @@ final class BatchContext: Sendable {
         self.id = id
         self.options = options
         var develop = DevelopOptions()
+        let custom: CustomOperation?
+        let template: FileNameTemplate
         do {
             let own = try OwnFilter.name(in: options.filters.map(\.description))
-            ownOperation = try own.map { name throws(Refusal) in
-                OwnOperation(name: name, make: try Self.operation(name, configuration))
+            custom = try own.map { name throws(Refusal) in
+                CustomOperation(name: name, make: try Self.operation(name, configuration))
             }
             develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0.description) } : []
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
@@ -59,22 +57,26 @@ final class BatchContext: Sendable {
         develop.strip = options.strip
         develop.maxPixels = configuration.maxPixels
         develop.processorTime = configuration.photoTimeout
-        self.develop = develop
+        recipe = PhotoRecipe(develop: develop, custom: custom)
         let folders = configuration.outputsUnder
-        place =
+        let place =
             options.output.isEmpty
             ? nil
             : OutputPlace(
                 folder: options.output, trusted: try Self.trusted(options.output, folders, "output"),
-                sign: ManifestPath.folder(id), holder: FolderHolder(owner: id.description, number: taken))
-        originals =
+                marker: ManifestPath.folder(id), holder: FolderHolder(owner: id.description, number: taken))
+        let originals =
             options.originals.isEmpty
             ? nil
             : OriginalsFolder(
                 place: OutputPlace(
                     folder: options.originals,
-                    trusted: try Self.trusted(options.originals, folders, "folder of originals"), sign: nil),
+                    trusted: try Self.trusted(options.originals, folders, "folder of originals"), marker: nil),
                 maxBytes: configuration.transfer.maxBytes)
+        let formats = (develop.format.map { [$0] } ?? ImageFormat.allCases).map(\.fileExtension)
+        output = BatchOutput(
+            id, options, template, place: place, originals: originals, isCustom: custom != nil,
+            endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
         // Only a folder that this worker was given may be made here: a machine without the share must write nothing.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
@@ -91,28 +93,14 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// An operation of one's own, as it was registered.
-    struct OwnOperation {
-        let name: String
-        let make: @Sendable () -> any PhotoOperation
-    }
-
-    /// Where its manifest goes, even if another batch has taken the output folder.
-    var manifestPlace: OutputPlace? {
-        place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, sign: $0.sign) }
-    }
-
     /// When the batch took its output folder, as far as this worker knows.
-    var taken: Int { place?.holder?.number ?? 0 }
-
-    /// The folders that something of the batch is written to.
-    var folders: [String] { [place?.folder, originals?.path].compactMap { $0 } }
+    var taken: Int { output.place?.holder?.number ?? 0 }
 
     /// The folder of the manifest, open, for an operation that was claimed; nil when the batch writes nothing. The batch takes
     /// the output folder where it has not yet.
     /// - Throws: ``Refusal`` when nothing can be written there.
     func openFolder() throws(Refusal) -> OpenFolder? {
-        guard let place else { return nil }
+        guard let place = output.place else { return nil }
         do throws(SystemFailure) {
             let root = try place.open()
             try take(root, place)
@@ -125,7 +113,7 @@ final class BatchContext: Sendable {
         } catch {
             throw Refusal(
                 reason: "its output folder cannot be used: "
-                    + (place.detail(of: error) ?? "\(error.attempted) \(place.signPath): \(error.text)"),
+                    + (place.detail(of: error) ?? "\(error.attempted) \(place.markerPath): \(error.text)"),
                 isOfHolder: error.isTakenFolder)
         }
     }
@@ -139,22 +127,6 @@ final class BatchContext: Sendable {
         } catch {
             guard error.error == ENOSPC || error.error == EDQUOT else { throw error }
         }
-    }
-
-    /// The path of a photo's file below the output folder.
-    func path(of record: PhotoRecord, ending: String) -> String {
-        var name = record.name
-        // The index tells photos apart, so the name's own ending need not stand there twice.
-        if ownOperation != nil, template.hasIndex, OwnEnding.ending(of: name) == ending {
-            name = String(name.dropLast(ending.count + 1))
-        }
-        return template.path(index: record.index, name: name, ending: ending)
-    }
-
-    /// The endings that a photo's file may have.
-    func endings(of record: PhotoRecord) -> [String] {
-        if ownOperation != nil { return OwnEnding.candidates(record) }
-        return (develop.format.map { [$0] } ?? ImageFormat.allCases).map(\.fileExtension)
     }
 
     private static func operation(
@@ -197,7 +169,7 @@ final class BatchContext: Sendable {
         if makes {
             do {
                 try FileManager.default.createDirectory(atPath: place.trusted, withIntermediateDirectories: true)
-                try place.make(place.sign ?? "")
+                try place.make(place.marker ?? "")
             } catch {
                 let found = (error as? SystemFailure)?.text ?? error.localizedDescription
                 throw Refusal(reason: "its \(what) \(place.folder) cannot be made: \(found)")
@@ -208,7 +180,7 @@ final class BatchContext: Sendable {
         } catch {
             let found =
                 error.error == ENOENT || error.error == ENOTDIR ? "is missing; is the share mounted?" : error.text
-            throw Refusal(reason: "its \(what) is not seen here: \(place.signPath) \(found)")
+            throw Refusal(reason: "its \(what) is not seen here: \(place.markerPath) \(found)")
         }
     }
 }

@@ -1,4 +1,4 @@
-import DarkroomImaging
+import DarkroomOutput
 import DarkroomStore
 import DarkroomWorkerState
 
@@ -14,6 +14,11 @@ final class OperationFiles: OperationResources {
         self.context = context
         self.folder = folder
         self.forgottenFences = forgottenFences
+    }
+
+    /// Removes the manifest files of other claims of an operation that has ended here.
+    func removeOtherManifests(of held: HeldOperation) {
+        ManifestFiles.removeOthers(held, forgotten: forgottenFences, context.output)
     }
 }
 

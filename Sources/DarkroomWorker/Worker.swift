@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomExecution
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel

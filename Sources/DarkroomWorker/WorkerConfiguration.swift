@@ -1,5 +1,6 @@
 import CSystem
 import DarkroomModel
+import DarkroomExecution
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation

@@ -1,5 +1,6 @@
 import DarkroomLogging
 import DarkroomModel
+import DarkroomOutput
 import DarkroomStore
 import DarkroomWorkerState
 import Foundation
@@ -12,7 +13,7 @@ extension WorkerCore {
     func isWaitedFor(_ failure: OutputWriter.Failure, of context: BatchContext) -> Bool {
         guard failure.reason != .diskFull || configuration.whenDiskFull == .wait, let fault = OutputFault(failure)
         else { return false }
-        report(fault, context.id, staleFile: failure.left)
+        report(fault, context.id, staleFile: failure.staleFile)
         return true
     }
 
@@ -24,7 +25,8 @@ extension WorkerCore {
             let contexts = Dictionary(
                 read { $0.localOperations }.map { ($0.held.batch, $0.resources.files.context) },
                 uniquingKeysWith: { $1 })
-            for context in contexts.values where context.folders.contains(where: { Self.device(of: $0) == device }) {
+            for context in contexts.values
+            where context.output.folders.contains(where: { Self.device(of: $0) == device }) {
                 others.insert(context.id)
             }
         }
@@ -45,7 +47,7 @@ extension WorkerCore {
         guard let first = operations.first else { return }
         if let fault { report(fault, first.batch) }
         for case .removeManifest(let held, let resources) in handle(.filesLost(operations)) {
-            ManifestFiles.removeOwn(held, resources.files.context)
+            ManifestFiles.removeOwn(held, resources.files.context.output)
         }
         logger.error(
             "files may be lost, their operations run again", key: first.batch.description,
@@ -58,3 +60,5 @@ extension WorkerCore {
         return stat(path, &status) == 0 ? UInt(status.st_dev) : nil
     }
 }
+
+extension OutputFault: StorageFault {}

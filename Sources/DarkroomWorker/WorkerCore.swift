@@ -1,7 +1,9 @@
 import DarkroomConcurrency
+import DarkroomExecution
 import DarkroomImaging
 import DarkroomLogging
 import DarkroomModel
+import DarkroomOutput
 import DarkroomStore
 import DarkroomTransfer
 import DarkroomWorkerState
@@ -65,14 +67,14 @@ final class WorkerCore: Sendable {
         engine = TransferEngine(transfer)
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
-        helpers = PhotoHelpers(configuration)
+        helpers = configuration.helpers.map(PhotoHelpers.init)
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
         let source = OriginalsSource(
             TransferSource(engine: engine), rules: FetchRules(configuration.transfer), worker: id
         ) { failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
         }
-        pending = PendingOperations(configuration, source: source)
+        pending = PendingOperations(filtrations: configuration.filtrations, source: source)
         state = Locked(
             WorkerState(
                 .init(
@@ -171,8 +173,8 @@ final class WorkerCore: Sendable {
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
         guard records.count == claimed.letters.count else { throw .photosDiffer(claimed, records.count) }
-        let past = ManifestFiles.takeOver(claimed, records, context)
-        if claimed.leaseExpiries > 0 { Leftovers.remove(of: claimed.held, records, context) }
+        let past = ManifestFiles.takeOver(claimed, records, context.output)
+        if claimed.leaseExpiries > 0 { StaleFiles.remove(of: claimed.held, records, context.output) }
         let files = OperationFiles(context, folder: folder, forgottenFences: past.forgotten)
         var operation = LocalOperation(claimed, context.options, records: records, lines: past.lines, files)
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
@@ -196,7 +198,7 @@ final class WorkerCore: Sendable {
         cleaner.perform { [self] in
             // If Redis cannot be asked, another worker removes it: several are asked.
             guard let batch = try? store.facts(of: left.batch), batch.damage.isEmpty else { return }
-            Leftovers.remove(ofCancelled: left, batch, configuration)
+            StaleFiles.remove(ofCancelled: left, batch, configuration)
         }
     }
 
@@ -285,7 +287,7 @@ final class WorkerCore: Sendable {
         }
         let helpers = isForHelper(task, image) ? helpers : nil
         if helpers == nil, let call = crashProbe(task, begins: true) { _ = store.results(of: [call]) }
-        let temporaryName = Leftovers.temporaryName(
+        let temporaryName = StaleFiles.temporaryName(
             for: String(task.record.index), fence: task.operation.fence, worker: "\(id).\(job.attempt)")
         let outcome = filtrationThreads.run { [self] in
             PhotoDevelopment.develop(
@@ -304,7 +306,7 @@ final class WorkerCore: Sendable {
     /// cannot be stopped. Operations of one's own run in this process by default: their author is trusted.
     private func isForHelper(_ photo: PhotoTask, _ image: Download) -> Bool {
         photo.isQuarantined || configuration.isolatesEveryPhoto
-            || photo.context.ownOperation == nil && !Imaging.canAlwaysStop(image.body, photo.context.develop)
+            || !photo.context.recipe.canAlwaysStop(image.body)
     }
 
     /// Tells how a photo ended.

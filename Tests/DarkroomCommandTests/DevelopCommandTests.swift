@@ -7,9 +7,10 @@ import Testing
 @Suite(.serialized) struct DevelopCommandTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
-    private let folder = NSTemporaryDirectory() + "darkroom-develop-\(UUID().uuidString)"
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.path }
 
-    init() throws { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) }
+    init() throws { scratch = try ScratchFolder() }
 
     @Test(arguments: [
         ("out.png", [], "png"), ("out.jpeg", [], "jpeg"), ("out", [], "jpeg"),

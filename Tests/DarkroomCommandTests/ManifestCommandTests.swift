@@ -8,7 +8,7 @@ import Testing
 struct ManifestCommandTests {
     @Test func printsWhatIsInAFolder() throws {
         let queue = try Queue()
-        let id = try queue.submit(["http://h/0", "NO, \"URL\"\\n", "http://h/2"]) { $0.operationSize = 2 }
+        let id = try queue.submit(["http://h/0", "NO, \"URL\"\n", "http://h/2"]) { $0.operationSize = 2 }
         try queue.develop("FaF")
         let plain = try Program.run("manifest", queue.folder)
         #expect(plain.status == 0)

@@ -1,4 +1,5 @@
 import DarkroomConcurrency
+import DarkroomTestSupport
 import Foundation
 import Testing
 

@@ -24,7 +24,8 @@ final class Program: @unchecked Sendable {
         .deletingLastPathComponent().appendingPathComponent("darkroom")
 
     private let process = Process()
-    private let folder: URL
+    private let scratch: ScratchFolder
+    private var folder: URL { scratch.url }
     private let ended = DispatchSemaphore(value: 0)
     private let command: String
 
@@ -35,8 +36,7 @@ final class Program: @unchecked Sendable {
         in mounts: MountNamespace? = nil, at place: String? = nil
     ) throws {
         command = arguments.joined(separator: " ")
-        folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
         process.executableURL = mounts == nil ? Self.executable : URL(fileURLWithPath: "/usr/bin/env")
         process.arguments = mounts?.command([Self.executable.path] + arguments) ?? arguments
         if let place { process.currentDirectoryURL = URL(fileURLWithPath: place) }
@@ -52,7 +52,6 @@ final class Program: @unchecked Sendable {
 
     deinit {
         if process.isRunning { kill(process.processIdentifier, SIGKILL) }
-        try? FileManager.default.removeItem(at: folder)
     }
 
     /// Runs the program to its end.

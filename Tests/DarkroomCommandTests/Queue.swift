@@ -4,6 +4,7 @@ import DarkroomConcurrency
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation
+import StoreInspection
 import Testing
 
 /// A namespace of one test in a real Redis, what feeds batches into it, and the program looking at it.
@@ -12,20 +13,18 @@ final class Queue: Sendable {
     let namespace: String
     let client: DarkroomClient
     /// An output folder, which goes with this queue.
-    let folder: String
+    var folder: String { scratch.path }
+    private let scratch: ScratchFolder
     private let claims = Locked(0)
 
     init(_ redis: RedisServer = .current) throws {
         self.redis = redis
         namespace = redis.namespace()
         client = DarkroomClient(RedisLocation(redis.configuration, try Keys(namespace: namespace)))
-        folder = NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
     }
 
     var store: BatchStore { client.store }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// What tells the program where this queue is.
     var environment: [String: String] { ["DARKROOM_REDIS": redis.configuration.displayName] }
@@ -53,19 +52,7 @@ final class Queue: Sendable {
             try FileManager.default.createDirectory(
                 atPath: "\(folder)/\(ManifestPath.folder(id))", withIntermediateDirectories: true)
         }
-        _ = try store.perform(store.submit(id, options, overwrite: true))
-        let size = options.operationSize
-        let starts = Array(stride(from: 0, to: urls.count, by: size))
-        let feeds = starts.enumerated().map { number, start in
-            let part = urls[start..<min(start + size, urls.count)]
-            let lines = part.enumerated().map { "photo \(start + $0)\t\($1)\n" }.joined()
-            let entry = [EntryCoding.version] + Deflate.compress(Array(lines.utf8))
-            return store.feed(id, operation: number + 1, photos: part.count, entry: entry, digest: "")
-        }
-        #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
-        if seal {
-            #expect(try store.perform(store.seal(id, operations: starts.count, photos: urls.count)) == .sealed)
-        }
+        try store.submitBatch(id, options, urls: urls, seal: seal)
         return id
     }
 

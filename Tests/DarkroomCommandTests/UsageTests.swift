@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
+import DarkroomTestSupport
 import DarkroomTransfer
 import DarkroomWorker
 import ErrorExpectations
@@ -190,8 +191,8 @@ import Testing
     }
 
     @Test func headersOfAFileAreReadAndErrorsDoNotShowThem() throws {
-        let file = FileManager.default.temporaryDirectory.appendingPathComponent("headers-\(UUID().uuidString)").path
-        defer { try? FileManager.default.removeItem(atPath: file) }
+        let scratch = try ScratchFolder()
+        let file = scratch.path("headers")
         func headers(_ text: String) throws -> [RequestHeader] {
             try Data(text.utf8).write(to: URL(fileURLWithPath: file))
             let command = try DarkroomProgram.parseAsRoot(["worker", "--header-file", file]) as? WorkerCommand

@@ -121,8 +121,8 @@ import Testing
     }
 
     @Test func batchToWaitForMustBeThere() throws {
-        let folder = NSTemporaryDirectory() + "darkroom-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder()
+        let folder = scratch.path("folder")
         var options = BatchOptions()
         options.output = folder + "/out"
         let refused = error {
@@ -149,8 +149,8 @@ import Testing
     }
 
     @Test func makesTheFolderOfOriginals() throws {
-        let folder = NSTemporaryDirectory() + "darkroom-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder()
+        let folder = scratch.path("folder")
         var options = BatchOptions()
         options.originals = folder + "/deep/originals"
         #expect(try Coordinator(store: store).submit(SampleList(count: 1), options: options).options == options)

@@ -100,8 +100,8 @@ import Testing
     @Test func theFolderOfABatchOfAnotherNamespaceIsTakenOnlyWhenTold() throws {
         let other = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
         var options = BatchOptions()
-        options.output = NSTemporaryDirectory() + "darkroom-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: options.output) }
+        let scratch = try ScratchFolder()
+        options.output = scratch.path("output")
         let first = try Coordinator(store: store).submit(SampleList(count: 1), options: options)
         #expect(
             code { _ = try Coordinator(store: other).submit(SampleList(count: 1), options: options) } == .outputTaken)
@@ -111,8 +111,8 @@ import Testing
 
     @Test func theFolderOfASubmissionThatCameToNothingIsTaken() throws {
         var options = BatchOptions()
-        options.output = NSTemporaryDirectory() + "darkroom-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: options.output) }
+        let scratch = try ScratchFolder()
+        options.output = scratch.path("output")
         let origin = try store.perform(store.identify())
         #expect(try store.perform(store.identify()) == origin)
         try OutputFolder(path: options.output).prepare(

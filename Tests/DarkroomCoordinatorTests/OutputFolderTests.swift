@@ -20,9 +20,8 @@ import Testing
     }
 
     func withFolder(_ body: (OutputFolder) throws -> Void) throws {
-        let path = NSTemporaryDirectory() + "darkroom-output-\(UUID())"
-        defer { try? FileManager.default.removeItem(atPath: path) }
-        try body(OutputFolder(path: path + "/a/b"))
+        let scratch = try ScratchFolder()
+        try body(OutputFolder(path: scratch.path("a/b")))
     }
 
     @Test func makesTheFolderAndTheManifestsFolderAndNothingElse() throws {
@@ -64,8 +63,8 @@ import Testing
     }
 
     @Test func emptyManifestOfASubmissionThatCameToNothingIsInNobodysWay() throws {
-        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        let scratch = try ScratchFolder()
+        let folder = OutputFolder(path: scratch.path("output"))
         try folder.prepare(for: other, overwrite: false, origin: 5)
         #expect(throws: CoordinatorError.self) { try folder.prepare(for: batch, overwrite: false, origin: 5) }
         try folder.prepare(for: batch, overwrite: false, origin: 5) { $0 == other }
@@ -121,9 +120,9 @@ import Testing
     }
 
     @Test func removesNothingThroughALink() throws {
-        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)")
-        let victim = folder.path + "-victim"
-        defer { for path in [folder.path, victim] { try? FileManager.default.removeItem(atPath: path) } }
+        let scratch = try ScratchFolder()
+        let folder = OutputFolder(path: scratch.path("output"))
+        let victim = scratch.path("victim")
         try FileManager.default.createDirectory(atPath: victim + "/\(batch)/deep", withIntermediateDirectories: true)
         try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: true)
         #expect(symlink(victim, folder.path + "/manifest") == 0)

@@ -6,13 +6,13 @@ import Testing
 
 /// Who may put files in place in a folder.
 @Suite struct FolderHolderTests {
-    let scratch: ScratchFolder
+    let scratch: GuardedFolder
     let folder: Folder
     let first = FolderHolder(owner: "20261121-090501123-7f3a", number: 100)
     let second = FolderHolder(owner: "20261121-090501999-0000", number: 200)
 
     init() throws {
-        scratch = try ScratchFolder()
+        scratch = try GuardedFolder()
         folder = try scratch.inside(.supported)
     }
 

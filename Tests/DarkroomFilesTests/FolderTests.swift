@@ -6,9 +6,9 @@ import Testing
 
 /// What is done below a folder stays there, whatever others have put there. Every test runs with openat2 and without it.
 @Suite struct FolderTests {
-    let scratch: ScratchFolder
+    let scratch: GuardedFolder
 
-    init() throws { scratch = try ScratchFolder() }
+    init() throws { scratch = try GuardedFolder() }
 
     private static let ways: [PathResolution] = [.kernel, .stepwise]
 

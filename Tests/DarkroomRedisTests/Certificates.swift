@@ -1,14 +1,15 @@
+import DarkroomTestSupport
 import Foundation
 import Testing
 
 /// An authority, with a server's and a client's certificate signed by it, made by openssl in a temporary folder.
 struct Certificates {
-    let folder: String
+    private let scratch: ScratchFolder
+    var folder: String { scratch.path }
 
     /// The server's certificate is for the name `localhost`, and not for 127.0.0.1.
     init() throws {
-        folder = FileManager.default.temporaryDirectory.path + "/darkroom-certificates-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
         try make("authority", ["-subj", "/CN=Authority of a test", "-addext", "keyUsage=keyCertSign"])
         let signed = ["-CA", authority, "-CAkey", key("authority"), "-addext", "basicConstraints=critical,CA:false"]
         try make("server", ["-subj", "/CN=server", "-addext", "subjectAltName=DNS:localhost"] + signed)
@@ -20,8 +21,6 @@ struct Certificates {
     func certificate(_ name: String) -> String { "\(folder)/\(name).pem" }
 
     func key(_ name: String) -> String { "\(folder)/\(name).key" }
-
-    func remove() { try? FileManager.default.removeItem(atPath: folder) }
 
     private func make(_ name: String, _ options: [String]) throws {
         let arguments =

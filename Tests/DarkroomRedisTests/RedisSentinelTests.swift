@@ -125,7 +125,6 @@ import Testing
     /// By names, as the certificate has them: the sentinel announces what it was given.
     @Test func speaksTLSToTheSentinelAndToTheMaster() throws {
         let certificates = try Certificates()
-        defer { certificates.remove() }
         let (port, sentinelPort) = (try RedisServer.freePort(), try RedisServer.freePort())
         let tls = [
             "tls-cert-file \(certificates.certificate("server"))", "tls-key-file \(certificates.key("server"))",

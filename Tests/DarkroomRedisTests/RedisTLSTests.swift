@@ -24,7 +24,6 @@ import Testing
 
     deinit {
         redis.stop()
-        certificates.remove()
     }
 
     private func configuration(_ tls: RedisConfiguration.TLS?, host: String = "localhost") throws -> RedisConfiguration

@@ -36,7 +36,7 @@ import Testing
         #expect(try events() == [#"{"event":"released","batch":"batch","operation":1}"#])
         try test.pass(seconds: 16)
         try test.heartbeat()
-        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"lease.expiries":1}"#])
+        #expect(try events() == [#"{"event":"recovered","batch":"batch","operation":2,"leaseExpiries":1}"#])
         let again = try test.claim().map(\.held)
         try test.report(again[0], "FF")
         #expect(

@@ -113,7 +113,7 @@ import Testing
         let decoder = UntrustedJSON()
         #expect(try decoder.decode(ManifestLine.self, from: text) == line)
         for seed in run.seed..<run.seed + UInt64(run.count) {
-            var generator = FuzzSupport.SeededGenerator(seed: seed)
+            var generator = SeededGenerator(seed: seed)
             let fields = ["index", "attempts", "width", "height", "bytes", "downloadMilliseconds", "writeMilliseconds"]
             let field = generator.pick(fields)
             let number = "\(generator.pick(ReplyDamage.numbers))"
@@ -156,7 +156,7 @@ import Testing
 
 /// Replaces, removes and repeats parts of a reply.
 struct ReplyDamage {
-    var generator: FuzzSupport.SeededGenerator
+    var generator: SeededGenerator
     private var mutator: ByteMutator
 
     static let numbers = [
@@ -170,8 +170,8 @@ struct ReplyDamage {
     ]
 
     init(_ seed: UInt64) {
-        generator = FuzzSupport.SeededGenerator(seed: seed)
-        mutator = ByteMutator(FuzzSupport.SeededGenerator(seed: seed &+ 1))
+        generator = SeededGenerator(seed: seed)
+        mutator = ByteMutator(SeededGenerator(seed: seed &+ 1))
     }
 
     /// The reply with one to four faults.

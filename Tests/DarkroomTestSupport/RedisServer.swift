@@ -13,7 +13,8 @@ import Foundation
 /// `@Suite(.redisServer) struct SomeTests { let redis = RedisServer.current }`
 package final class RedisServer: Sendable {
     /// The folder of the server's files, for a test's own as well; it goes with the server.
-    package let folder: String
+    package var folder: String { scratch.path }
+    private let scratch: ScratchFolder
 
     private let process: Locked<RedisServerProcess>
     private let arguments: [String]
@@ -31,18 +32,10 @@ package final class RedisServer: Sendable {
 
     /// Starts a server, for a test that needs one to itself; `stop()` it.
     package init(arguments: [String] = [], port: Int? = nil) throws {
-        // Not below the build folder: a socket's path may have 107 bytes.
-        var template = Array("/tmp/darkroom-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        scratch = try ScratchFolder(in: "/tmp")
         self.arguments = arguments
         self.port = port
-        do {
-            process = Locked(try Self.start(folder, arguments, port))
-        } catch {
-            try? FileManager.default.removeItem(atPath: folder)
-            throw error
-        }
+        process = Locked(try Self.start(scratch.path, arguments, port))
     }
 
     /// How to reach it.
@@ -108,7 +101,7 @@ package final class RedisServer: Sendable {
     /// Ends the server and removes its folder.
     package func stop() {
         terminate()
-        try? FileManager.default.removeItem(atPath: folder)
+        scratch.remove()
     }
 
     private static func start(_ folder: String, _ arguments: [String], _ port: Int?) throws -> RedisServerProcess {

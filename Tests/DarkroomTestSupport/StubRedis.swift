@@ -9,15 +9,13 @@ package final class StubRedis: Sendable {
 
     private let listener: Int32
     private let information: String
-    private let folder: String
+    private let scratch: ScratchFolder
 
     /// Starts the server; `information` is what INFO answers, a field a line.
     package init(information: [String]) throws {
         self.information = information.joined(separator: "\r\n") + "\r\n"
-        var template = Array("/tmp/darkroom-test-XXXXXX".utf8CString)
-        guard mkdtemp(&template) != nil else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-        folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
-        socketPath = folder + "/redis.sock"
+        scratch = try ScratchFolder(in: "/tmp")
+        socketPath = scratch.path("redis.sock")
         listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
@@ -38,7 +36,6 @@ package final class StubRedis: Sendable {
     deinit {
         shutdown(listener, Int32(SHUT_RDWR))
         close(listener)
-        try? FileManager.default.removeItem(atPath: folder)
     }
 
     private static func serve(_ client: Int32, _ information: String) {

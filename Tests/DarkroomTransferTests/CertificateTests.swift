@@ -1,3 +1,4 @@
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -5,9 +6,8 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1))) struct CertificateTests {
     @Test func trustsNoCertificateThatNobodySigned() async throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-tls-\(UUID().uuidString)")
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
+        let scratch = try ScratchFolder()
+        let folder = scratch.url
         let request = try openssl(
             "req -x509 -newkey rsa:2048 -nodes -days 1 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 "
                 + "-keyout key.pem -out certificate.pem", in: folder)

@@ -7,11 +7,12 @@ import Testing
 @testable import DarkroomTransfer
 
 @Suite(.timeLimit(.minutes(1))) final class FileTransferTests {
-    private let root = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "darkroom-files-\(UUID().uuidString)")
+    private let scratch: ScratchFolder
+    private var root: URL { scratch.url }
     private var photos: URL { root.appendingPathComponent("photos") }
 
     init() throws {
+        scratch = try ScratchFolder()
         let files = FileManager.default
         try files.createDirectory(at: photos.appendingPathComponent("deep"), withIntermediateDirectories: true)
         try files.createDirectory(at: root.appendingPathComponent("photos-not"), withIntermediateDirectories: true)
@@ -27,8 +28,6 @@ import Testing
         }
         try #require(mkfifo(photos.appendingPathComponent("pipe").path, 0o600) == 0)
     }
-
-    deinit { try? FileManager.default.removeItem(at: root) }
 
     private func fetch(_ path: String, folders: [String]? = nil, maxBytes: Int = 100) async -> Result<
         Download, TransferError

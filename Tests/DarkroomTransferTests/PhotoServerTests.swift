@@ -8,12 +8,12 @@ import Testing
 @testable import DarkroomTransfer
 
 @Suite(.timeLimit(.minutes(1))) final class PhotoServerTests {
-    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-        "darkroom-server-\(UUID().uuidString)")
+    private let scratch: ScratchFolder
+    private var folder: URL { scratch.url }
 
     init() throws {
-        try FileManager.default.createDirectory(
-            at: folder.appendingPathComponent("more photos"), withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
+        try scratch.makeFolder("more photos")
         for index in 0..<20 {
             try Data(content(index)).write(to: folder.appendingPathComponent("\(index).jpg"))
         }
@@ -21,8 +21,6 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: folder.appendingPathComponent("passwd.jpg").path, withDestinationPath: "/etc/passwd")
     }
-
-    deinit { try? FileManager.default.removeItem(at: folder) }
 
     private func content(_ index: Int) -> [UInt8] {
         (0..<(index * 3000)).map { UInt8(truncatingIfNeeded: $0 &* index) }

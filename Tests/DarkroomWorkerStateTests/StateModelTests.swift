@@ -1,5 +1,6 @@
 import DarkroomModel
 import Foundation
+import FuzzSupport
 import Testing
 
 @testable import DarkroomStore
@@ -8,20 +9,9 @@ import Testing
 /// Random events from users, local queues, disks and Redis. After each one the state must be consistent, and at the end every
 /// operation must finish.
 @Suite struct StateModelTests {
-    private struct Generator: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {  // splitmix64
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     private struct Run {
         var bench: StateBench
-        var random: Generator
+        var random: SeededGenerator
         var transfers: [StateBench.Photo] = []
         var queued: [FilterJob] = []
         var filtering: [FilterJob] = []
@@ -30,7 +20,7 @@ import Testing
         let batches = (0..<4).map { BatchID("batch\($0)")! }
 
         init(seed: UInt64) {
-            random = Generator(state: seed)
+            random = SeededGenerator(seed: seed)
             bench = StateBench(
                 downloads: .random(in: 1...6, using: &random), filtrations: .random(in: 1...3, using: &random),
                 maxBytesHeld: .random(in: 5000...60_000, using: &random))

@@ -6,6 +6,7 @@ import DarkroomRedis
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation
+import StoreInspection
 import Testing
 
 @testable import DarkroomWorker
@@ -15,7 +16,8 @@ final class Darkroom: Sendable {
     let redis: RedisServer
     let keys: Keys
     let store: BatchStore
-    let folder: String
+    var folder: String { scratch.path }
+    private let scratch: ScratchFolder
     let lines = Locked<[String]>([])
     private let observed = NSCondition()
 
@@ -23,11 +25,8 @@ final class Darkroom: Sendable {
         self.redis = redis
         keys = try Keys(namespace: redis.namespace())
         store = BatchStore(redis.configuration, keys: keys)
-        folder = NSTemporaryDirectory() + "darkroom-output-\(UUID().uuidString)"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
     }
-
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
 
     /// Options that write into this darkroom's folder.
     func options(_ change: (inout BatchOptions) -> Void = { _ in }) -> BatchOptions {
@@ -45,25 +44,9 @@ final class Darkroom: Sendable {
             try FileManager.default.createDirectory(
                 atPath: options.output + "/" + ManifestPath.folder(id), withIntermediateDirectories: true)
         }
-        _ = try store.perform(store.submit(id, options, overwrite: true))
-        let size = options.operationSize
-        let starts = Array(stride(from: 0, to: urls.count, by: size))
-        let feeds = starts.enumerated().map { position, start in
-            let part = urls[start..<min(start + size, urls.count)]
-            var lines: [UInt8] = []
-            for url in part {
-                let name = Array((url.split(separator: "/").last.map(String.init) ?? url).utf8)
-                name.withUnsafeBytes { name in
-                    Array(url.utf8).withUnsafeBytes {
-                        OperationEntry.append(name: name, url: $0, operationSize: size, to: &lines)
-                    }
-                }
-            }
-            let entry = [EntryCoding.version] + Deflate.compress(lines)
-            return store.feed(id, operation: position + 1, photos: part.count, entry: entry, digest: "")
+        try store.submitBatch(id, options, urls: urls) { _, url in
+            url.split(separator: "/").last.map(String.init) ?? url
         }
-        #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
-        #expect(try store.perform(store.seal(id, operations: starts.count, photos: urls.count)) == .sealed)
         return id
     }
 

@@ -6,6 +6,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomLogging
+@testable import DarkroomExecution
 @testable import DarkroomWorker
 
 /// What a worker logs of what happens to it.

@@ -1,4 +1,5 @@
 import DarkroomModel
+import DarkroomTestSupport
 import Foundation
 import Testing
 
@@ -53,9 +54,9 @@ import Testing
     }
 
     @Test func folderOfPhotosBelowALinkOfTheOptionIsTaken() throws {
-        let folder = NSTemporaryDirectory() + "darkroom-linked-\(UUID().uuidString)"
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        try FileManager.default.createDirectory(atPath: folder + "/real", withIntermediateDirectories: true)
+        let scratch = try ScratchFolder()
+        let folder = scratch.path
+        try scratch.makeFolder("real")
         #expect(symlink("real", folder + "/link") == 0)
         var (options, configuration) = (BatchOptions(), WorkerConfiguration())
         options.photosFolder = folder + "/real"

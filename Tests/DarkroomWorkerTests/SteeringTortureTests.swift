@@ -4,6 +4,7 @@ import DarkroomPhotoServer
 import DarkroomStore
 import DarkroomTestSupport
 import Foundation
+import FuzzSupport
 import Testing
 
 @testable import DarkroomWorker
@@ -198,20 +199,5 @@ private final class SteeringTorture {
         let names = try FileManager.default.subpathsOfDirectory(atPath: facts.options.output)
         let left = names.filter { $0.split(separator: "/").last?.hasPrefix(".") == true }
         #expect(left.isEmpty, "temporary files are left of \(id): \(left)")
-    }
-}
-
-/// Random numbers that are the same for the same seed (SplitMix64, https://prng.di.unimi.it/splitmix64.c).
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var value = state
-        value = (value ^ value >> 30) &* 0xbf58_476d_1ce4_e5b9
-        value = (value ^ value >> 27) &* 0x94d0_49bb_1331_11eb
-        return value ^ value >> 31
     }
 }

@@ -150,17 +150,11 @@ final class PrivateRedis {
         }
     }
 
-    /// A folder with mode 0700 below XDG_RUNTIME_DIR or /tmp: an output folder's path may be too long for a socket.
-    private static func makeSocketFolder() throws -> String {
-        let runtime = ProcessInfo.processInfo.environment["XDG_RUNTIME_DIR"] ?? ""
-        for parent in [runtime, "/tmp"] where Path.isAbsolute(parent) {
-            var template = Array((parent + "/" + socketFolderPrefix + "XXXXXX").utf8CString)
-            if mkdtemp(&template) != nil { return String(decoding: template.dropLast().map(UInt8.init), as: UTF8.self) }
-        }
+    private static func makeSocketFolder() throws(CommandError) -> String {
+        for parent in SocketFolder.parents() { if let folder = SocketFolder.make(in: parent) { return folder } }
         throw CommandError("make a folder for the socket of Redis in /tmp: \(systemErrorText())")
     }
 
-    private static let socketFolderPrefix = "darkroom-run-"
     private static let socketName = "redis.sock"
 
     /// Removes the socket folder that the file of a run names, and the file.
@@ -170,7 +164,7 @@ final class PrivateRedis {
         guard let text = try? run.state.contents(of: urlName, maxBytes: 4096) else { return }
         let socket = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines).dropFirst("unix://".count)
         let (path, name) = Path.split(String(socket.dropLast(socketName.count + 1)))
-        if let path, name.utf8.starts(with: socketFolderPrefix.utf8), let parent = try? Folder(trusted: path + "/"),
+        if let path, name.utf8.starts(with: SocketFolder.prefix.utf8), let parent = try? Folder(trusted: path + "/"),
             let folder = try? parent.folder(name), (try? folder.requirePrivate()) != nil
         {
             try? folder.remove(socketName)

@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomModel
+import DarkroomOutput
 import DarkroomStore
 import DarkroomWorkerState
 import Foundation

@@ -2,6 +2,7 @@ import DarkroomConcurrency
 import DarkroomFiles
 import DarkroomLogging
 import DarkroomModel
+import DarkroomOutput
 import DarkroomWorkerState
 import Foundation
 

@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomModel
+import DarkroomOutput
 import DarkroomStore
 import DarkroomWorkerState
 import Foundation
@@ -60,7 +61,8 @@ final class Reporter: Sendable {
         var failures: [HeldOperation: String] = [:]
         for report in reports {
             do throws(OutputWriter.Failure) {
-                try ManifestFiles.write(report, worker: core.id)
+                try ManifestFiles.write(
+                    report.lines, of: report.held, report.resources.files.context.output, worker: core.id)
             } catch {
                 failures[report.held] = error.detail
                 if !report.isCancelled { _ = core.isWaitedFor(error, of: report.resources.files.context) }
@@ -120,7 +122,7 @@ final class Reporter: Sendable {
     /// The operation has ended: the manifest files of others that had it go.
     private func end(_ held: HeldOperation, _ report: WorkerState.Report) {
         core.ended(held)
-        if report.hasPast { ManifestFiles.removeOthers(held, report.resources.files) }
+        if report.hasPast { report.resources.files.removeOtherManifests(of: held) }
     }
 
     /// Makes the files and folders of the reports durable: one `syncfs` a file system, which is several times faster than
@@ -132,12 +134,12 @@ final class Reporter: Sendable {
         var folders: [dev_t: (folder: OpenFolder, place: OutputPlace)] = [:]
         for report in reports where report.lines.contains(where: { $0 != nil }) {
             let files = report.resources.files
-            guard let folder = files.folder, let place = files.context.place, !given.contains(report.held)
+            guard let folder = files.folder, let place = files.context.output.place, !given.contains(report.held)
             else { continue }
             guard folder.isStillThere else {
                 let operations = operations { $0.folder === folder }
                 let fault = OutputFault(at: place)
-                let why = fault?.detail ?? "something else is mounted at \(place.signPath) than before"
+                let why = fault?.detail ?? "something else is mounted at \(place.markerPath) than before"
                 core.giveUp(operations, why, fault)
                 given.formUnion(operations)
                 continue
@@ -187,7 +189,7 @@ final class Reporter: Sendable {
                 // Whatever the reply is, the operation is no longer this worker's.
                 core.handle(.released(release.held))
                 guard case .cancelled = reply, let files = release.resources?.files else { continue }
-                if release.hasPast { ManifestFiles.removeOthers(release.held, files) }
+                if release.hasPast { files.removeOtherManifests(of: release.held) }
                 core.noteEnd(of: [release.held.batch])
             }
         }

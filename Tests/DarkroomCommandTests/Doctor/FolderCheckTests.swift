@@ -1,4 +1,5 @@
 import DarkroomFiles
+import DarkroomTestSupport
 import Foundation
 import Testing
 

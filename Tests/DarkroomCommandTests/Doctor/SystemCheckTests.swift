@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomExecution
 import DarkroomWorker
 import Testing
 

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoordinator
+import DarkroomExecution
 import DarkroomTestSupport
 import DarkroomWorker
 import Foundation

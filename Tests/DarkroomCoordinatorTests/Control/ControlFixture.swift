@@ -2,6 +2,7 @@ import DarkroomCoding
 import DarkroomModel
 import DarkroomStore
 import DarkroomTestSupport
+import StoreInspection
 import Testing
 
 @testable import DarkroomCoordinator
@@ -29,16 +30,8 @@ struct ControlFixture {
         options.operationSize = 10
         change(&options)
         let id = Self.id(number)
-        _ = try store.perform(store.submit(id, options))
-        let size = options.operationSize
-        let feeds = stride(from: 0, to: photos, by: size).enumerated().map { position, start in
-            let count = min(size, photos - start)
-            let lines = (start..<start + count).map { "photo \($0)\thttp://photos.example/\($0)\n" }.joined()
-            let entry = [EntryCoding.version] + Deflate.compress(Array(lines.utf8))
-            return store.feed(id, operation: position + 1, photos: count, entry: entry, digest: "")
-        }
-        #expect(try store.perform(feeds).allSatisfy { $0 == .fed })
-        if seal { _ = try store.perform(store.seal(id, operations: feeds.count, photos: photos)) }
+        let urls = (0..<photos).map { "http://photos.example/\($0)" }
+        try store.submitBatch(id, options, urls: urls, overwrite: false, seal: seal)
         return id
     }
 

@@ -72,8 +72,8 @@ import Testing
 
     /// Redis need not know the other batch any more.
     @Test func folderThatSaysThatAnotherBatchHasTakenItIsLeftToThat() throws {
-        let folder = OutputFolder(path: NSTemporaryDirectory() + "darkroom-retry-\(UUID().uuidString)")
-        defer { try? FileManager.default.removeItem(atPath: folder.path) }
+        let scratch = try ScratchFolder()
+        let folder = OutputFolder(path: scratch.path("output"))
         let id = try fixture.submit(1) { $0.output = folder.path }
         let other = ControlFixture.id(2)
         for batch in [id, other] { try folder.prepare(for: batch, overwrite: true) }

@@ -1,16 +1,18 @@
 import DarkroomCoordinator
 import DarkroomModel
+import DarkroomTestSupport
 import ErrorExpectations
 import Foundation
 import Testing
 
 /// Reading manifests while workers write them.
 @Suite final class ManifestReaderTests {
-    private let output = NSTemporaryDirectory() + "darkroom-manifest-\(UUID().uuidString)"
+    private let scratch: ScratchFolder
+    private var output: String { scratch.path("output") }
     private let first = BatchID("20261121-090501123-7f3a")
     private let second = BatchID("20261121-090501999-0000")
 
-    deinit { try? FileManager.default.removeItem(atPath: output) }
+    init() throws { scratch = try ScratchFolder() }
 
     @Test func readsBatchByBatchInOrder() throws {
         try write(second, operation: 1, fence: 5, [0])

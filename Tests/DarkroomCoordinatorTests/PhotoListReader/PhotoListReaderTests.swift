@@ -14,7 +14,7 @@ import Testing
     static let text = Array(urls.joined(separator: "\n").utf8)
 
     @Test func readsFilesOfEveryFormat() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let lists: [(String, String, PhotoListFormat, String)] = [
             ("a.txt", "http://a/1.jpg\n", .text, "{index}-{name}"),
             ("a.csv", "url\nhttp://a/1.jpg", .separated, "{index}-{name}"),
@@ -44,7 +44,7 @@ import Testing
     }
 
     @Test(arguments: [false, true]) func streamsAndRewinds(isGzipped: Bool) throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let reader = try PhotoListReader(folder.write("list", isGzipped ? gzipped(Self.text) : Self.text))
         var pieces = 0, seen = 0
         while try reader.next({ _, _ in seen += 1 }) { pieces += 1 }
@@ -70,7 +70,7 @@ import Testing
     }
 
     @Test func readsStandardInputFromWhereItStands() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let file = try #require(
             FileHandle(forReadingAtPath: try folder.write("list", Array("skipped\nhttp://a/1\n".utf8))))
         try file.seek(toOffset: 8)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func takesAFolderOfPhotos() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         for name in ["b.jpg", "a#1.PNG", "é.heic", ".hidden.jpg", "notes.txt", "B.jpeg"] {
             _ = try folder.write(name, [1])
         }
@@ -100,7 +100,7 @@ import Testing
     }
 
     @Test func takesSubfoldersWhereAskedAndTellsWhatItSkips() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         for sub in ["a", "a/b", "out", ".hidden"] {
             try FileManager.default.createDirectory(atPath: "\(folder.path)/\(sub)", withIntermediateDirectories: true)
             _ = try folder.write("\(sub)/1.jpg", [1])
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func knowsWhereThePhotosOfAFolderAndOfAListOfPathsLie() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let real = try #require(Path.real(folder.path))
         _ = try folder.write("0.jpg", [1])
         #expect(try PhotoListReader(folder.path).photosFolder == real)
@@ -137,7 +137,7 @@ import Testing
     }
 
     @Test func warnsOnceOfTextThatIsNoUTF8() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         var list: [UInt8] = Array("name,url\nM".utf8) + [0xfc]
         list += Array("n,http://h/a\nK".utf8) + [0xf6]
         list += Array("ln,http://h/b\n".utf8)
@@ -153,7 +153,7 @@ import Testing
     }
 
     @Test func saysWhatIsWrongWithAList() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let zipped = gzipped(Self.text)
         let cases: [(String, PhotoListError.Code, String)] = [
             ("\(folder.path)/none.csv", .notFound, "no such file"),
@@ -186,28 +186,12 @@ import Testing
     }
 
     @Test(.enabled(if: geteuid() != 0, "root may read everything")) func saysWhatMayNotBeRead() throws {
-        let folder = try TemporaryFolder()
+        let folder = try ScratchFolder()
         let path = try folder.write("secret", [1])
         chmod(path, 0)
         let error = expectError(PhotoListError.self) { try PhotoListReader(path) }
         #expect(error?.code == .unreadable)
         #expect(error?.message.contains("permission") == true)
-    }
-}
-
-/// A folder that goes with its owner.
-final class TemporaryFolder {
-    let path = FileManager.default.temporaryDirectory.appendingPathComponent("darkroom-lists-\(UUID().uuidString)").path
-
-    init() throws { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) }
-
-    deinit { try? FileManager.default.removeItem(atPath: path) }
-
-    /// Writes a file and returns its path.
-    func write(_ name: String, _ bytes: [UInt8]) throws -> String {
-        let file = "\(path)/\(name)"
-        try Data(bytes).write(to: URL(fileURLWithPath: file))
-        return file
     }
 }
 

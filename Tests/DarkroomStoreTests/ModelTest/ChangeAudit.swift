@@ -53,7 +53,7 @@ struct ChangeAudit {
                 .joined(separator: " ") + " \(event.fields["cancelled"] as? Bool ?? false)"
         case "claimed": "\((event.fields["operations"] as? [Int] ?? []).sorted()) \(event.string("worker") ?? "")"
         case "released", "ended": text(event.int("operation"))
-        case "recovered": "\(text(event.int("operation"))) \(text(event.int("lease.expiries")))"
+        case "recovered": "\(text(event.int("operation"))) \(text(event.int("leaseExpiries")))"
         case "photos":
             (event.fields["photos"] as? [String: String] ?? [:]).map { "\($0.key)\($0.value)" }.sorted()
                 .joined(separator: " ")

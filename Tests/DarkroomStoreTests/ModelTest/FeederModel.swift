@@ -23,7 +23,7 @@ struct FeederModel {
     }
 
     /// A batch with anything as its settings; the last eight are remembered, also when Redis forgot them.
-    mutating func newBatch(_ random: inout SeededGenerator) -> Batch {
+    mutating func newBatch(_ random: inout ModelRandom) -> Batch {
         submitted += 1
         var options = BatchOptions()
         options.operationSize = random.chance(10) ? 50 : Int.random(in: 1...7, using: &random)

@@ -9,7 +9,7 @@ import DarkroomModel
 /// Leases are so long that none expires by itself; time passes in leaps, by setting the lease clock forward.
 final class ModelRun {
     let bench: ModelBench
-    var random: SeededGenerator
+    var random: ModelRandom
     var coordinator = FeederModel()
     var workers: [WorkerModel] = []
     private var workersStarted = 0
@@ -21,7 +21,7 @@ final class ModelRun {
 
     init(_ store: BatchStore, seed: UInt64) throws {
         bench = try ModelBench(store)
-        random = SeededGenerator(seed: seed)
+        random = ModelRandom(seed: seed)
     }
 
     /// Runs at least `steps` messages, then lets everything come to its end.

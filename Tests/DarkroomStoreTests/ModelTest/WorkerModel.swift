@@ -23,7 +23,7 @@ struct WorkerModel {
         var bytesOut = 0
 
         /// Some of the photos get on.
-        mutating func goOn(_ random: inout SeededGenerator) {
+        mutating func goOn(_ random: inout ModelRandom) {
             let finish = random.chance(35)
             for index in letters.indices where [UInt8(ascii: "N"), UInt8(ascii: "D")].contains(letters[index]) {
                 guard finish || random.chance(40) else { continue }
@@ -74,7 +74,7 @@ struct WorkerModel {
     }
 
     /// What it reports of the operation at `position` of operations of `size` photos: everything, or parts of it.
-    func report(_ position: Int, size: Int, _ random: inout SeededGenerator) -> Message.Report {
+    func report(_ position: Int, size: Int, _ random: inout ModelRandom) -> Message.Report {
         let work = work[position]
         let whole = random.chance(60)
         let letters = work.letters.map { whole || random.chance(50) ? $0 : UInt8(ascii: ".") }

@@ -133,7 +133,8 @@ final class TortureCluster: Sendable {
         options.output = submission.output
         options.operationSize = operationSize
         options.lease = lease
-        let list = TortureList(photos: photos, batch: submission.number, count: count)
+        let list = PhotoRecords(
+            (0..<count).lazy.map { [photos] in (name: "photo", url: photos.url(batch: submission.number, $0)) })
         return try Coordinator(store: store).submit(list, options: options) { id in note(submission, as: id) }.id
     }
 
@@ -186,21 +187,4 @@ final class TortureCluster: Sendable {
         photos.forget(batch: submission.number)
         try FileManager.default.removeItem(atPath: submission.output)
     }
-}
-
-/// The photo list of a batch: names and URLs that its number and their index make.
-private struct TortureList: PhotoListSource {
-    let photos: TorturePhotos
-    let batch: Int
-    let count: Int
-
-    func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) throws {
-        for index in 0..<count {
-            let (name, url) = (Array("photo".utf8), Array(photos.url(batch: batch, index).utf8))
-            let goesOn = name.withUnsafeBytes { name in url.withUnsafeBytes { receive(name, $0) } }
-            if !goesOn { return }
-        }
-    }
-
-    func rewind() {}
 }

@@ -2,6 +2,7 @@ import ErrorExpectations
 import Foundation
 import Testing
 
+@testable import DarkroomExecution
 @testable import DarkroomWorker
 
 /// What a helper process answers is read within bounds.

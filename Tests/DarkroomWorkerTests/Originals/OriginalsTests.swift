@@ -7,6 +7,7 @@ import DarkroomTransfer
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -102,7 +103,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     /// Its URL alone forbids it, whatever is known of the way that the bytes came.
     @Test func whatMayNotBeFetchedIsNotTakenThoughNothingIsToldOfItsWay() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1 << 20)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/moon.png")))
         let named = "http://photos.example/moon.png"
         for url in [named, urls[1]] { try folder.write(bytes, of: url, by: [], temporaryName: ".temporary") }
@@ -115,7 +116,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func bytesThatARedirectBroughtAreTakenByWhomeverMayFollowIt() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let way = ["a.example", "b.example"].map { RequestStop(host: $0, address: "93.184.215.14") }
         try folder.write([1], of: "u", by: way, temporaryName: ".temporary")
         var configuration = TransferConfiguration()
@@ -126,7 +127,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     @Test(arguments: ["", "\n", "photos.example", "photos.example \n", "photos.example nowhere\n"])
     func bytesWhoseWayMakesNoSenseAreNotTaken(way: String) throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let stop = RequestStop(host: "photos.example", address: "127.0.0.1")
         let ordinary = RequestStop(host: "photos.example", address: "93.184.215.14")
         try folder.write([1], of: "o", by: [ordinary], temporaryName: ".temporary")
@@ -233,7 +234,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func linkInTheWayIsNotFollowed() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
         #expect(symlink("/dev/full", "\(parent)/.temporary") == 0)
@@ -248,7 +249,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func folderThatIsGoneIsNotMadeAgain() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", sign: nil), maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", marker: nil), maxBytes: 1000)
         var detail = ""
         do { try folder.write([1], of: "u", by: [], temporaryName: ".temporary") } catch { detail = error.detail }
         #expect(detail.contains("is its share mounted?"))
@@ -308,7 +309,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test func whatIsNoWholeFileIsNotRead() throws {
-        let folder = OriginalsFolder(place: OutputPlace(folder: originals, sign: nil), maxBytes: 1000)
+        let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let path = "\(originals)/\(OriginalsFolder.file(of: "u"))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
         #expect(try folder.read("u", rules) == nil)

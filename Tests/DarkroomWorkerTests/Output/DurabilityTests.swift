@@ -6,6 +6,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// What is reported when the disk says that it could not keep what was written.

@@ -3,6 +3,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// Calls of the file system that may hang. What hangs here waits for a semaphore.
@@ -30,9 +31,8 @@ import Testing
     }
 
     @Test func aFolderOfTheCommandLineMayBeALink() throws {
-        let folder = NSTemporaryDirectory() + "darkroom-\(UUID())"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let scratch = try ScratchFolder()
+        let folder = scratch.path
         let link = folder + "/link"
         try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/proc")
         let calls = FolderCalls(patience: .milliseconds(50), roots: [folder, link, "/no such folder"])

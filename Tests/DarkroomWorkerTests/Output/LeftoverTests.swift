@@ -4,6 +4,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// Temporary files of workers that died.
@@ -23,14 +24,15 @@ import Testing
         }
         let manifest = ManifestPath.folder(id)
         let left = [
-            Leftovers.temporaryName(for: "0", fence: held.fence, worker: "dead.1"),
-            Leftovers.temporaryName(for: "1", fence: held.fence - 1, worker: "dead.2"),
+            StaleFiles.temporaryName(for: "0", fence: held.fence, worker: "dead.1"),
+            StaleFiles.temporaryName(for: "1", fence: held.fence - 1, worker: "dead.2"),
             manifest + "/"
-                + Leftovers.temporaryName(for: Leftovers.manifestName(operation: 1), fence: held.fence, worker: "dead"),
+                + StaleFiles.temporaryName(
+                    for: StaleFiles.manifestName(operation: 1), fence: held.fence, worker: "dead"),
         ]
         let others = [
-            Leftovers.temporaryName(for: "1", fence: held.fence + 1, worker: "other.1"),
-            Leftovers.temporaryName(for: "7", fence: held.fence, worker: "other.1"), "000000-0.jpg",
+            StaleFiles.temporaryName(for: "1", fence: held.fence + 1, worker: "other.1"),
+            StaleFiles.temporaryName(for: "7", fence: held.fence, worker: "other.1"), "000000-0.jpg",
         ]
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: darkroom.folder + "/" + name, contents: Data()))

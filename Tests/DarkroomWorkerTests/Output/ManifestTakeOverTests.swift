@@ -7,6 +7,7 @@ import Foundation
 import Testing
 
 @testable import DarkroomStore
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// What a worker makes of the manifest files of earlier claims, those that Redis forgot among them.
@@ -63,7 +64,7 @@ import Testing
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
         let held = HeldOperation(batch: id, number: 3, fence: 30)
         let claimed = ClaimedOperation(held: held, letters: Array("CC".utf8), leaseExpiries: 1, entry: [])
-        let lines = ManifestFiles.takeOver(claimed, records, context).lines.map {
+        let lines = ManifestFiles.takeOver(claimed, records, context.output).lines.map {
             String(decoding: $0 ?? [], as: UTF8.self)
         }
         #expect(lines.count == 2 && lines[0].contains("\"photo\"") && lines[1].contains("\"own\""), "\(lines)")
@@ -105,11 +106,11 @@ import Testing
         for fence in [3, 5, 8, 9] { try write(id, fence: fence, [(0, .filtered)], name: "photo") }
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration())
         let held = HeldOperation(batch: id, number: 1, fence: 5)
-        ManifestFiles.removeOthers(held, OperationFiles(context, forgottenFences: [8]))
+        ManifestFiles.removeOthers(held, forgotten: [8], context.output)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder(id)).sorted()
         #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fence: $0) })
         // Without a file of its own nothing goes: the lines of others are all there are.
-        ManifestFiles.removeOthers(HeldOperation(batch: id, number: 1, fence: 20), OperationFiles(context))
+        ManifestFiles.removeOthers(HeldOperation(batch: id, number: 1, fence: 20), forgotten: [], context.output)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)
     }
 

@@ -4,19 +4,21 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 /// Files that are whole or not there, on disks that are full, away, or in the way.
 @Suite struct OutputWriterTests {
-    private let folder = NSTemporaryDirectory() + "darkroom-writer-\(UUID().uuidString)"
-    private var place: OutputPlace { OutputPlace(folder: folder, sign: "manifest/1") }
+    private let scratch: ScratchFolder
+    private var folder: String { scratch.path }
+    private var place: OutputPlace { OutputPlace(folder: folder, marker: "manifest/1") }
 
     init() throws {
-        try FileManager.default.createDirectory(atPath: folder + "/manifest/1", withIntermediateDirectories: true)
+        scratch = try ScratchFolder()
+        try scratch.makeFolder("manifest/1")
     }
 
     @Test func makesTheFolderOfAFileAndReplacesWhatIsThere() throws {
-        defer { remove() }
         for text in ["first", "second"] {
             try OutputWriter.write(Array(text.utf8), to: "00001/a.jpg", in: place, temporaryName: ".a")
         }
@@ -26,7 +28,6 @@ import Testing
 
     @Test(arguments: ["a.jpg", "00001/a.jpg", "manifest/1/00000001.1.jsonl"])
     func nothingIsMadeWhereTheSignIsNotSeen(path: String) throws {
-        defer { remove() }
         try FileManager.default.removeItem(atPath: folder + "/manifest")
         let failure = try #require(self.failure(writing: path))
         #expect(failure.reason == .outputDenied && failure.detail.contains("is its share mounted?"))
@@ -40,7 +41,6 @@ import Testing
     }
 
     @Test func fullDiskIsAnObstacleUntilThereIsRoom() throws {
-        defer { remove() }
         let failure = OutputWriter.Failure(
             reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place,
             folder: "",
@@ -51,7 +51,6 @@ import Testing
     }
 
     @Test(arguments: [".a", "a.jpg"]) func linkInTheWayIsReplacedAndNotFollowed(name: String) throws {
-        defer { remove() }
         let victim = folder + "-victim"
         defer { unlink(victim) }
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
@@ -67,7 +66,6 @@ import Testing
     }
 
     @Test(arguments: ["00001", "manifest", "manifest/1"]) func linkInPlaceOfAFolderIsNotFollowed(name: String) throws {
-        defer { remove() }
         let victim = folder + "-victim"
         defer { try? FileManager.default.removeItem(atPath: victim) }
         try FileManager.default.createDirectory(atPath: victim + "/1", withIntermediateDirectories: true)
@@ -82,7 +80,6 @@ import Testing
 
     /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
     @Test func nameOfAListThatBeginsWithACombiningCharacterLeadsNowhereElse() throws {
-        defer { remove() }
         let victim = folder + "-victim"
         defer { try? FileManager.default.removeItem(atPath: victim) }
         try FileManager.default.createDirectory(atPath: victim, withIntermediateDirectories: true)
@@ -100,16 +97,15 @@ import Testing
     }
 
     @Test func placeBelowATrustedFolderMayNotLeadThroughLinks() throws {
-        defer { remove() }
         let trusted = folder + "-link"
         defer { unlink(trusted) }
         #expect(symlink(folder, trusted) == 0, "a link that was named by the worker's user is followed")
         try FileManager.default.createDirectory(atPath: folder + "/deep/manifest/1", withIntermediateDirectories: true)
-        let good = OutputPlace(folder: trusted + "/deep", trusted: trusted, sign: "manifest/1")
+        let good = OutputPlace(folder: trusted + "/deep", trusted: trusted, marker: "manifest/1")
         try OutputWriter.write([1], to: "a.jpg", in: good, temporaryName: ".a")
         #expect(try contents("deep") == ["a.jpg", "manifest"])
         #expect(symlink("deep", folder + "/linked") == 0)
-        let bad = OutputPlace(folder: trusted + "/linked", trusted: trusted, sign: "manifest/1")
+        let bad = OutputPlace(folder: trusted + "/linked", trusted: trusted, marker: "manifest/1")
         #expect(throws: OutputWriter.Failure.self) {
             try OutputWriter.write([1], to: "b.jpg", in: bad, temporaryName: ".b")
         }
@@ -117,7 +113,6 @@ import Testing
     }
 
     @Test func nameThatIsTakenByAFolderIsNoObstacle() throws {
-        defer { remove() }
         try FileManager.default.createDirectory(atPath: folder + "/a.jpg", withIntermediateDirectories: true)
         let failure = try #require(self.failure(writing: "a.jpg"))
         #expect(failure.reason == .outputDenied && OutputFault(failure) == nil)
@@ -128,7 +123,6 @@ import Testing
     }
 
     @Test func whatIsNotWantedAnyMoreLeavesNothing() throws {
-        defer { remove() }
         let written = try [UInt8](repeating: 1, count: 10).withUnsafeBytes { bytes in
             try OutputWriter.write(bytes, to: "a.jpg", in: place, temporaryName: ".a", isWanted: { false })
         }
@@ -137,7 +131,6 @@ import Testing
     }
 
     @Test func openFolderNoticesThatAnotherTookItsPlace() throws {
-        defer { remove() }
         let open = try OpenFolder(place)
         #expect(open.isStillThere)
         #expect(rename(folder + "/manifest/1", folder + "/away") == 0)
@@ -160,6 +153,4 @@ import Testing
     private func contents(_ name: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: folder + "/" + name).sorted()
     }
-
-    private func remove() { try? FileManager.default.removeItem(atPath: folder) }
 }

@@ -5,6 +5,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomOutput
 @testable import DarkroomWorker
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

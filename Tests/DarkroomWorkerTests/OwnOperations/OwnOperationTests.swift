@@ -6,6 +6,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomExecution
 @testable import DarkroomWorker
 
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -135,13 +136,13 @@ private struct Endless: PhotoOperation {
     @Test func namesWithoutIndexStayTold() {
         let names = ["a", "a.txt", "a.b", ".txt", "photo.1234", "photo.x86-64"]
         let endings = names.map {
-            OwnEnding.of(Array("x".utf8), PhotoRecord(index: 0, name: $0, url: "http://h.example/"))
+            CustomEnding.of(Array("x".utf8), PhotoRecord(index: 0, name: $0, url: "http://h.example/"))
         }
         #expect(endings == ["bin", "txt", "b", "bin", "bin", "bin"])
         let fromURL = PhotoRecord(index: 0, name: "a", url: "http://h.example/x/y.Tar?z=1.gz#a.b")
-        #expect(OwnEnding.of([], fromURL) == "tar")
-        #expect(OwnEnding.of([], PhotoRecord(index: 0, name: "a", url: "http://h.example")) == "bin")
-        #expect(OwnEnding.candidates(fromURL).contains("tar"))
+        #expect(CustomEnding.of([], fromURL) == "tar")
+        #expect(CustomEnding.of([], PhotoRecord(index: 0, name: "a", url: "http://h.example")) == "bin")
+        #expect(CustomEnding.candidates(fromURL).contains("tar"))
     }
 
     @Test func whatItThrowsIsWhyThePhotoFailed() throws {
@@ -207,7 +208,7 @@ private struct Endless: PhotoOperation {
         #expect(try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) == ["manifest"])
     }
 
-    @Test func lineOfAFileIsRemadeWithItsOwnEnding() throws {
+    @Test func lineOfAFileIsRemadeWithItsCustomEnding() throws {
         let server = try HostileServer([
             "/a.txt": .answer(body: Array("hello".utf8)), "/slow": .held(.answer(status: 404)),
         ])

@@ -4,6 +4,7 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
+@testable import DarkroomExecution
 @testable import DarkroomWorker
 
 /// The nice value of the thread that asks.

@@ -5,6 +5,7 @@ import DarkroomTransfer
 import Foundation
 import Testing
 
+@testable import DarkroomExecution
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 

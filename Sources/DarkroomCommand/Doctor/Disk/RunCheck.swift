@@ -1,4 +1,3 @@
-import DarkroomFiles
 import DarkroomText
 import Foundation
 
@@ -17,7 +16,7 @@ struct RunProbe {
 
     func facts() -> RunFacts {
         var facts = RunFacts()
-        let parents = [environment["XDG_RUNTIME_DIR"] ?? "", temporary].filter(Path.isAbsolute)
+        let parents = SocketFolder.parents(environment: environment, temporary: temporary)
         facts.socketFolders = parents.map { ($0, Self.failure(ofSocketIn: $0)) }
         let folders = (environment["PATH"] ?? "").split(separator: ":")
         facts.server = folders.map { "\($0)/redis-server" }.first { access($0, X_OK) == 0 }
@@ -26,10 +25,7 @@ struct RunProbe {
 
     /// Makes a socket in a folder of its own, and removes both.
     private static func failure(ofSocketIn parent: String) -> String? {
-        // mkdtemp(3) puts letters in place of the Xs.
-        var template = Array((parent + "/darkroom-doctor-XXXXXX").utf8CString)
-        guard mkdtemp(&template) != nil else { return systemErrorText() }
-        let folder = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+        guard let folder = SocketFolder.make(in: parent) else { return systemErrorText() }
         let path = folder + "/redis.sock"
         defer {
             unlink(path)

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomExecution
 import DarkroomWorker
 
 /// Checks which of the confinements for helper processes the kernel offers.

@@ -1,0 +1,10 @@
+import ArgumentParsing
+import Darkroom
+
+/// The program `darkroom-bench`: measures what this machine does, most of it as ratios to what it could do.
+struct BenchProgram: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "darkroom-bench", abstract: "Measure Darkroom on this machine.",
+        examples: ["darkroom-bench develop ~/Pictures", "darkroom-bench dispatch"], version: darkroomVersion,
+        subcommands: [DevelopCommand.self, DispatchCommand.self, ControlCommand.self, ServeCommand.self])
+}

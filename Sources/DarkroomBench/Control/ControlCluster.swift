@@ -1,0 +1,114 @@
+import Darkroom
+import DarkroomCoordinator
+import DarkroomPhotoServer
+import DarkroomRedis
+import DarkroomStore
+import DarkroomWorker
+import Foundation
+
+/// A Redis of its own, workers in this process that tell what they do, and servers that they fetch from.
+final class ControlCluster {
+    let bench: BenchCluster
+    let log = MomentLog()
+    let control: BatchController
+    let trickle: TrickleServer
+    /// Serves the folder of photos.
+    let photos: PhotoServer
+    /// URLs of the photos of the folder.
+    let urls: [String]
+    private var workers: [Worker] = []
+    private var outputs = 0
+
+    init(folder: String) throws {
+        bench = try BenchCluster(output: "/dev/shm")
+        control = BatchController(store: bench.store)
+        trickle = try TrickleServer()
+        photos = try PhotoServer(folder: folder)
+        urls = try photoNames(photos.paths, in: folder).map(photos.url)
+    }
+
+    var store: BatchStore { bench.store }
+
+    /// Starts workers, and waits until they have claimed once and found nothing.
+    func startWorkers(_ count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }) throws {
+        for _ in 1...count {
+            var configuration = WorkerConfiguration()
+            configuration.transfer.allowPrivate = true
+            configuration.transfer.perHost = nil
+            configuration.transfer.fileFolders = [bench.folder]
+            configuration.observer = { [log] in log.note($0) }
+            change(&configuration)
+            workers.append(try bench.startWorker(configuration))
+        }
+        let deadline = ContinuousClock.now + .seconds(10)
+        while try store.workers().count(where: { $0.fields["claim.number"] != nil }) < workers.count {
+            guard ContinuousClock.now < deadline else { throw BenchError("the workers did not claim within 10 s") }
+            try pause(0.02)
+        }
+    }
+
+    /// Stops the workers.
+    func stopWorkers() {
+        for worker in workers { worker.stop() }
+        for worker in workers { worker.wait() }
+        workers = []
+        log.clear()
+    }
+
+    /// Ends everything.
+    func close() {
+        stopWorkers()
+        trickle.stop()
+        photos.stop()
+    }
+
+    /// Submits URLs as a batch that writes into a folder of its own.
+    func submit(_ urls: [String], _ change: (inout BatchOptions) -> Void = { _ in }) throws -> BatchID {
+        outputs += 1
+        var options = BatchOptions()
+        options.output = bench.folder + "/photos-\(outputs)"
+        change(&options)
+        let list = PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) })
+        return try Coordinator(store: store).submit(list, options: options).id
+    }
+
+    /// Forgets a batch and removes its photos, so that memory does not fill.
+    func remove(_ id: BatchID) throws {
+        guard let facts = try store.facts(of: id) else { return }
+        while case .more = try store.perform(store.forget(id, unfinished: true)) {}
+        // What cannot be removed now goes with the folder of the whole benchmark.
+        if !facts.options.output.isEmpty { try? FileManager.default.removeItem(atPath: facts.options.output) }
+        log.clear()
+    }
+
+    /// Lets some time pass, in Redis: a read that waits for a key that never comes.
+    func pause(_ seconds: Double) throws {
+        _ = try store.connection.call(RedisCommand("BLPOP", store.keys.prefix + "bench", String(seconds)))
+    }
+
+    /// What Redis spends on the scripts that `body` runs, in ms.
+    func redisMilliseconds(_ body: () throws -> Void) throws -> Double {
+        _ = try store.connection.call(RedisCommand("CONFIG", "RESETSTAT"))
+        try body()
+        let text = try store.connection.call(RedisCommand("INFO", "commandstats")).string ?? ""
+        let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_evalsha:") }
+        let field = line?.split(separator: ",").first { $0.hasPrefix("usec=") }
+        guard let microseconds = field.flatMap({ Double($0.dropFirst("usec=".count)) }) else {
+            throw BenchError("INFO commandstats has no time of EVALSHA")
+        }
+        return microseconds / 1000
+    }
+}
+
+extension [Double] {
+    /// The smallest value that 99 of 100 do not exceed; of fewer than 100 the largest.
+    var p99: Double {
+        let sorted = sorted()
+        return sorted.isEmpty
+            ? 0 : sorted[Swift.min(sorted.count - 1, Int((Double(sorted.count) * 0.99).rounded(.up)) - 1)]
+    }
+}
+
+extension Duration {
+    var milliseconds: Double { self / .milliseconds(1) }
+}

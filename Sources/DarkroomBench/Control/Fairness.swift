@@ -1,0 +1,35 @@
+import Darkroom
+
+/// How long 100 photos take beside 10,000 of the same priority, both in operations of 10, two workers; against alone.
+struct Fairness {
+    private static let rounds = 5
+    let cluster: ControlCluster
+
+    func measure(_ report: inout BenchReport) throws {
+        try cluster.startWorkers(2)
+        var alone: [Double] = []
+        var beside: [Double] = []
+        for _ in 1...Self.rounds {
+            alone.append(try time())
+            let large = try cluster.submit((0..<10_000).map { cluster.urls[$0 % cluster.urls.count] }) {
+                $0.operationSize = 10
+            }
+            _ = try cluster.log.wait(for: "the large batch to run", of: large) { moments in
+                moments.count { $0.kind == .filtrationEnded } > 300
+            }
+            beside.append(try time())
+            _ = try cluster.control.cancel(large)
+            _ = try cluster.bench.wait(for: large)
+            try cluster.remove(large)
+        }
+        report.add("100 photos beside 10,000 of the same priority", median(beside), "ms", floor: median(alone))
+    }
+
+    /// From the submission of 100 photos to their end.
+    private func time() throws -> Double {
+        let id = try cluster.submit((0..<100).map { cluster.urls[$0 % cluster.urls.count] }) { $0.operationSize = 10 }
+        let facts = try cluster.bench.wait(for: id)
+        try cluster.remove(id)
+        return Double((facts.finished ?? 0) - facts.submitted)
+    }
+}

@@ -1,0 +1,53 @@
+import Darkroom
+import DarkroomCoding
+import DarkroomStore
+
+/// From the reply of the script that makes work available, resume or the first feed of a batch, to the first photo that
+/// begins; idle workers.
+struct StartLatency {
+    let cluster: ControlCluster
+    let rounds: Int
+
+    func measure(_ report: inout BenchReport) throws {
+        try cluster.startWorkers(4)
+        var submitted: [Double] = []
+        var resumed: [Double] = []
+        for _ in 1...rounds {
+            submitted.append(try latency { id in try feed(id) })
+            try cluster.pause(0.15)
+            resumed.append(
+                try latency { id in
+                    _ = try cluster.control.suspend(id)
+                    try feed(id)
+                    try cluster.pause(0.15)
+                    _ = try cluster.control.resume(id)
+                })
+            try cluster.pause(0.15)
+        }
+        report.add("submit: reply to the first photo begun, p99", submitted.p99, "ms")
+        report.add("resume: reply to the first photo begun, p99", resumed.p99, "ms")
+    }
+
+    /// The time from the return of `begin`, which makes the batch's photos available, to the first that begins.
+    private func latency(_ begin: (BatchID) throws -> Void) throws -> Double {
+        let id = BatchID(submittedAt: try cluster.store.time())
+        var options = BatchOptions()
+        options.output = ""
+        _ = try cluster.store.perform(cluster.store.submit(id, options))
+        try begin(id)
+        let replied = ContinuousClock.now
+        let moments = try cluster.log.wait(for: "the first photo", of: id) { !$0.isEmpty }
+        _ = try cluster.bench.wait(for: id)
+        try cluster.remove(id)
+        return max(0, (moments[0].instant - replied).milliseconds)
+    }
+
+    /// Feeds an operation of 8 photos, which makes them available, and seals the batch.
+    private func feed(_ id: BatchID) throws {
+        let lines = cluster.urls.prefix(8).map { "photo\t\($0)\n" }
+        let entry = [EntryCoding.version] + Deflate.compress(Array(lines.joined().utf8))
+        _ = try cluster.store.perform(
+            cluster.store.feed(id, operation: 1, photos: lines.count, entry: entry, digest: "bench"))
+        _ = try cluster.store.perform(cluster.store.seal(id, operations: 1, photos: lines.count))
+    }
+}

@@ -1,0 +1,85 @@
+import ArgumentParsing
+import Darkroom
+import DarkroomCoordinator
+import DarkroomWorker
+import Foundation
+
+/// `darkroom-bench dispatch`: the queue alone, with operations that do nothing, by their size.
+struct DispatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "dispatch", abstract: "Feeding, claiming and ending operations that do nothing, by photos an operation.",
+        discussion: """
+            For operations of 1, 10, 50 and 250 photos: photos fed a second from a text file into a Redis of its own with an \
+            append-only file (everysec) and no worker; photos a second from claim to end by one worker that reports \
+            everything as filtered; bytes of Redis memory a photo, queued and ended.
+            """,
+        examples: ["darkroom-bench dispatch --photos 5000000"])
+
+    @Option(help: "Lines of the list; small operations take fewer.", valueName: "count") var photos: Int = 1_000_000
+    @Option(help: "Photos an operation; all four sizes unless told.", valueName: "count") var size: [Int]
+    @Flag(help: "Print the figures as JSON.") var json: Bool
+
+    func validate() throws {
+        guard photos > 0 else { throw ValidationError("--photos is at least 1") }
+        guard size.allSatisfy((1...1000).contains) else { throw ValidationError("--size is 1 to 1000") }
+    }
+
+    func run() throws {
+        var report = BenchReport("dispatch")
+        for size in size.isEmpty ? [1, 10, 50, 250] : size {
+            // What costs the same for each operation is measured well enough with fewer photos.
+            let count = max(size, size < 50 ? photos * size / 50 : photos)
+            try measure(size: size, count: count, &report)
+        }
+        report.print(json: json)
+    }
+
+    private func measure(size: Int, count: Int, _ report: inout BenchReport) throws {
+        let cluster = try BenchCluster(output: NSTemporaryDirectory())
+        let list = cluster.folder + "/list.txt"
+        try Self.writeList(list, count: count)
+        var options = BatchOptions()
+        options.operationSize = size
+        options.window = count / size + 1
+        let empty = try cluster.usedMemory()
+        let began = ContinuousClock.now
+        let batch = try Coordinator(store: cluster.store).submit(try PhotoListReader(list), options: options)
+        let fed = (ContinuousClock.now - began) / .seconds(1)
+        let queued = try cluster.usedMemory()
+
+        var configuration = WorkerConfiguration()
+        configuration.work = .nothing
+        let worker = try cluster.startWorker(configuration)
+        let facts = try cluster.wait(for: batch.id)
+        worker.stop()
+        worker.wait()
+        let seconds = Double((facts.finished ?? 0) - (facts.started ?? 0)) / 1000
+        let ended = try cluster.usedMemory()
+        let label = "operations of \(size)"
+        report.add("\(label): fed from a file of \(HumanText.count(count)) lines", Double(count) / fed, "photos/s")
+        report.add("\(label): claim to end", Double(count) / max(seconds, 0.001), "photos/s")
+        report.add("\(label): Redis memory, queued", Double(queued - empty) / Double(count), "bytes/photo")
+        report.add("\(label): Redis memory, ended", Double(ended - empty) / Double(count), "bytes/photo")
+    }
+
+    /// A list of URLs of 70 bytes, each with 10 random digits.
+    private static func writeList(_ path: String, count: Int) throws {
+        guard FileManager.default.createFile(atPath: path, contents: nil), let file = FileHandle(forWritingAtPath: path)
+        else { throw BenchError("cannot write \(path)") }
+        var random = SystemRandomNumberGenerator()
+        var text: [UInt8] = []
+        let start = Array("http://photos.example.com/albums/2026/november/original/".utf8)  // 56 bytes
+        for line in 1...count {
+            text += start
+            let digits = String(UInt64.random(in: 0..<10_000_000_000, using: &random))
+            text += repeatElement(48, count: 10 - digits.utf8.count)
+            text += digits.utf8
+            text += ".jpg\n".utf8
+            if text.count > 1 << 20 || line == count {
+                try file.write(contentsOf: text)
+                text.removeAll(keepingCapacity: true)
+            }
+        }
+        try file.close()
+    }
+}

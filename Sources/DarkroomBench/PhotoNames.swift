@@ -1,0 +1,9 @@
+/// The photos among the files of a folder, by their names.
+func photoNames(_ names: [String], in folder: String) throws(BenchError) -> [String] {
+    let endings = [".jpg", ".jpeg", ".png", ".webp"]
+    let photos = names.filter { name in endings.contains { name.lowercased().hasSuffix($0) } }
+    guard !photos.isEmpty else {
+        throw BenchError("folder \(folder): no photos (files ending in .jpg, .jpeg, .png or .webp) are in it")
+    }
+    return photos
+}

@@ -1,0 +1,20 @@
+import ArgumentParsing
+import DarkroomPhotoServer
+import Foundation
+
+/// The HTTP server of `darkroom-bench develop`, in a process of its own: prints its port, serves until its standard input ends.
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        name: "serve", abstract: "Serve the files of a folder over HTTP on the loopback interface.",
+        examples: ["darkroom-bench serve ~/Pictures < /dev/tty"], shouldDisplay: false)
+
+    @Argument(help: "The folder.") var folder: String
+
+    func run() throws {
+        let server = try PhotoServer(folder: folder)
+        print(server.port)
+        fflush(nil)
+        while !FileHandle.standardInput.availableData.isEmpty {}
+        server.stop()
+    }
+}

@@ -1,0 +1,46 @@
+import DarkroomImaging
+import DarkroomModel
+import DarkroomTransfer
+
+extension FailureReason {
+    /// Why a transfer failed, in the words of a batch; nil when it was cancelled.
+    package init?(_ error: TransferError) {
+        switch error.code {
+        case .cancelled: return nil
+        case .notAURL: self = .notAURL
+        case .schemeDenied: self = .schemeDenied
+        case .addressDenied: self = .addressDenied
+        case .nameNotFound: self = .nameNotFound
+        case .connectFailed: self = .connectFailed
+        case .tlsFailed: self = .tlsFailed
+        case .timeout: self = .timeout
+        case .stalled: self = .stalled
+        case .httpClientError: self = .httpClientError
+        case .httpServerError: self = .httpServerError
+        case .tooManyRedirects: self = .tooManyRedirects
+        case .tooLarge: self = .tooLarge
+        case .truncated: self = .truncated
+        case .fileNotFound: self = .fileNotFound
+        case .outOfMemory: self = .outOfMemory
+        case .cannotKeep(let isFull): self = isFull ? .diskFull : .outputDenied
+        case .other: self = .other
+        }
+    }
+}
+
+extension FailureReason {
+    /// Why a photo could not be developed, in the words of a batch; nil when it was cancelled.
+    package init?(_ error: ImagingError) {
+        switch error.code {
+        case .notAnImage: self = .notAnImage
+        case .unsupportedFormat: self = .unsupportedFormat
+        case .damaged: self = .damaged
+        case .tooManyPixels: self = .tooManyPixels
+        case .outOfMemory: self = .outOfMemory
+        case .filterFailed: self = .filterFailed
+        case .timedOut: self = .filterTimeout
+        case .cancelled: return nil
+        default: self = .other
+        }
+    }
+}

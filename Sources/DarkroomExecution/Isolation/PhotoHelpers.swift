@@ -1,0 +1,172 @@
+import CSystem
+import DarkroomConcurrency
+import DarkroomImaging
+import DarkroomModel
+import DarkroomTransfer
+import DarkroomWorkerState
+import Foundation
+
+/// What the helper processes of a worker need to know.
+package struct HelperConfiguration: Sendable {
+    /// The arguments of a helper; the first is its name.
+    package var arguments: [String]
+    /// The names of the environment variables that a helper gets.
+    package var variables: Set<String>
+    package var limits: HelperLimits
+    /// Processor time for a photo of up to 20 million pixels.
+    package var photoTimeout: Duration
+    /// The most pixels that a photo may have.
+    package var maxPixels: Int
+
+    package init(
+        arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
+    ) {
+        self.arguments = arguments
+        self.variables = variables
+        self.limits = limits
+        self.photoTimeout = photoTimeout
+        self.maxPixels = maxPixels
+    }
+}
+
+/// The helper processes of a worker, which decode and filter photos that could crash or block the worker.
+package final class PhotoHelpers: Sendable {
+    private let program: HelperProgram
+    private let limits: HelperLimits
+    private let seconds: Int
+    private let maxPixels: Int
+    private let maxMemory: Int
+    private let maxTime: Duration
+    private let idle = Locked<[HelperProcess]>([])
+
+    /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
+    private static let maxPhotos = 5000
+    private static let startAttempts = 30
+    private static let margin = Duration.seconds(2)
+
+    package init(_ configuration: HelperConfiguration) {
+        let variables = ProcessInfo.processInfo.environment.filter { configuration.variables.contains($0.key) }
+        program = HelperProgram(
+            arguments: configuration.arguments, environment: variables, openFiles: configuration.limits.openFiles)
+        // The environment and the memory of this process are not for helpers, nor for other processes of the same user.
+        csystem_hide_process()
+        limits = configuration.limits
+        seconds = configuration.photoTimeout.secondsUp
+        maxPixels = configuration.maxPixels
+        var largest = DevelopOptions()
+        largest.processorTime = .seconds(seconds)
+        maxTime = (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin
+        maxMemory = limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels)
+    }
+
+    /// Makes the product of a photo in a helper. Blocks.
+    func develop(
+        _ photo: PhotoTask, _ recipe: PhotoRecipe, _ image: Download
+    ) throws(PhotoProduct.Failure) -> PhotoProduct {
+        let job = HelperJob(photo.record, recipe, seconds: seconds, maxBytes: limits.ownFileBytes)
+        let allowance = allowance(for: recipe, image.body)
+        while true {
+            let helper = try take(for: photo)
+            let hasServed = helper.photos > 0
+            let outcome = helper.develop(job, image.body, allowance) { photo.cancellation.isCancelled }
+            switch outcome {
+            case .answered(let answer, let bytes):
+                // What a photo that failed has left in it is not for the next.
+                if answer.reason == nil, helper.photos < Self.maxPhotos, !helper.isSpent {
+                    idle.withLock { $0.append(helper) }
+                } else {
+                    helper.end()
+                }
+                // What earlier photos left in it may have been the cause: a new one tells. So when it died.
+                if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
+                return try product(of: photo.record, recipe, answer, bytes)
+            case .stopped:
+                helper.end()
+                throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
+            case .died(let how):
+                helper.end()
+                guard !hasServed else { continue }
+                throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process that developed it \(how)")
+            case .late(let how):
+                helper.end()
+                guard !hasServed else { continue }
+                throw PhotoProduct.Failure(
+                    reason: .filterTimeout, detail: "the helper process that developed it \(how)")
+            }
+        }
+    }
+
+    private func allowance(for recipe: PhotoRecipe, _ bytes: [UInt8]) -> HelperProcess.Allowance {
+        let isCustom = recipe.custom != nil
+        var options = recipe.develop
+        options.processorTime = .seconds(seconds)
+        let format = options.format ?? bytes.withUnsafeBytes { ImageFormat(contentOf: $0) }
+        return HelperProcess.Allowance(
+            memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
+            time: { [options] pixels in
+                let time = options.processorTime(pixels: pixels) ?? .zero
+                // The clock of the job ends what can be stopped with a word of its own, so the worker comes a little later. The
+                // time by the clock bounds a process that waits, or has no processor.
+                return (time + Self.margin, time * 3 + .seconds(60))
+            },
+            bytes: { [limits] pixels in
+                // Filters make nothing of a photo before they know its size.
+                if isCustom { return limits.ownFileBytes }
+                return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
+            },
+            maxPixels: isCustom ? 0 : options.maxPixels)
+    }
+
+    /// Ends the helpers that wait for a photo.
+    package func stop() {
+        for helper in idle.withLock({ idle in
+            defer { idle = [] }
+            return idle
+        }) {
+            helper.end()
+        }
+    }
+
+    private func take(for photo: PhotoTask) throws(PhotoProduct.Failure) -> HelperProcess {
+        if let helper = idle.withLock({ $0.popLast() }) { return helper }
+        for attempt in 1... {
+            do throws(HelperProcess.StartFailure) {
+                return try HelperProcess(program, maxMemory: maxMemory, maxTime: maxTime) {
+                    photo.cancellation.isCancelled
+                }
+            } catch {
+                if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+                // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
+                guard error.mayPass, attempt < Self.startAttempts else {
+                    throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
+                }
+                // A latch has no signal: it is looked at, on a thread that has nothing else to do.
+                let next = ContinuousClock.now + .seconds(1)
+                while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
+                if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
+            }
+        }
+        preconditionFailure("attempts end by returning or throwing")
+    }
+
+    private func product(
+        of record: PhotoRecord, _ recipe: PhotoRecipe, _ answer: HelperAnswer, _ bytes: [UInt8]
+    ) throws(PhotoProduct.Failure) -> PhotoProduct {
+        if let reason = answer.reason {
+            throw PhotoProduct.Failure(
+                reason: FailureReason(word: reason) ?? .other, detail: HelperAnswer.cut(answer.detail ?? ""))
+        }
+        if recipe.custom != nil { return .bytes(bytes, ending: CustomEnding.of(bytes, record)) }
+        guard let picture = answer.picture else {
+            throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process answered what makes no sense")
+        }
+        return .bytes(bytes, ending: picture.format.fileExtension, width: picture.width, height: picture.height)
+    }
+}
+
+extension Duration {
+    /// In whole seconds, rounded up: 1 at least, a month at most.
+    fileprivate var secondsUp: Int {
+        Int((min(max(self, .seconds(1)), .seconds(31 * 86_400)) / .seconds(1)).rounded(.up))
+    }
+}

@@ -1,0 +1,113 @@
+import DarkroomImaging
+import DarkroomModel
+import DarkroomTransfer
+import DarkroomWorkerState
+import Foundation
+
+/// The file that was made of a photo's bytes, in memory.
+package enum PhotoProduct {
+    /// By the filters of Darkroom.
+    case image(DevelopedImage)
+    /// By a custom operation, or in a helper process: width and height are those of a picture.
+    case bytes([UInt8], ending: String, width: Int? = nil, height: Int? = nil)
+
+    /// Why none was made; `reason` nil when the photo was cancelled.
+    package struct Failure: Error {
+        package let reason: FailureReason?
+        package let detail: String
+    }
+
+    /// The longest text of an error that is kept.
+    private static let maxDetail = 1000
+
+    /// Makes the product of a photo: in a helper process if there are any, or else here, by the custom operation of its batch or by
+    /// filters. Blocks.
+    package static func make(
+        _ task: PhotoTask, _ recipe: PhotoRecipe, _ image: Download, _ helpers: PhotoHelpers?
+    ) throws(Failure) -> PhotoProduct {
+        if let helpers { return try helpers.develop(task, recipe, image) }
+        let isCancelled = { @Sendable in task.cancellation.isCancelled }
+        if let custom = recipe.custom {
+            let time = recipe.develop.processorTime
+            return try run(custom.make(), task.record, image.body, within: time, isCancelled: isCancelled)
+        }
+        return try make(image.body, recipe.develop, isCancelled: isCancelled)
+    }
+
+    /// Makes a picture of the bytes of another.
+    static func make(
+        _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void = { _ in },
+        isCancelled: @Sendable () -> Bool = { false }
+    ) throws(Failure) -> PhotoProduct {
+        do throws(ImagingError) {
+            return .image(
+                try Imaging.develop(bytes, options, sizeIsKnown: sizeIsKnown, isCancelled: isCancelled))
+        } catch {
+            throw Failure(reason: FailureReason(error), detail: error.detail)
+        }
+    }
+
+    /// Runs a custom operation. When it has taken more than `time`, it is asked to stop as if its photo were cancelled.
+    static func run(
+        _ operation: any PhotoOperation, _ record: PhotoRecord, _ bytes: [UInt8], within time: Duration?,
+        isCancelled: @escaping @Sendable () -> Bool = { false }
+    ) throws(Failure) -> PhotoProduct {
+        let clock = time.map { ProcessorClock(limit: $0) }
+        let photo = DownloadedPhoto(record: record, bytes: bytes) { isCancelled() || clock?.check() == true }
+        do {
+            let bytes = try operation.main(photo)
+            guard let clock, clock.isExhausted else { return .bytes(bytes, ending: CustomEnding.of(bytes, record)) }
+            throw Failure(reason: .filterTimeout, detail: clock.problem)
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            // After it was asked to stop, any error means that it stopped.
+            if isCancelled() { throw Failure(reason: nil, detail: "cancelled") }
+            if let clock, clock.isExhausted { throw Failure(reason: .filterTimeout, detail: clock.problem) }
+            let text = (error as? any LocalizedError)?.errorDescription ?? "\(error)"
+            throw Failure(reason: .filterFailed, detail: String(text.prefix(maxDetail)))
+        }
+    }
+
+    package var width: Int? {
+        switch self {
+        case .image(let image): image.width
+        case .bytes(_, _, let width, _): width
+        }
+    }
+
+    package var height: Int? {
+        switch self {
+        case .image(let image): image.height
+        case .bytes(_, _, _, let height): height
+        }
+    }
+
+    package var byteCount: Int {
+        switch self {
+        case .image(let image): image.byteCount
+        case .bytes(let bytes, _, _, _): bytes.count
+        }
+    }
+
+    /// The ending of its file's name, without the dot.
+    package var ending: String {
+        switch self {
+        case .image(let image): image.format.fileExtension
+        case .bytes(_, let ending, _, _): ending
+        }
+    }
+
+    /// Gives the file's bytes; the pointer is good only until `body` returns.
+    package func withUnsafeBytes<Value, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        switch self {
+        case .image(let image):
+            return try image.withUnsafeBytes(body)
+        case .bytes(let bytes, _, _, _):
+            // The library's own function forgets the type of the error.
+            return try bytes.withUnsafeBytes { bytes in Result { () throws(Failure) in try body(bytes) } }.get()
+        }
+    }
+}

@@ -1,0 +1,100 @@
+import DarkroomConcurrency
+import DarkroomTransfer
+import DarkroomWorkerState
+import Foundation
+
+/// The two local queues of a worker, and the operations of each photo in them.
+///
+/// The worker state decides what begins next: the download queue is given only downloads that can run at once, and starts all of
+/// them; a transfer whose host is busy waits in the transfer engine, and others begin in its place. The filtration queue is
+/// given twice as many operations as run at once. So waiting photos can be taken back, and urgent photos overtake them.
+package final class PendingOperations: Sendable {
+    /// By task and not by photo: the same photo may begin again, under a newer fence, while its old task ends.
+    private struct InProgress {
+        var downloads: [ObjectIdentifier: ImageDownloader] = [:]
+        /// The downloads that hold the bytes of photos until they are filtered.
+        var providers: [ObjectIdentifier: any ImageDataProvider] = [:]
+        var filtrations: [ObjectIdentifier: ImageFiltration] = [:]
+    }
+
+    private let inProgress = Locked(InProgress())
+    private let downloadStarts = DispatchQueue(label: "darkroom.downloads", qos: .userInitiated)
+    private let downloadQueue = OperationQueue()
+    private let filtrationQueue = OperationQueue()
+    private let source: any PhotoSource
+
+    package init(filtrations: Int, source: any PhotoSource) {
+        self.source = source
+        downloadQueue.name = "Download queue"
+        // Downloaders only hand their transfers to the engine: one thread begins many, and wakes once for them.
+        downloadQueue.underlyingQueue = downloadStarts
+        filtrationQueue.name = "Image Filtration queue"
+        filtrationQueue.qualityOfService = .utility
+        // The transfer engine limits how many transfers run at once.
+        downloadQueue.maxConcurrentOperationCount = Int(Int32.max)
+        setFiltrations(filtrations)
+    }
+
+    /// Sets how many filtrations run at once. Running ones go on.
+    package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
+
+    /// Begins a download. When the task is cancelled, the transfer aborts and the bytes are dropped; when it is withdrawn, the
+    /// download ends unless it has begun.
+    /// - Parameters:
+    ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
+    ///   - waits: called when the download begins to wait for its host, or for another attempt.
+    ///   - ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
+    package func download(
+        _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable (PhotoTask) -> Bool,
+        waits: @escaping @Sendable (PhotoTask) -> Void,
+        ended: @escaping @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
+    ) {
+        let downloader = ImageDownloader(task, source: source, urgency: urgency, mayBegin: mayBegin, waits: waits) {
+            [self] task, result in
+            inProgress.withLock { inProgress in
+                let downloader = inProgress.downloads.removeValue(forKey: ObjectIdentifier(task))
+                if case .success = result { inProgress.providers[ObjectIdentifier(task)] = downloader }
+            }
+            ended(task, result)
+        }
+        inProgress.withLock { $0.downloads[ObjectIdentifier(task)] = downloader }
+        let key = ObjectIdentifier(task)
+        task.cancellation.onChange { [weak self] level in self?.cancel(key, level) }
+        downloadQueue.addOperation(downloader)
+    }
+
+    /// Queues a filter of a photo whose bytes are here; `work` runs on a thread of the filtration queue.
+    package func filter(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
+        let filtration = ImageFiltration(job) { [self] job in
+            // The photo may have been taken back and queued again meanwhile.
+            let key = ObjectIdentifier(job.task)
+            inProgress.withLock { if $0.filtrations[key]?.attempt == job.attempt { $0.filtrations[key] = nil } }
+            work(job)
+        }
+        inProgress.withLock { $0.filtrations[ObjectIdentifier(job.task)] = filtration }
+        filtrationQueue.addOperation(filtration)
+    }
+
+    /// Takes a photo's bytes out; nil when they were dropped.
+    package func takeImage(of task: PhotoTask) -> Download? {
+        inProgress.withLock { $0.providers.removeValue(forKey: ObjectIdentifier(task)) }?.takeImage()
+    }
+
+    /// Changes the urgency of a photo that still waits.
+    package func reorder(_ task: PhotoTask, _ urgency: Urgency) {
+        let (downloader, filtration) = inProgress.withLock {
+            ($0.downloads[ObjectIdentifier(task)], $0.filtrations[ObjectIdentifier(task)])
+        }
+        downloader?.reorder(urgency)
+        filtration?.queuePriority = urgency.priority.ofQueue
+    }
+
+    private func cancel(_ key: ObjectIdentifier, _ level: CancellationToken.Level) {
+        let (downloader, unwanted) = inProgress.withLock { inProgress in
+            (inProgress.downloads[key], level == .cancelled ? inProgress.providers.removeValue(forKey: key) : nil)
+        }
+        downloader?.stop(level)
+        // Freeing much memory takes a while: the other photos that are cancelled come first.
+        if let unwanted { DispatchQueue.global(qos: .background).async { withExtendedLifetime(unwanted) {} } }
+    }
+}

@@ -1,0 +1,12 @@
+/// The endings of file names.
+package enum FileEnding {
+    /// The ending of a name in small letters, without the dot; nil when it has none of up to ten ASCII letters and digits.
+    package static func of(_ name: some StringProtocol) -> String? {
+        guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+        let ending = name[name.index(after: dot)...]
+        guard (1...10).contains(ending.utf8.count), ending.contains(where: \.isLetter),
+            ending.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
+        else { return nil }
+        return ending.lowercased()
+    }
+}

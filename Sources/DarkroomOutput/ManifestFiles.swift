@@ -1,0 +1,123 @@
+import DarkroomCoding
+import DarkroomFiles
+import DarkroomModel
+import DarkroomStore
+import Foundation
+
+/// The manifest files of the operations that this worker holds.
+package enum ManifestFiles {
+    /// Writes the lines of an operation's final photos as the file of its fencing token, whole.
+    package static func write(
+        _ lines: [[UInt8]?], of held: HeldOperation, _ output: BatchOutput, worker: String
+    ) throws(OutputWriter.Failure) {
+        guard let place = output.manifestPlace else { return }
+        let text = Array(lines.compactMap { $0 }.joined())
+        guard !text.isEmpty else { return }
+        let name = ManifestPath.fileName(operation: held.number, fence: held.fence)
+        try OutputWriter.write(
+            text, to: "\(ManifestPath.folder(held.batch))/\(ManifestPath.subfolder(operation: held.number))\(name)",
+            in: place,
+            temporaryName: StaleFiles.temporaryName(
+                for: StaleFiles.manifestName(operation: held.number), fence: held.fence, worker: worker))
+    }
+
+    /// What was found of an operation when it was claimed.
+    package struct Past {
+        /// The lines of photos that were final, by position.
+        package var lines: [[UInt8]?]
+        /// Fences above its own: of claims that Redis has forgotten, since it lost its latest changes.
+        package var forgotten: [Int] = []
+    }
+
+    /// The past of an operation that was claimed: each final photo's line is that of the highest fence that has one which says
+    /// what its letter says, and made from letter and file where none is found.
+    package static func takeOver(
+        _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
+    ) -> Past {
+        var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
+        let states = claimed.letters.map { PhotoState(letter: $0) ?? .new }
+        guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(batch) else {
+            return past
+        }
+        let folder = folder(claimed.held, output)
+        let fences = fences(claimed.held.number, in: folder)
+        past.forgotten = fences.filter { $0 > claimed.held.fence }
+        for fence in fences.sorted(by: >) where fence != claimed.held.fence {
+            for line in lines(ManifestPath.fileName(operation: claimed.held.number, fence: fence), in: folder)
+            where line.batch == batch.batch {
+                let position = line.index - records[0].index
+                guard records.indices.contains(position), states[position].isFinal, past.lines[position] == nil,
+                    line.state == states[position].word
+                else { continue }
+                past.lines[position] = line.text(redactingQuery: batch.redactsQueries)
+            }
+        }
+        for (position, state) in states.enumerated() where state.isFinal && past.lines[position] == nil {
+            past.lines[position] = remade(records[position], state, batch, output).text(
+                redactingQuery: batch.redactsQueries)
+        }
+        return past
+    }
+
+    /// Removes the files of other claims of an operation that this worker brought to its end, when the file of its own fence
+    /// is there: those of lower fences, and of `forgotten` ones.
+    ///
+    /// A higher fence that was there when the operation was claimed is nobody's: had somebody claimed it since, this worker
+    /// could not have ended it. One that came later may be that of whoever runs the operation again, after a retry.
+    package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
+        guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
+        let fences = fences(held.number, in: folder)
+        guard fences.contains(held.fence) else { return }
+        for fence in fences where fence < held.fence || forgotten.contains(fence) {
+            remove(held, fence: fence, in: folder)
+        }
+    }
+
+    /// Removes the file of an operation's own fence, of whose lines nobody was told.
+    package static func removeOwn(_ held: HeldOperation, _ output: BatchOutput) {
+        guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
+        remove(held, fence: held.fence, in: folder)
+    }
+
+    /// A file that cannot be removed does no harm: readers take the highest fence.
+    private static func remove(_ held: HeldOperation, fence: Int, in folder: Folder) {
+        try? folder.remove(ManifestPath.fileName(operation: held.number, fence: fence))
+    }
+
+    /// The output folder; nil when nothing is written, or it is not seen.
+    private static func root(_ output: BatchOutput) -> Folder? { try? output.manifestPlace?.open() }
+
+    /// The folder of an operation's files; nil when there is none.
+    private static func folder(_ held: HeldOperation, _ output: Folder) -> Folder? {
+        try? output.folder(ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number))
+    }
+
+    private static func fences(_ number: Int, in folder: Folder?) -> [Int] {
+        let names = (try? folder?.names()) ?? []  // no folder: no files
+        return names.compactMap(ManifestPath.parse(fileName:)).filter { $0.operation == number }.map(\.fence)
+    }
+
+    private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {
+        let decoder = UntrustedJSON()
+        // A line that cannot be read, or a file, is made again from letters and files.
+        let text = (try? folder?.contents(of: name, maxBytes: 1 << 28)) ?? []
+        return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
+    }
+
+    /// A line from what the letter and the file say.
+    private static func remade(
+        _ record: PhotoRecord, _ state: PhotoState, _ batch: BatchOutput, _ output: Folder
+    ) -> ManifestLine {
+        var line = ManifestLine(batch: batch.batch, record: record, state: state)
+        guard state == .filtered else { return line }
+        for ending in batch.endings(of: record) {
+            let path = batch.path(of: record, ending: ending)
+            guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
+            line.file = path
+            line.bytes = file.count
+            line.sha256 = Hexadecimal.text(file.withUnsafeBytes { SHA256Digest.hash(of: $0) })
+            break
+        }
+        return line
+    }
+}

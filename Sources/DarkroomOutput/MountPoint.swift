@@ -1,0 +1,42 @@
+import DarkroomFiles
+import Foundation
+
+/// Where file systems are mounted, without a question to any of them: one whose server is gone does not answer.
+package enum MountPoint {
+    /// The mount point of the file system that an absolute path is on, as far as its text shows: links are not followed.
+    package static func of(_ path: String) -> String {
+        // Where there is no such file, everything counts as one file system.
+        of(path, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
+    }
+
+    /// - Parameter mounts: the mounts as proc_pid_mountinfo(5) has them.
+    static func of(_ path: String, mounts: String) -> String {
+        var longest = "/"
+        for line in mounts.split(separator: "\n") {
+            let fields = line.split(separator: " ")
+            guard fields.count > 4 else { continue }
+            let point = unescaped(fields[4])
+            if point.utf8.count > longest.utf8.count, Folder.part(of: path, below: point) != nil { longest = point }
+        }
+        return longest
+    }
+
+    /// Blanks and backslashes are written as `\` and three octal digits.
+    private static func unescaped(_ field: Substring) -> String {
+        guard field.contains("\\") else { return String(field) }
+        var bytes: [UInt8] = []
+        var rest = Array(field.utf8)[...]
+        while let byte = rest.popFirst() {
+            let digits = rest.prefix(3)
+            if byte == UInt8(ascii: "\\"), digits.count == 3,
+                let value = UInt8(String(decoding: digits, as: UTF8.self), radix: 8)
+            {
+                bytes.append(value)
+                rest = rest.dropFirst(3)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+}

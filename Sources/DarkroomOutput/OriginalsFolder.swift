@@ -1,0 +1,100 @@
+import DarkroomCoding
+import DarkroomFiles
+import DarkroomModel
+import DarkroomTransfer
+import Foundation
+
+/// A folder of downloaded bytes as they came, a file for each URL: `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
+///
+/// A file that is there is whole: it was written under a hidden name beside it, made durable and renamed. So batches and
+/// workers share a folder without knowing of each other; who comes last replaces a file by the same bytes.
+///
+/// If bytes came from a private address or over several hosts, not every worker may use them. Then a file `<digest>.way` lies
+/// beside them, with a line of host and address for each request. It is written before the file and never removed.
+package struct OriginalsFolder: Sendable {
+    package let place: OutputPlace
+    /// The most bytes that are read of a file.
+    package let maxBytes: Int
+
+    package init(place: OutputPlace, maxBytes: Int) {
+        self.place = place
+        self.maxBytes = maxBytes
+    }
+
+    /// The path of a URL's file below the folder.
+    package static func file(of url: String) -> String {
+        let digest = Hexadecimal.text(SHA256Digest.hash(of: Array(url.utf8)))
+        return digest.prefix(2) + "/" + digest
+    }
+
+    /// Why a file that is there is not used.
+    package enum Unusable: Error, Equatable {
+        case tooLarge
+    }
+
+    /// The bytes of a URL's file; nil when there is none that can be read under `rules`, so that it is to be downloaded (again).
+    /// Blocks.
+    package func read(_ url: String, _ rules: FetchRules) throws(Unusable) -> [UInt8]? {
+        do throws(SystemFailure) {
+            let folder = try place.open(), file = Self.file(of: url)
+            let bytes = try folder.contents(of: file, maxBytes: maxBytes)
+            // Read after the file: the worker that wrote the file wrote its `.way` file first.
+            guard let way = try Self.way(of: file, in: folder) else { return bytes }
+            return rules.allow(way) ? bytes : nil
+        } catch {
+            if error.error == EFBIG { throw .tooLarge }
+            return nil
+        }
+    }
+
+    /// The requests that fetched a file's bytes; nil if there is no `.way` file. A damaged line gives an address that no
+    /// rules allow.
+    private static func way(of file: String, in folder: Folder) throws(SystemFailure) -> [RequestStop]? {
+        do throws(SystemFailure) {
+            let text = String(decoding: try folder.contents(of: file + ".way", maxBytes: 64 << 10), as: UTF8.self)
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            guard !lines.isEmpty else { return [RequestStop(host: "", address: "")] }
+            return lines.map { line in
+                let words = line.split(separator: " ", maxSplits: 1)
+                return RequestStop(host: String(words.first ?? ""), address: words.count == 2 ? String(words[1]) : "")
+            }
+        } catch {
+            if error.error == ENOENT { return nil }
+            throw error
+        }
+    }
+
+    /// Writes the bytes of a URL's file, whole or not at all. Blocks.
+    /// - Parameters:
+    ///   - way: how they were fetched.
+    ///   - temporaryName: hidden and unique among all workers, see ``temporaryName(for:of:)``.
+    package func write(
+        _ bytes: [UInt8], of url: String, by way: [RequestStop], temporaryName: String
+    ) throws(OutputWriter.Failure) {
+        if !FetchRules.isOrdinary(way) {
+            let lines = way.map { "\($0.host) \($0.address)\n" }.joined()
+            try write(Array(lines.utf8), to: Self.file(of: url) + ".way", temporaryName)
+        }
+        try write(bytes, to: Self.file(of: url), temporaryName)
+    }
+
+    private func write(_ bytes: [UInt8], to file: String, _ temporaryName: String) throws(OutputWriter.Failure) {
+        // The folder itself is never made here: a share that is not mounted any more must stay empty.
+        try OutputWriter.write(
+            bytes, to: file, in: place, temporaryName: temporaryName, isDurable: true)
+    }
+
+    /// What the temporary file of a photo is called in its temporary name: of several batches that write the same file
+    /// at once, none removes another's.
+    package static func temporaryName(for record: PhotoRecord, of batch: BatchID) -> String {
+        "\(batch)-\(record.index)"
+    }
+
+    /// The absolute path.
+    package var path: String { place.folder }
+
+    /// The folders below it in which the files of photos lie.
+    package func folders(of records: [PhotoRecord]) -> Set<String> {
+        Set(records.map { String(Self.file(of: $0.url).prefix(2)) })
+    }
+}

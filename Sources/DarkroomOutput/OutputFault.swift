@@ -1,0 +1,99 @@
+import DarkroomFiles
+import Foundation
+
+/// What keeps files from being written to a place for a while: a state of the machine, not a fault of a photo.
+package struct OutputFault: Sendable, Equatable {
+    /// The kinds of faults.
+    package enum Kind: Sendable {
+        /// The disk, or the quota of the user, is full.
+        case full
+        /// The disk lost data.
+        case failing
+        /// The file system is mounted read-only.
+        case readOnly
+        /// The folder is missing or cannot be used.
+        case away
+        /// Another batch has taken the folder.
+        case taken
+    }
+
+    package let kind: Kind
+    package let place: OutputPlace
+    /// The folder below `place` in which a file could not be written; "" for `place` itself.
+    package let folder: String
+    /// How much room must be free before the fault counts as gone.
+    package var bytes: Int
+    /// What was found, and what to do.
+    package let detail: String
+
+    /// Whether all files that are written to the same file system meet it.
+    package var isOfDevice: Bool { kind != .away && kind != .taken }
+
+    /// With less free room than this the disk counts as full: the next few photos would fill it.
+    package static let leastRoom = 1 << 20
+
+    package init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
+        self.kind = kind
+        self.place = place
+        self.folder = folder
+        self.bytes = bytes
+        self.detail = detail
+    }
+
+    /// The fault that a failure was due to; nil if only the one file was at fault. Blocks.
+    package init?(_ failure: OutputWriter.Failure) {
+        if failure.reason == .diskFull {
+            self.init(
+                .full, failure.place, folder: failure.folder, bytes: max(Self.leastRoom, 4 * failure.bytes),
+                detail: failure.detail)
+        } else {
+            let bytes = failure.error == EIO ? failure.bytes : 0
+            if let found = Self.check(failure.place, folder: failure.folder, bytes: bytes) {
+                self = found
+            } else {
+                // If the fault has passed meanwhile, the next check finds that, and no photo has failed for it.
+                guard failure.isOfPlace else { return nil }
+                self.init(.away, failure.place, folder: failure.folder, bytes: 0, detail: failure.detail)
+            }
+        }
+    }
+
+    /// The fault that a write to a place meets now; nil if there is none. Blocks.
+    package init?(at place: OutputPlace) {
+        guard let found = Self.check(place, folder: "", bytes: 0) else { return nil }
+        self = found
+    }
+
+    /// Checks again. Returns the fault now, perhaps another one; nil if it is gone. Blocks.
+    package func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
+
+    /// Tries to write `bytes` bytes to a file without a name in a folder.
+    private static func check(_ place: OutputPlace, folder: String, bytes: Int) -> OutputFault? {
+        do throws(SystemFailure) {
+            try tryWriting(bytes, to: place, folder)
+            return nil
+        } catch {
+            let path = folder.isEmpty ? place.folder : place.folder + "/" + folder
+            let (kind, detail): (Kind, String)
+            switch error.error {
+            case ENOSPC, EDQUOT: (kind, detail) = (.full, "\(path): \(error.text); make room")
+            case EROFS: (kind, detail) = (.readOnly, "\(path): \(error.text); mount it so that it can be written")
+            case _ where place.detail(of: error) != nil:
+                kind = error.isTakenFolder ? .taken : .away
+                detail = place.detail(of: error) ?? ""
+            case EACCES, EPERM: (kind, detail) = (.away, "\(path): \(error.text); let this user write there")
+            case EIO, ENXIO, ENODEV: (kind, detail) = (.failing, "\(path): \(error.text); look after the disk")
+            case ENOENT, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
+                (kind, detail) = (.away, "\(path): \(error.text); is its share mounted?")
+            default: return nil
+            }
+            return OutputFault(kind, place, folder: folder, bytes: bytes, detail: detail)
+        }
+    }
+
+    private static func tryWriting(_ bytes: Int, to place: OutputPlace, _ folder: String) throws(SystemFailure) {
+        let root = try place.open()
+        try place.whileHolding(root) {}
+        try root.tryWriting(bytes, below: folder)
+    }
+}

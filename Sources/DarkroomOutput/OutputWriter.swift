@@ -1,0 +1,109 @@
+import DarkroomFiles
+import DarkroomModel
+import Foundation
+
+/// Writes files so that under their final name they are whole or not there: under a temporary name in the same folder first.
+package enum OutputWriter {
+    /// Why a file could not be written.
+    package struct Failure: Error {
+        package let reason: FailureReason
+        package let detail: String
+        /// The system's number.
+        package let error: Int32
+        /// Whether the place was at fault, and not the one file.
+        package let isOfPlace: Bool
+        /// Where it was to be written.
+        package let place: OutputPlace
+        /// The folder below `place`; "" for `place` itself.
+        package let folder: String
+        /// Its size.
+        package let bytes: Int
+        /// The path of the temporary file when it could not be removed.
+        package var staleFile: String?
+    }
+
+    /// Writes `bytes` to `path` below `place`, makes the folder that it names where it is missing, and replaces what is there.
+    /// - Parameters:
+    ///   - temporaryName: unique in the folder among all workers, and hidden.
+    ///   - isDurable: whether its bytes are on the disk before it gets its final name; otherwise a power cut can leave an
+    ///     empty file under it, and whoever relies on it syncs the file system first.
+    ///   - isWanted: asked right before the file gets its final name; false throws the file away.
+    /// - Returns: false when it was not wanted any more.
+    package static func write(
+        _ bytes: UnsafeRawBufferPointer, to path: String, in place: OutputPlace, temporaryName: String,
+        isDurable: Bool = false, isWanted: () -> Bool = { true }
+    ) throws(Failure) -> Bool {
+        let folder = Path.split(path).folder ?? ""
+        let temporary = Path.joined(folder, temporaryName)
+        func failure(_ system: SystemFailure) -> Failure {
+            let isFull = system.error == ENOSPC || system.error == EDQUOT
+            return Failure(
+                reason: isFull ? .diskFull : .outputDenied,
+                detail: place.detail(of: system) ?? "\(system.attempted) \(place.folder)/\(path): \(system.text)",
+                error: system.error,
+                isOfPlace: ["see", "hold"].contains(system.attempted)
+                    || [EROFS, ESTALE, ENOTCONN].contains(system.error), place: place,
+                folder: folder, bytes: bytes.count)
+        }
+        let root: Folder
+        let descriptor: Int32
+        do throws(SystemFailure) {
+            root = try place.open()
+            descriptor = try create(temporary, in: root, folder)
+        } catch {
+            throw failure(error)
+        }
+        do throws(SystemFailure) {
+            try fill(descriptor, with: bytes, isDurable: isDurable)
+            if isWanted() {
+                try place.whileHolding(root) { () throws(SystemFailure) in try root.rename(temporary, to: path) }
+                return true
+            }
+        } catch {
+            var failure = failure(error)
+            do throws(SystemFailure) { try root.remove(temporary) } catch {
+                failure.staleFile = place.folder + "/" + temporary
+            }
+            throw failure
+        }
+        // If it cannot be removed now, the next worker that claims the operation removes it.
+        try? root.remove(temporary)
+        return false
+    }
+
+    /// Writes `bytes` as above, unconditionally.
+    package static func write(
+        _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, isDurable: Bool = false
+    ) throws(Failure) {
+        let result = bytes.withUnsafeBytes { buffer in
+            Result { () throws(Failure) in
+                try write(buffer, to: path, in: place, temporaryName: temporaryName, isDurable: isDurable)
+            }
+        }
+        _ = try result.get()
+    }
+
+    private static func create(
+        _ temporary: String, in root: Folder, _ folder: String
+    ) throws(SystemFailure) -> Int32 {
+        do throws(SystemFailure) {
+            return try root.create(temporary)
+        } catch {
+            guard error.error == ENOENT, !folder.isEmpty else { throw error }
+            _ = try root.makeFolder(folder, mode: 0o755)
+            return try root.create(temporary)
+        }
+    }
+}
+
+extension OutputPlace {
+    /// Why no file can be written here, and what to do; nil if only one file is at fault.
+    package func detail(of failure: SystemFailure) -> String? {
+        switch failure.attempted {
+        case "see" where failure.error == ELOOP || failure.error == EXDEV: "\(markerPath): \(failure.text)"
+        case "see": "\(markerPath) is gone (\(failure.text)); is its share mounted?"
+        case "hold": "\(folder): \(failure.text)"
+        default: nil
+        }
+    }
+}

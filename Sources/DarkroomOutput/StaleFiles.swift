@@ -1,0 +1,43 @@
+import DarkroomFiles
+import DarkroomModel
+import DarkroomStore
+import Foundation
+
+/// Temporary files of workers that crashed. They are hidden, lie beside the final file and are called
+/// `.<what>.<fencing token>.<worker>`, so that the next worker that claims the operation recognizes them.
+package enum StaleFiles {
+    /// The temporary name of a photo (`what` is its index) or of a manifest file.
+    package static func temporaryName(for what: String, fence: Int, worker: String) -> String {
+        ".\(what).\(fence).\(worker)"
+    }
+
+    /// What a manifest file is called in its temporary name.
+    package static func manifestName(operation number: Int) -> String { "manifest-\(number)" }
+
+    /// Removes the temporary files of an operation that workers with lower fencing tokens left. No other worker removes such a file,
+    /// and nobody removes a final name.
+    package static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ output: BatchOutput) {
+        if let originals = output.originals, let root = try? originals.place.open() {
+            let names = Set(records.map { OriginalsFolder.temporaryName(for: $0, of: held.batch) })
+            for folder in originals.folders(of: records) { remove(names, below: held.fence, in: folder, root) }
+        }
+        guard let root = try? output.manifestPlace?.open() else { return }
+        let indexes = Set(records.map { String($0.index) })
+        for folder in output.folders(of: records) { remove(indexes, below: held.fence, in: folder, root) }
+        remove(
+            [manifestName(operation: held.number)], below: held.fence,
+            in: ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number), root)
+    }
+
+    private static func remove(_ whats: Set<String>, below fence: Int, in path: String, _ root: Folder) {
+        // A folder that is not there, or cannot be read, has nothing that could be removed.
+        guard let folder = try? root.folder(path), let names = try? folder.names() else { return }
+        for name in names {
+            let parts = name.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)
+            guard parts.count == 4, parts[0].isEmpty, whats.contains(String(parts[1])),
+                let left = Int(parts[2]), left < fence
+            else { continue }
+            try? folder.remove(name)
+        }
+    }
+}

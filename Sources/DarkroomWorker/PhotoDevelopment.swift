@@ -1,0 +1,86 @@
+import DarkroomCoding
+import DarkroomExecution
+import DarkroomModel
+import DarkroomOutput
+import DarkroomText
+import DarkroomTransfer
+import DarkroomWorkerState
+import Foundation
+
+/// What is done with a photo's bytes: through the filters, into the output folder.
+enum PhotoDevelopment {
+    /// Develops and writes one photo. Blocks for as long as that takes: for threads of the filtration queue.
+    /// - Parameters:
+    ///   - helpers: the processes that do it; nil does it here.
+    ///   - fileCalls: learns of the calls that write the file.
+    ///   - temporaryName: hidden and unique in the output folder.
+    ///   - isWanted: asked before the file gets its final name.
+    ///   - isWaitedFor: told when the file could not be written; true lets the photo begin again later.
+    /// - Returns: nil when the photo was cancelled or not wanted any more, or is to begin again: nothing is left behind then.
+    static func develop(
+        _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls,
+        temporaryName: String,
+        isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
+    ) -> PhotoOutcome? {
+        guard !photo.cancellation.isCancelled else { return nil }
+        let clock = ContinuousClock()
+        let began = clock.now
+        let developed: PhotoProduct
+        do throws(PhotoProduct.Failure) {
+            developed = try PhotoProduct.make(photo, photo.context.recipe, image, helpers)
+        } catch {
+            guard let reason = error.reason else { return nil }
+            return failure(photo, reason, error.detail, image)
+        }
+        let filtered = clock.now
+        guard !photo.cancellation.isCancelled else { return nil }
+
+        var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .filtered)
+        line.width = developed.width
+        line.height = developed.height
+        line.bytes = developed.byteCount
+        line.downloadMilliseconds = image.duration.wholeMilliseconds
+        line.filterMilliseconds = (filtered - began).wholeMilliseconds
+        if let place = photo.context.output.place {
+            let path = photo.context.output.path(of: photo.record, ending: developed.ending)
+            line.file = path
+            do throws(OutputWriter.Failure) {
+                let (written, digest) = try developed.withUnsafeBytes { bytes throws(OutputWriter.Failure) in
+                    (
+                        try fileCalls.run(for: photo.operation) { () throws(OutputWriter.Failure) in
+                            try OutputWriter.write(
+                                bytes, to: path, in: place, temporaryName: temporaryName, isWanted: isWanted)
+                        },
+                        SHA256Digest.hash(of: bytes)
+                    )
+                }
+                guard written else { return nil }
+                line.sha256 = Hexadecimal.text(digest)
+            } catch {
+                guard !isWaitedFor(error) else { return nil }
+                return failure(photo, error.reason, error.detail, image)
+            }
+        }
+        line.writeMilliseconds = (clock.now - filtered).wholeMilliseconds
+        return PhotoOutcome(
+            state: .filtered, line: line, bytesIn: image.transferredBytes, bytesOut: developed.byteCount)
+    }
+
+    /// The outcome of a photo whose bytes are here but of no use.
+    private static func failure(
+        _ photo: PhotoTask, _ reason: FailureReason, _ detail: String, _ image: Download
+    ) -> PhotoOutcome {
+        var outcome = failure(photo, reason, detail)
+        outcome.bytesIn = image.transferredBytes
+        outcome.line.attempts = image.attempts
+        outcome.line.downloadMilliseconds = image.duration.wholeMilliseconds
+        return outcome
+    }
+
+    /// The outcome of a photo that failed.
+    static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {
+        var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .failed(reason))
+        line.detail = detail
+        return PhotoOutcome(state: .failed(reason), line: line)
+    }
+}

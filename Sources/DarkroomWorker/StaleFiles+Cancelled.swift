@@ -1,0 +1,25 @@
+import DarkroomModel
+import DarkroomOutput
+import DarkroomStore
+
+extension StaleFiles {
+    /// Removes the temporary files of an operation of a cancelled batch that a crashed worker left, under the fencing token of `held`
+    /// or a lower one. The names of originals are not known any more: their temporary files stay. Blocks as folders do.
+    static func remove(ofCancelled held: HeldOperation, _ batch: BatchFacts, _ configuration: WorkerConfiguration) {
+        var options = batch.options
+        options.originals = ""
+        options.photosFolder = ""
+        options.remoteOutput = false  // a folder that is missing is not made
+        let size = options.operationSize
+        guard held.fence < .max, held.number > 0, held.number <= batch.operations,
+            // A worker that cannot open the folder has nothing to remove there.
+            let context = try? BatchContext(held.batch, options, configuration)
+        else { return }
+        let first = (held.number - 1) * size
+        let records = (first..<max(first, min(first + size, batch.photos))).map {
+            PhotoRecord(index: $0, name: "", url: "")
+        }
+        remove(
+            of: HeldOperation(batch: held.batch, number: held.number, fence: held.fence + 1), records, context.output)
+    }
+}

@@ -1,0 +1,16 @@
+import FuzzSupport
+
+/// The random choices of a model run, which a seed repeats.
+struct ModelRandom: RandomNumberGenerator {
+    private var generator: SeededGenerator
+
+    init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
+
+    mutating func next() -> UInt64 { generator.next() }
+
+    /// True in `percent` of 100 cases.
+    mutating func chance(_ percent: Int) -> Bool { generator.chance(percent) }
+
+    /// One of `elements`; nil if there are none.
+    mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &generator) }
+}

@@ -1,0 +1,31 @@
+import DarkroomCoding
+import DarkroomModel
+import DarkroomStore
+import Testing
+
+extension BatchStore {
+    /// Submits a batch, feeds it these URLs as a coordinator does, and seals it.
+    /// - Parameter name: The name of a photo with this index and URL.
+    package func submitBatch(
+        _ id: BatchID, _ options: BatchOptions, urls: [String], overwrite: Bool = true, seal: Bool = true,
+        name: (_ index: Int, _ url: String) -> String = { index, _ in "photo \(index)" }
+    ) throws {
+        _ = try perform(submit(id, options, overwrite: overwrite))
+        let size = options.operationSize
+        let feeds = stride(from: 0, to: urls.count, by: size).enumerated().map { position, start in
+            let indexes = start..<min(start + size, urls.count)
+            var lines: [UInt8] = []
+            for index in indexes {
+                Array(name(index, urls[index]).utf8).withUnsafeBytes { name in
+                    Array(urls[index].utf8).withUnsafeBytes { url in
+                        OperationEntry.append(name: name, url: url, operationSize: size, to: &lines)
+                    }
+                }
+            }
+            let entry = [EntryCoding.version] + Deflate.compress(lines)
+            return feed(id, operation: position + 1, photos: indexes.count, entry: entry, digest: "")
+        }
+        #expect(try perform(feeds).allSatisfy { $0 == .fed })
+        if seal { #expect(try perform(self.seal(id, operations: feeds.count, photos: urls.count)) == .sealed) }
+    }
+}
