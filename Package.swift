@@ -106,19 +106,25 @@ let package = Package(
         .target(
             name: "Darkroom",
             dependencies: [
-                "DarkroomCoordinator", "DarkroomWorker", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
+                "DarkroomModel", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency",
             ]),
         .target(name: "ArgumentParsing", dependencies: ["DarkroomText"]),
         .executableTarget(
             name: "DarkroomCommand",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
+                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomExecution", "DarkroomOutput", "DarkroomWorkerState", "DarkroomTransfer", "DarkroomImaging",
+                "DarkroomFileNames", "DarkroomLogging", "DarkroomConcurrency", "DarkroomFiles", "DarkroomText",
                 "ArgumentParsing", "CSystem",
             ]),
         .executableTarget(
             name: "DarkroomBench",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomPhotoServer", "DarkroomConcurrency", "DarkroomCoding",
+                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomTransfer",
+                "DarkroomImaging", "DarkroomExecution", "DarkroomOutput", "DarkroomLogging", "DarkroomPhotoServer",
+                "DarkroomConcurrency", "DarkroomCoding",
                 "DarkroomText", "DarkroomWorkerState", "ArgumentParsing", "CSystem",
             ]),
 
@@ -134,7 +140,9 @@ let package = Package(
         .target(name: "FuzzSupport", path: "Tests/FuzzSupport"),
         .target(name: "ErrorExpectations", path: "Tests/ErrorExpectations"),
         .target(name: "CAttacks", path: "Tests/CAttacks"),
-        .executableTarget(name: "HostileWorker", dependencies: ["Darkroom", "CAttacks"], path: "Tests/HostileWorker"),
+        .executableTarget(
+            name: "HostileWorker", dependencies: ["Darkroom", "DarkroomRedis", "DarkroomWorker", "CAttacks"],
+            path: "Tests/HostileWorker"),
         .testTarget(name: "DarkroomTextTests", dependencies: ["DarkroomText", "FuzzSupport"]),
         .testTarget(name: "ArgumentParsingTests", dependencies: ["ArgumentParsing", "ErrorExpectations"]),
         .testTarget(
@@ -189,13 +197,16 @@ let package = Package(
         .testTarget(
             name: "DarkroomTests",
             dependencies: [
-                "Darkroom", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations", "SteerBatch",
+                "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
+                "SteerBatch",
                 "OwnOperation",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",
             dependencies: [
-                "Darkroom", "DarkroomLogging", "DarkroomFiles", "DarkroomCommand", "StoreInspection",
+                "Darkroom", "DarkroomCoordinator", "DarkroomStore", "DarkroomRedis", "DarkroomWorker",
+                "DarkroomExecution", "DarkroomOutput", "DarkroomTransfer", "DarkroomImaging", "DarkroomFileNames",
+                "DarkroomLogging", "DarkroomCoding", "DarkroomFiles", "DarkroomCommand", "StoreInspection",
                 "DarkroomTestSupport", "ErrorExpectations", "HostileWorker", "FuzzSupport",
             ]),
         .testTarget(

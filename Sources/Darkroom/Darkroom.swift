@@ -1,11 +1,17 @@
-// What a Swift program needs to submit photo lists, to run workers and to see what became of each photo.
-@_exported import DarkroomCoordinator
-@_exported import DarkroomFileNames
-@_exported import DarkroomExecution
-@_exported import DarkroomImaging
-@_exported import DarkroomLogging
+// The library for Swift programs: submits photo lists, follows and controls batches, runs workers, reads manifests.
+//
+// DESIGN: `import Darkroom` gives the types in this list and nothing else. A test compares the list with the compiled modules. The types of
+// this module use the other modules, whose declarations are `package`; DarkroomModel alone is exported, and everything public in it is in
+// this list.
+//
+//  Client        DarkroomClient, RedisLocation, DarkroomError, DarkroomError.Code
+//  Batches       BatchID, BatchOptions, BatchPriority, PhotoFilter, PhotoFormat, SubmissionNotice, SubmissionNotice.Code
+//  State         BatchFacts, BatchState, BatchControls, BatchControls.Focus, ClusterControls, PhotoCounts, PhotoState, FailureReason,
+//                PhotoFailure, OperationStatus, OperationStatus.State, WorkerStatus
+//  Control       QueuePart, PhotoRanges, RetriedPhotos
+//  Following     BatchUpdates, BatchUpdates.Iterator, BatchUpdate, ClusterEvents, ClusterEvents.Iterator, ClusterUpdate, BatchEvent,
+//                BatchEvent.Kind, BatchEvent.Completion
+//  Manifest      PhotoManifest, ManifestEntry, ManifestEntry.File
+//  Workers       PhotoWorker, PhotoWorkerConfiguration, DownloadRules, WorkerLogEvent, WorkerLogEvent.Level, PhotoOperation,
+//                DownloadedPhoto, PhotoRecord
 @_exported import DarkroomModel
-@_exported import DarkroomRedis
-@_exported import DarkroomStore
-@_exported import DarkroomTransfer
-@_exported import DarkroomWorker

@@ -1,4 +1,8 @@
 import Darkroom
+import DarkroomLogging
+import DarkroomRedis
+import DarkroomStore
+import DarkroomWorker
 import Foundation
 
 /// What a benchmark runs on: a redis-server of its own, and folders that go away with it.

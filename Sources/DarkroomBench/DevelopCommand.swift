@@ -1,6 +1,9 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
+import DarkroomCoordinator
+import DarkroomImaging
+import DarkroomWorker
 import Foundation
 
 /// `darkroom-bench develop`: the whole system against the floor, which is decode, sepia, encode of photos in memory.

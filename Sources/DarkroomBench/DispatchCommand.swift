@@ -1,5 +1,7 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
+import DarkroomWorker
 import Foundation
 
 /// `darkroom-bench dispatch`: the queue alone, with operations that do nothing, by their size.

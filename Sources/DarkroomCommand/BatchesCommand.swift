@@ -11,12 +11,12 @@ struct BatchesCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let store = try redis.connect()
-        let now = try store.time()
-        let batches = try store.facts(of: try store.batchIDs())
+        let client = try redis.connect()
+        let now = try client.store.time()
+        let batches = try client.store.facts(of: try client.store.batchIDs())
         let output = StandardOutput()
         if json {
-            let problems = try store.problems(of: batches, now: now)
+            let problems = try client.store.problems(of: batches, now: now)
             return try output.document(.array(batches.map { JSON($0, now: now, problems: problems.of($0)) }))
         }
         var table = Table(

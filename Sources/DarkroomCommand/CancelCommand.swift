@@ -35,28 +35,29 @@ struct CancelCommand: ParsableCommand {
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
-        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
-        let answer = SteeringAnswer(store, redis, json: json)
-        guard let batch else { return try cancelAll(control, answer) }
-        let found = try store.batch(named: batch)
-        if let photos { return try cancel(photos, of: found, control, answer) }
-        guard case .cancelled(let isNew, _) = try control.cancel(found.id) else {
+        let client = try redis.connect()
+        let answer = SteeringAnswer(client, redis, json: json)
+        guard let batch else { return try cancelAll(client, answer) }
+        let found = try client.store.batch(named: batch)
+        if let photos { return try cancel(photos, of: found, client, answer) }
+        guard case .cancelled(let isNew, _) = try client.control.cancel(found.id) else {
             throw CommandError(
                 "batch \(found.label) has finished: \(Self.done(found)), so there is nothing left to cancel")
         }
-        var cancelled = try found.refreshed(store)
-        if wait { cancelled = try waitForEnd(of: [cancelled], store, redis)[0] }
+        var cancelled = try found.refreshed(client)
+        if wait { cancelled = try waitForEnd(of: [cancelled], client)[0] }
         let verb = isNew ? "is cancelled" : "was cancelled already"
         let running = cancelled.executing
         let rest = running == 0 ? "" : Self.operations(running, "still runs, ", "still run, ")
         try answer.give("batch \(cancelled.label) \(verb): \(rest)\(Self.done(cancelled))", cancelled)
     }
 
-    private func cancelAll(_ control: BatchControl, _ answer: SteeringAnswer) throws {
-        let store = control.store
-        let cancelled = try control.cancelAll()
-        if wait { _ = try waitForEnd(of: store.facts(of: store.batchIDs()).filter(\.cancelled), store, redis) }
+    private func cancelAll(_ client: DarkroomClient, _ answer: SteeringAnswer) throws {
+        let cancelled = try client.control.cancelAll()
+        if wait {
+            let all = try client.store.facts(of: client.store.batchIDs())
+            _ = try waitForEnd(of: all.filter(\.cancelled), client)
+        }
         let number = HumanText.count(cancelled, of: "batch")
         try answer.give(
             cancelled == 0 ? "no batch was left to cancel" : "\(number) \(cancelled == 1 ? "is" : "are") cancelled",
@@ -64,9 +65,9 @@ struct CancelCommand: ParsableCommand {
     }
 
     private func cancel(
-        _ photos: PhotoRanges, of batch: BatchFacts, _ control: BatchControl, _ answer: SteeringAnswer
+        _ photos: PhotoRanges, of batch: BatchFacts, _ client: DarkroomClient, _ answer: SteeringAnswer
     ) throws {
-        let result = try control.cancel(photos, of: batch.id)
+        let result = try client.control.cancel(photos, of: batch.id)
         let cancelled = HumanText.count(result.cancelled, of: "photo")
         let before =
             "\(HumanText.count(result.wereFinal)) \(result.wereFinal == 1 ? "was" : "were") done or cancelled before"
@@ -74,7 +75,7 @@ struct CancelCommand: ParsableCommand {
             "\(cancelled) of batch \(batch.label) \(result.cancelled == 1 ? "is" : "are") cancelled"
             + (result.wereFinal > 0 ? "; \(before)" : "")
         try answer.give(
-            sentence, try batch.refreshed(control.store),
+            sentence, try batch.refreshed(client),
             [
                 .init(key: "photosCancelled", value: .int(result.cancelled)),
                 .init(key: "photosFinalBefore", value: .int(result.wereFinal)),
@@ -82,9 +83,8 @@ struct CancelCommand: ParsableCommand {
     }
 
     /// Blocks until nothing of these runs, and makes meanwhile that dead workers do not hold them for ever.
-    private func waitForEnd(of batches: [BatchFacts], _ store: BatchStore, _ redis: RedisOptions) throws -> [BatchFacts]
-    {
-        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName) { printToStandardError($0) }
+    private func waitForEnd(of batches: [BatchFacts], _ client: DarkroomClient) throws -> [BatchFacts] {
+        var waiter = BatchWaiter(client, warn: { printToStandardError($0) })
         let running = batches.reduce(0) { $0 + $1.executing }
         if running > 0 {
             printToStandardError("waiting for " + Self.operations(running, "that still runs", "that still run"))

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 
 /// `darkroom depend`: a batch waits for others.
 struct DependCommand: ParsableCommand {
@@ -27,12 +28,11 @@ struct DependCommand: ParsableCommand {
     }
 
     func run() throws {
-        let store = try redis.connect()
-        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
-        let found = try store.batch(named: batch)
+        let client = try redis.connect()
+        let found = try client.store.batch(named: batch)
         var others: [BatchFacts] = []
         for name in on {
-            let other = try store.batch(named: name)
+            let other = try client.store.batch(named: name)
             if !others.contains(where: { $0.id == other.id }) { others.append(other) }
         }
         let ids = others.map(\.id)
@@ -40,16 +40,17 @@ struct DependCommand: ParsableCommand {
         if remove {
             let names = Self.list(others)
             sentence +=
-                try control.undepend(found.id, from: ids) ? "waits no more for \(names)" : "did not wait for \(names)"
+                try client.control.removeDependency(found.id, on: ids)
+                ? "waits no more for \(names)" : "did not wait for \(names)"
         } else {
-            sentence += Self.words(try control.depend(found.id, on: ids), others)
+            sentence += Self.words(try client.control.depend(found.id, on: ids), others)
         }
-        let batch = try found.refreshed(store)
+        let batch = try found.refreshed(client)
         if remove, !batch.waitsFor.isEmpty {
-            let rest = try store.facts(of: batch.waitsFor)
+            let rest = try client.store.facts(of: batch.waitsFor)
             sentence += "; it still waits for \(Self.list(rest))"
         }
-        try SteeringAnswer(store, redis, json: json).give(sentence, batch)
+        try SteeringAnswer(client, redis, json: json).give(sentence, batch)
     }
 
     private static func words(_ depended: Depended, _ others: [BatchFacts]) -> String {

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 
 /// `darkroom focus`: which photos of a batch run first.
 struct FocusCommand: ParsableCommand {
@@ -31,19 +32,18 @@ struct FocusCommand: ParsableCommand {
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
-        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
-        let found = try store.batch(named: batch)
-        let answer = SteeringAnswer(store, redis, json: json)
+        let client = try redis.connect()
+        let found = try client.store.batch(named: batch)
+        let answer = SteeringAnswer(client, redis, json: json)
         guard let range = photos?.ranges.first else {
-            let hadFocus = try control.clearFocus(found.id)
+            let hadFocus = try client.control.clearFocus(found.id)
             return try answer.give(
                 "batch \(found.label) \(hadFocus ? "has no focus any more" : "had no focus")",
-                try found.refreshed(store))
+                try found.refreshed(client))
         }
-        let set = try control.focus(found.id, range, only: only)
+        let set = try client.control.focus(found.id, range, only: only)
         try answer.give(
-            sentence(set, range, found), try found.refreshed(store), [.init(key: "fed", value: .int(set.fed))])
+            sentence(set, range, found), try found.refreshed(client), [.init(key: "fed", value: .int(set.fed))])
     }
 
     private func sentence(_ set: FocusSet, _ range: ClosedRange<Int>, _ batch: BatchFacts) -> String {

@@ -12,19 +12,12 @@ struct ForgetCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let store = try redis.connect()
-        let found = try store.batch(named: batch)
-        while true {
-            switch try store.perform(store.forget(found.id, unfinished: force)) {
-            case .more: continue
-            case .forgotten, .gone:
-                return try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).awaitReplica()
-            case .unfinished(let state):
-                throw CommandError(
-                    "batch \(found.label) is \(state.rawValue): \(HumanText.count(found.photos - found.counts.final)) of "
-                        + "its \(HumanText.count(found.photos, of: "photo")) are not done; wait for it "
-                        + "(darkroom wait \(found.id)), or forget it all the same with --force")
-            }
-        }
+        let client = try redis.connect()
+        let found = try client.store.batch(named: batch)
+        guard let state = try client.control.forget(found.id, unfinished: force) else { return }
+        throw CommandError(
+            "batch \(found.label) is \(state.rawValue): \(HumanText.count(found.photos - found.counts.final)) of "
+                + "its \(HumanText.count(found.photos, of: "photo")) are not done; wait for it "
+                + "(darkroom wait \(found.id)), or forget it all the same with --force")
     }
 }

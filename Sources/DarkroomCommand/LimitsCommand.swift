@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 
 /// `darkroom limits`: how much each worker does at once, while it runs.
 struct LimitsCommand: ParsableCommand {
@@ -22,21 +23,20 @@ struct LimitsCommand: ParsableCommand {
         if clear, downloads != nil || filtrations != nil {
             throw ValidationError("--clear takes both limits away: leave out --downloads and --filtrations")
         }
-        try Self.require(BatchControl.downloadLimits, downloads, "--downloads")
-        try Self.require(BatchControl.filtrationLimits, filtrations, "--filtrations")
+        try Self.require(BatchController.downloadLimits, downloads, "--downloads")
+        try Self.require(BatchController.filtrationLimits, filtrations, "--filtrations")
     }
 
     func run() throws {
-        let store = try redis.connect()
-        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
+        let client = try redis.connect()
         if clear {
-            try control.clearLimits()
+            try client.control.clearLimits()
         } else if downloads != nil || filtrations != nil {
-            try control.setLimits(downloads: downloads, filtrations: filtrations)
+            try client.control.setLimits(downloads: downloads, filtrations: filtrations)
         }
         let output = StandardOutput()
-        if json { return try output.document(ClusterStatus(store, redis).json) }
-        let limits = try control.limits()
+        if json { return try output.document(ClusterStatus(client, redis).json) }
+        let limits = try client.control.limits()
         var sheet = FactSheet()
         sheet.add("downloads", limits.downloads.map(HumanText.count) ?? "no limit")
         sheet.add("filtrations", limits.filtrations.map(HumanText.count) ?? "no limit")

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 
 /// `darkroom manifest`: what is in an output folder, without any Redis.
 struct ManifestCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomStore
 
 /// `darkroom operations`: the operations of a batch.
 struct OperationsCommand: ParsableCommand {
@@ -13,18 +14,18 @@ struct OperationsCommand: ParsableCommand {
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
-        let found = try store.batch(named: batch)
+        let client = try redis.connect()
+        let found = try client.store.batch(named: batch)
         try found.requireSoundness()
         let output = StandardOutput()
         if json {
             var array = JSONArrayWriter(output)
-            try forEach(store, found) { try array.add(Self.json($0, $1, of: found)) }
+            try forEach(client, found) { try array.add(Self.json($0, $1, of: found)) }
             return try array.finish()
         }
         var table = Table(
             ["operation", "state", "first", "photos", "done", "failed", "expiries", "worker"], to: output)
-        try forEach(store, found) { operation, first in
+        try forEach(client, found) { operation, first in
             let counts = PhotoCounts(stateCodes: operation.stateCodes, of: found)
             try table.add([
                 .number(operation.number), .text(operation.state.rawValue), .number(first),
@@ -38,14 +39,16 @@ struct OperationsCommand: ParsableCommand {
 
     /// Reads the operations in parts, with the index of each one's first photo.
     private func forEach(
-        _ store: BatchStore, _ batch: BatchFacts, _ body: (OperationFacts, Int) throws -> Void
+        _ client: DarkroomClient, _ batch: BatchFacts, _ body: (OperationFacts, Int) throws -> Void
     ) throws {
         for start in stride(from: 1, through: batch.operations, by: 1000) {
-            let operations = try store.operations(of: batch, in: start...start + 999)
+            let operations = try client.store.operations(of: batch, in: start...start + 999)
             let stateCodes = operations.reduce(0) { $0 + $1.stateCodes.count }
             let last = (operations.last?.number ?? 0) * batch.options.operationSize
             let lacking = min(last, batch.photos) - (start - 1) * batch.options.operationSize - stateCodes
-            if lacking > 0 { throw try batch.incompleteness(in: store, "its operations were listed", lacking: lacking) }
+            if lacking > 0 {
+                throw try batch.incompleteness(in: client, "its operations were listed", lacking: lacking)
+            }
             for operation in operations {
                 try body(operation, (operation.number - 1) * batch.options.operationSize)
             }
@@ -67,7 +70,7 @@ extension PhotoCounts {
     init(stateCodes: [UInt8], of batch: BatchFacts) {
         self.init()
         for stateCode in stateCodes {
-            switch PhotoRecordState(stateCode: stateCode, of: batch) {
+            switch PhotoState(stateCode: stateCode, of: batch) {
             case .new, nil: new += 1
             case .downloaded: downloaded += 1
             case .filtered: filtered += 1
@@ -75,14 +78,5 @@ extension PhotoCounts {
             case .cancelled: cancelled += 1
             }
         }
-    }
-}
-
-extension PhotoRecordState {
-    /// The state that a letter stands for: in a cancelled batch, what was not final is cancelled, and its letters are never
-    /// rewritten.
-    init?(stateCode: UInt8, of batch: BatchFacts) {
-        self.init(stateCode: stateCode)
-        if batch.cancelled, !isFinal { self = .cancelled }
     }
 }

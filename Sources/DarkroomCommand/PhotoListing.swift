@@ -1,4 +1,7 @@
 import Darkroom
+import DarkroomCoordinator
+import DarkroomFiles
+import DarkroomStore
 import Foundation
 
 /// The photos of a batch in order, put together from what is known in different places: letters and failures in Redis,
@@ -9,7 +12,7 @@ struct PhotoListing {
     /// What is known of one photo.
     struct Photo {
         let index: Int
-        let state: PhotoRecordState
+        let state: PhotoState
         var name: String?
         var url: String?
         var file: String?
@@ -19,13 +22,6 @@ struct PhotoListing {
         var reason: String? {
             if case .failed(let reason) = state { reason.word } else { nil }
         }
-    }
-
-    /// What Redis keeps of a failed photo.
-    private struct Failure: Decodable {
-        let name: String
-        let url: String
-        let detail: String?
     }
 
     /// The wanted photos of one operation.
@@ -51,15 +47,15 @@ struct PhotoListing {
     private(set) var whyNamesAreMissing: String?
 
     private let batch: BatchFacts
-    private let store: BatchStore
-    private let isWanted: (PhotoRecordState) -> Bool
+    private let client: DarkroomClient
+    private let isWanted: (PhotoState) -> Bool
     private var manifestError: ManifestError?
-    private var failures: [Int: Failure]?
+    private var failures: [Int: PhotoFailure]?
 
     /// - Parameter isWanted: tells the photos that are listed by their state.
-    init(_ batch: BatchFacts, in store: BatchStore, isWanted: @escaping (PhotoRecordState) -> Bool) {
+    init(_ batch: BatchFacts, in client: DarkroomClient, isWanted: @escaping (PhotoState) -> Bool) {
         self.batch = batch
-        self.store = store
+        self.client = client
         self.isWanted = isWanted
     }
 
@@ -85,22 +81,22 @@ struct PhotoListing {
 
     /// - Throws: ``CommandError`` when the batch is gone.
     private func requirePresence() throws {
-        guard try store.facts(of: batch.id) == nil else { return }
-        throw try batch.incompleteness(in: store, "its photos were listed", lacking: 0)
+        guard try client.store.facts(of: batch.id) == nil else { return }
+        throw try batch.incompleteness(in: client, "its photos were listed", lacking: 0)
     }
 
     /// Index and state of the wanted photos, from their letters.
     private func wantedPhotos(ofOperations operations: ClosedRange<Int>) throws -> [Group] {
         let size = batch.options.operationSize
         let start = (operations.lowerBound - 1) * size
-        let stateCodes = try store.stateCodes(of: batch.id, in: start..<operations.upperBound * size)
+        let stateCodes = try client.store.stateCodes(of: batch.id, in: start..<operations.upperBound * size)
         let lacking = min(operations.upperBound * size, batch.photos) - start - stateCodes.count
-        if lacking > 0 { throw try batch.incompleteness(in: store, "its photos were listed", lacking: lacking) }
+        if lacking > 0 { throw try batch.incompleteness(in: client, "its photos were listed", lacking: lacking) }
         return operations.compactMap { operation in
             let first = (operation - 1) * size
             let photos = (first..<first + size).compactMap { index -> Photo? in
                 guard index - start < stateCodes.count,
-                    let state = PhotoRecordState(stateCode: stateCodes[index - start], of: batch),
+                    let state = PhotoState(stateCode: stateCodes[index - start], of: batch),
                     isWanted(state)
                 else { return nil }
                 return Photo(index: index, state: state)
@@ -151,11 +147,10 @@ struct PhotoListing {
         }
     }
 
-    private func readFailures() throws -> [Int: Failure] {
-        let decoder = UntrustedJSON()
+    private func readFailures() throws -> [Int: PhotoFailure] {
         // A damaged entry is left out: the photo's state still shows its reason.
-        let pairs = try store.failures(of: batch.id).compactMap { failure in
-            (try? decoder.decode(Failure.self, from: failure.json.utf8)).map { (failure.index, $0) }
+        let pairs = try client.store.failures(of: batch.id).compactMap { failure in
+            PhotoFailure(index: failure.index, json: failure.json).map { (failure.index, $0) }
         }
         return Dictionary(pairs) { $1 }
     }
@@ -163,7 +158,7 @@ struct PhotoListing {
     /// Fills in names and URLs of photos that nothing is known of yet, as they were fed.
     private mutating func fillFromEntries(_ groups: inout [Group]) throws {
         let lacking = groups.indices.filter { groups[$0].lacksNames }
-        let entries = try store.entries(of: batch.id, operations: lacking.map { groups[$0].operation })
+        let entries = try client.store.entries(of: batch.id, operations: lacking.map { groups[$0].operation })
         for (position, entry) in zip(lacking, entries) {
             if let entry {
                 let first = (groups[position].operation - 1) * batch.options.operationSize

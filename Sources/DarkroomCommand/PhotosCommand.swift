@@ -24,11 +24,11 @@ struct PhotosCommand: ParsableCommand {
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
+        let client = try redis.connect()
         let wanted = Set(state.isEmpty ? StateWord.allCases.map(\.rawValue) : state.map(\.rawValue))
-        let found = try store.batch(named: batch)
+        let found = try client.store.batch(named: batch)
         try found.requireSoundness()
-        var photos = PhotoListing(found, in: store) { wanted.contains($0.word) }
+        var photos = PhotoListing(found, in: client) { wanted.contains($0.word) }
         let output = StandardOutput()
         if json {
             var array = JSONArrayWriter(output)

@@ -12,17 +12,17 @@ struct PrioritizeCommand: ParsableCommand {
         group: "Coordinator", synonyms: ["priority", "nice"], examples: ["darkroom prioritize holidays veryHigh"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
-    @Argument(help: "The priority.") var priority: Priority
+    @Argument(help: "The priority.") var priority: BatchPriority
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
-        let found = try store.batch(named: batch)
-        let isNew = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).prioritize(found.id, priority)
+        let client = try redis.connect()
+        let found = try client.store.batch(named: batch)
+        let isNew = try client.control.prioritize(found.id, priority)
         let sentence =
             "batch \(found.label) " + (isNew ? "has priority \(priority) now" : "had priority \(priority) already")
-        try SteeringAnswer(store, redis, json: json).give(sentence, try found.refreshed(store))
+        try SteeringAnswer(client, redis, json: json).give(sentence, try found.refreshed(client))
     }
 }

@@ -17,18 +17,17 @@ struct ResumeCommand: ParsableCommand {
 
     func run() throws {
         let (redis, name) = try self.redis.resolving(what.batch)
-        let store = try redis.connect()
-        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
-        let batch = try name.map { try store.batch(named: $0) }
+        let client = try redis.connect()
+        let batch = try name.map { try client.store.batch(named: $0) }
         var wasSuspended = false
-        for part in what.parts where try control.resume(batch?.id, part) { wasSuspended = true }
+        for part in what.parts where try client.control.resume(batch?.id, part) { wasSuspended = true }
         let subject = what.subject(batch?.label)
         let sentence =
             wasSuspended
             ? "\(subject) \(what.verb("goes", "go")) on" : "\(subject) \(what.verb("was", "were")) not suspended"
-        let answer = SteeringAnswer(store, redis, json: what.json)
+        let answer = SteeringAnswer(client, redis, json: what.json)
         guard let batch else { return try answer.give(sentence) }
-        let resumed = try batch.refreshed(store)
+        let resumed = try batch.refreshed(client)
         try answer.give(sentence, resumed)
         try answer.warn(of: resumed)
     }

@@ -30,17 +30,17 @@ struct RetryCommand: ParsableCommand {
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
-        let found = try store.batch(named: batch)
+        let client = try redis.connect()
+        let found = try client.store.batch(named: batch)
         let reasons = reason.flatMap(\.reasons)
-        try list.restore(found, in: store, reading)
-        let retried = try BatchControl(store: store, onLack: SteeringAnswer.warn(of:)).retry(
+        try list.restore(found, in: client, reading)
+        let retried = try client.control.retry(
             found.id, reasons: reasons, overwrite: overwrite)
-        try tell(retried, of: try found.refreshed(store), reasons, SteeringAnswer(store, redis, json: json))
+        try tell(retried, of: try found.refreshed(client), reasons, SteeringAnswer(client, redis, json: json))
     }
 
     private func tell(
-        _ retried: Retried, of batch: BatchFacts, _ reasons: [FailureReason], _ answer: SteeringAnswer
+        _ retried: RetriedPhotos, of batch: BatchFacts, _ reasons: [FailureReason], _ answer: SteeringAnswer
     ) throws {
         let failed = reasons.isEmpty ? batch.counts.failed : reasons.reduce(0) { $0 + (batch.failures[$1] ?? 0) }
         let later = batch.state == .finished ? 0 : max(0, failed - retried.notKept)
@@ -66,7 +66,7 @@ struct RetryCommand: ParsableCommand {
     }
 
     private func sentence(
-        _ retried: Retried, _ batch: BatchFacts, _ reasons: [FailureReason], isMoreLeft: Bool
+        _ retried: RetriedPhotos, _ batch: BatchFacts, _ reasons: [FailureReason], isMoreLeft: Bool
     ) -> String {
         if retried.photos > 0 {
             let photos = HumanText.count(retried.photos, of: "failed photo")

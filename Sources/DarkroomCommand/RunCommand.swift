@@ -1,5 +1,7 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
+import DarkroomWorker
 import Foundation
 
 /// `darkroom run`: the whole job on this machine.

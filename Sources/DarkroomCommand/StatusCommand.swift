@@ -14,14 +14,14 @@ struct StatusCommand: ParsableCommand {
 
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
+        let client = try redis.connect()
         let output = StandardOutput()
-        let now = try store.time()
+        let now = try client.store.time()
         let batches: [BatchFacts]
         let problems: [BatchProblem]
         if let batch {
-            let named = try store.batch(named: batch)
-            let found = try store.problems(of: [named], now: now).of(named).map { $0.naming(redis.run) }
+            let named = try client.store.batch(named: batch)
+            let found = try client.store.problems(of: [named], now: now).of(named).map { $0.naming(redis.run) }
             if json {
                 try output.document(JSON(named, now: now, problems: found))
             } else {
@@ -29,7 +29,7 @@ struct StatusCommand: ParsableCommand {
             }
             (batches, problems) = ([named], found)
         } else {
-            let cluster = try ClusterStatus(store, redis)
+            let cluster = try ClusterStatus(client, redis)
             if json { try output.document(cluster.json) } else { try cluster.write(to: output) }
             (batches, problems) = (cluster.batches, cluster.problems.of(cluster.batches))
         }

@@ -1,6 +1,8 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomStore
 import DarkroomText
 
 /// `darkroom submit`: splits a photo list into operations and feeds them.
@@ -83,38 +85,37 @@ struct SubmitCommand: ParsableCommand {
         StopSignals.handle { _ in interruption.leave() }
         let progress = LiveProgress(feedOnly: !wait)
         let reader = try reading.open(list, output: output) { progress.note($0) }
-        let store = try redis.connect()
-        for warning in try RedisRequirements.check(redis.configuration()) { progress.note("warning: \(warning)") }
+        let client = try redis.connect()
+        for warning in try RedisRequirements.check(client.location.redis) { progress.note("warning: \(warning)") }
 
-        let coordinator = Coordinator(store: store, replicas: replicas) { progress.note($0.description) }
-        let feed = try begin(reader, store, coordinator) { interruption.stage = .feeding($0) }
+        let coordinator = client.coordinator(replicas: replicas) { progress.note($0.description) }
+        let feed = try begin(reader, client, coordinator) { interruption.stage = .feeding($0) }
         let id = try feed.waitUntilBegun()
         if !json { try print(id.description) }
         let batch: BatchFacts
         let now: Int
         do {
-            var waiter = BatchWaiter(
-                store, redis: try redis.configuration().displayName, warn: progress.note, isFeeding: { !feed.hasEnded })
+            var waiter = BatchWaiter(client, warn: progress.note, isFeeding: { !feed.hasEnded })
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
-            if wait || !isFed { try watch(feed, id, store, progress, &waiter) { interruption.stage = .fed(id) } }
-            let stands = try facts(of: id, feed, store, &waiter)
+            if wait || !isFed { try watch(feed, id, client, progress, &waiter) { interruption.stage = .fed(id) } }
+            let stands = try facts(of: id, feed, client, &waiter)
             // A feeder that waits for its list, from a pipe perhaps, learns of a cancel only when it goes on.
             if !stands.cancelled { _ = try feed.waitUntilEnded() }
-            batch = stands.cancelled ? stands : try facts(of: id, feed, store, &waiter)
-            now = try waiter.asking { try store.time() }
+            batch = stands.cancelled ? stands : try facts(of: id, feed, client, &waiter)
+            now = try waiter.asking { try client.store.time() }
         } catch {
             progress.end()
-            throw CommandError("\(error)" + advice(after: error, id, store))
+            throw CommandError("\(error)" + advice(after: error, id, client))
         }
         interruption.stage = wait ? .finished(id) : .fed(id)
         progress.end()
-        try report(batch, store, now: now)
+        try report(batch, client, now: now)
     }
 
     /// Says what became of a batch that is fed, has finished or was cancelled.
-    private func report(_ batch: BatchFacts, _ store: BatchStore, now: Int) throws {
+    private func report(_ batch: BatchFacts, _ client: DarkroomClient, now: Int) throws {
         // When Redis has gone away since, what hinders the batch is not known.
-        let problems = (try? store.problems(of: [batch], now: now))?.of(batch) ?? []
+        let problems = (try? client.store.problems(of: [batch], now: now))?.of(batch) ?? []
         if json {
             try print(JSON(batch, now: now, problems: problems).text)
         } else if !wait {
@@ -130,13 +131,14 @@ struct SubmitCommand: ParsableCommand {
 
     /// Shows how a batch goes on until it has finished; when nobody waits for that, until it is fed or cancelled.
     private func watch(
-        _ feed: BatchFeed, _ id: BatchID, _ store: BatchStore, _ progress: LiveProgress, _ waiter: inout BatchWaiter,
+        _ feed: BatchFeed, _ id: BatchID, _ client: DarkroomClient, _ progress: LiveProgress,
+        _ waiter: inout BatchWaiter,
         onFed: () -> Void
     ) throws {
         while true {
             // The facts are read after this: a feed that has ended changes nothing more.
             let hasEnded = feed.hasEnded
-            let begun = try facts(of: id, feed, store, &waiter)
+            let begun = try facts(of: id, feed, client, &waiter)
             let batch = try waiter.wait(for: begun) { batch, problems in
                 progress.show(batch, problems: problems)
                 if batch.cancelled { return !wait }
@@ -152,10 +154,10 @@ struct SubmitCommand: ParsableCommand {
 
     /// How a batch stands, as soon as Redis can be asked; a feeder submits one again that a failover lost.
     private func facts(
-        of id: BatchID, _ feed: BatchFeed, _ store: BatchStore, _ waiter: inout BatchWaiter
+        of id: BatchID, _ feed: BatchFeed, _ client: DarkroomClient, _ waiter: inout BatchWaiter
     ) throws -> BatchFacts {
         while true {
-            if let facts = try waiter.asking({ try store.facts(of: id) }) { return facts }
+            if let facts = try waiter.asking({ try client.store.facts(of: id) }) { return facts }
             if let facts = try feed.waitUntilEnded(for: .milliseconds(100)) { return facts }
         }
     }
@@ -163,13 +165,13 @@ struct SubmitCommand: ParsableCommand {
     /// Starts feeding a new batch or going on with an old one.
     /// - Parameter onBegun: told the batch by the feeding thread, before anybody else.
     private func begin(
-        _ reader: PhotoListReader, _ store: BatchStore, _ coordinator: Coordinator,
+        _ reader: PhotoListReader, _ client: DarkroomClient, _ coordinator: Coordinator,
         onBegun: @escaping @Sendable (BatchID) -> Void
     ) throws -> BatchFeed {
         // From here on the feeding thread alone uses the reader.
         nonisolated(unsafe) let reader = reader
-        if let resume, let id = try begun(resume, store) {
-            return BatchFeed { tell in
+        if let resume, let id = try begun(resume, client) {
+            return BatchFeed(coordinator) { coordinator, tell in
                 try coordinator.resume(id, reader) { id in
                     onBegun(id)
                     tell(id)
@@ -181,9 +183,9 @@ struct SubmitCommand: ParsableCommand {
         queue.apply(to: &options)
         try files.apply(to: &options, output: output ?? "", list: reader)
         options.remoteOutput = remoteOutput
-        let before = try queue.batchesBefore(in: store)
+        let before = try queue.batchesBefore(in: client)
         let lost = resume.flatMap { BatchID($0) }
-        return BatchFeed { [options, files] tell in
+        return BatchFeed(coordinator) { [options, files] coordinator, tell in
             try coordinator.submit(reader, as: lost, options: options, after: before, overwrite: files.overwrite) {
                 id in
                 onBegun(id)
@@ -193,9 +195,9 @@ struct SubmitCommand: ParsableCommand {
     }
 
     /// The batch to go on with; nil when Redis has lost it, and the options to submit it again are there.
-    private func begun(_ name: String, _ store: BatchStore) throws -> BatchID? {
+    private func begun(_ name: String, _ client: DarkroomClient) throws -> BatchID? {
         do {
-            let batch = try store.batch(named: name)
+            let batch = try client.store.batch(named: name)
             guard output == nil else {
                 throw CommandError(
                     "--resume \(batch.id): Redis has the batch, so it goes on with what it was submitted with: leave out --output "
@@ -215,11 +217,11 @@ struct SubmitCommand: ParsableCommand {
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
     /// What can be done about a batch whose list was not fed to its end.
-    private func advice(after error: any Error, _ id: BatchID, _ store: BatchStore) -> String {
+    private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchCancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
         // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
-        do { if try store.facts(of: id) == nil { return "" } } catch {}
+        do { if try client.store.facts(of: id) == nil { return "" } } catch {}
         return
             "\nbatch \(id) is not complete: go on with: darkroom submit \(ShellWord.quoted(listName)) --resume "
             + "\(id); or give it up with: "

@@ -45,18 +45,17 @@ struct SuspendCommand: ParsableCommand {
 
     func run() throws {
         let (redis, name) = try self.redis.resolving(what.batch)
-        let store = try redis.connect()
-        let control = BatchControl(store: store, onLack: SteeringAnswer.warn(of:))
-        let batch = try name.map { try store.batch(named: $0) }
+        let client = try redis.connect()
+        let batch = try name.map { try client.store.batch(named: $0) }
         var isNew = false
-        for part in what.parts where try control.suspend(batch?.id, part) { isNew = true }
+        for part in what.parts where try client.control.suspend(batch?.id, part) { isNew = true }
         let subject = what.subject(batch?.label)
         let sentence =
             isNew
             ? "\(subject) \(what.verb("is", "are")) suspended"
             : "\(subject) \(what.verb("was", "were")) suspended already"
-        let answer = SteeringAnswer(store, redis, json: what.json)
+        let answer = SteeringAnswer(client, redis, json: what.json)
         guard let batch else { return try answer.give(sentence) }
-        try answer.give(sentence, try batch.refreshed(store))
+        try answer.give(sentence, try batch.refreshed(client))
     }
 }

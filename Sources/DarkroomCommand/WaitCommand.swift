@@ -18,22 +18,22 @@ struct WaitCommand: ParsableCommand {
 
     func run() throws {
         let (redis, run) = try self.redis.resolving(batch.count == 1 ? batch[0] : nil)
-        let store = try redis.connect()
+        let client = try redis.connect()
         let progress = LiveProgress(onlyOnTerminal: true)
-        var waiter = BatchWaiter(store, redis: try redis.configuration().displayName, warn: progress.note)
+        var waiter = BatchWaiter(client, warn: progress.note)
         defer { progress.end() }
-        let outcome = try waiter.wait(for: try batches(run.map { [$0] } ?? batch, store), timeout: timeout) {
+        let outcome = try waiter.wait(for: try batches(run.map { [$0] } ?? batch, client), timeout: timeout) {
             progress.show($0, problems: $1)
             return false
         }
         progress.end()
         switch outcome {
         case .finished(let batches, let now):
-            try print(batches, store, now: now)
+            try print(batches, client, now: now)
             let codes = batches.map(ExitCode.init(of:))
             throw [.failure, .cancelled, .photosFailed].first(where: codes.contains) ?? ExitCode.success
         case .timedOut(let batches, let now):
-            try print(batches, store, now: now)
+            try print(batches, client, now: now)
             let open = batches.filter { $0.state != .finished }
             printToStandardError(
                 "\(HumanText.count(open.count, of: "batch")) had not finished within \(timeout?.argumentText ?? "")")
@@ -42,21 +42,23 @@ struct WaitCommand: ParsableCommand {
     }
 
     /// Those named, each once, or all that have not finished.
-    private func batches(_ names: [String], _ store: BatchStore) throws -> [BatchFacts] {
-        if names.isEmpty { return try store.facts(of: try store.batchIDs()).filter { $0.state != .finished } }
+    private func batches(_ names: [String], _ client: DarkroomClient) throws -> [BatchFacts] {
+        if names.isEmpty {
+            return try client.store.facts(of: try client.store.batchIDs()).filter { $0.state != .finished }
+        }
         var named: [BatchFacts] = []
         for name in names {
-            let found = try store.batch(named: name)
+            let found = try client.store.batch(named: name)
             if !named.contains(where: { $0.id == found.id }) { named.append(found) }
         }
         return named
     }
 
-    private func print(_ batches: [BatchFacts], _ store: BatchStore, now: Int) throws {
+    private func print(_ batches: [BatchFacts], _ client: DarkroomClient, now: Int) throws {
         let output = StandardOutput()
         if json {
             // When Redis went away meanwhile, what hinders them is not known.
-            let problems = try? store.problems(of: batches, now: now)
+            let problems = try? client.store.problems(of: batches, now: now)
             let facts = batches.map { JSON($0, now: now, problems: problems?.of($0) ?? []) }
             return try output.document(batch.count == 1 ? facts[0] : .array(facts))
         }

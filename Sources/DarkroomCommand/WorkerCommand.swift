@@ -1,6 +1,9 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomConcurrency
+import DarkroomLogging
+import DarkroomStore
+import DarkroomWorker
 import Foundation
 
 /// `darkroom worker`: claims operations and develops their photos until it is stopped.

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomStore
 
 /// `darkroom workers`: who works, on what.
 struct WorkersCommand: ParsableCommand {
@@ -11,9 +12,9 @@ struct WorkersCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let store = try redis.connect()
-        let now = try store.time()
-        let workers = try store.workers()
+        let client = try redis.connect()
+        let now = try client.store.time()
+        let workers = try client.store.workers()
         let output = StandardOutput()
         if json { return try output.document(.array(workers.map { JSON($0, now: now) })) }
         var table = Table(
@@ -44,7 +45,7 @@ struct WorkersCommand: ParsableCommand {
             ])
         }
         try table.finish()
-        let controls = try store.clusterControls()
+        let controls = try client.store.clusterControls()
         if let limits = controls.limitsText { printToStandardError("limited to \(limits)") }
         if let suspended = controls.suspendedText { printToStandardError("the cluster: \(suspended)") }
         if workers.isEmpty, output.isTerminal {

@@ -1,5 +1,6 @@
 import CSystem
 import Darkroom
+import DarkroomWorker
 
 csystem_reserve_standard_files()
 csystem_bound_heap()

@@ -6,7 +6,7 @@ struct ClaimPlan {
     /// A claim that is to be made.
     struct Claim: Equatable {
         /// The lowest priority that is taken.
-        let lowest: Priority
+        let lowest: BatchPriority
         /// The batch of which only operations in focus are taken.
         var focus: BatchID?
         /// Only batches of which nothing is left to begin, or of which nothing is held.
@@ -30,9 +30,9 @@ struct ClaimPlan {
     }
 
     /// When work of which priority was hinted: soon after, and 100 ms later, for what the hint left out.
-    private var hints: [(due: ContinuousClock.Instant, priority: Priority)] = []
+    private var hints: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
     /// The highest priority of which there may be more: the last claim handed some out, or there was none yet.
-    private var more: Priority? = .veryHigh
+    private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant
     private var pass: Pass?
@@ -56,7 +56,7 @@ struct ClaimPlan {
     }
 
     /// "Work available" was published; it is looked for at `due` and 100 ms later.
-    mutating func noticed(_ priority: Priority, due: ContinuousClock.Instant) {
+    mutating func noticed(_ priority: BatchPriority, due: ContinuousClock.Instant) {
         hints.removeAll { $0.priority <= priority }
         hints = hints.suffix(Self.maxHints - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
@@ -103,7 +103,7 @@ struct ClaimPlan {
     ///   - turn: that of the rings.
     ///   - sawAll: whether the claim left out refused batches only, and nothing is suspended. Then nothing more can be
     ///     claimed until the turn changes.
-    mutating func claimed(_ claim: Claim, _ priorities: [Priority], next: String, turn: Int, sawAll: Bool) {
+    mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
         var current =
             claim.next.isEmpty ? Pass(next: "", turn: turn, isFruitless: true, began: lastClaim) : pass
@@ -116,7 +116,7 @@ struct ClaimPlan {
         } else if let least = priorities.min() {
             more = least  // what is more urgent was looked at before
         } else if let known = more, known >= claim.lowest {
-            more = Priority.allCases.last { $0 < claim.lowest }
+            more = BatchPriority.allCases.last { $0 < claim.lowest }
         }
     }
 

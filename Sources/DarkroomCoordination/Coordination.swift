@@ -42,7 +42,7 @@ package final class Coordination: Sendable {
     }
 
     /// There may be work of a priority. `workers` claim it, spread over 0.1 ms for each of them, 20 ms at most.
-    package func expectWork(_ priority: Priority, workers: Int = 1) {
+    package func expectWork(_ priority: BatchPriority, workers: Int = 1) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.noticed(priority, due: .now + spread) }
         claimSignal.raise()
@@ -71,7 +71,7 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
 
     /// What to claim, and for how many photos from a priority on.
     var demand: ClaimDemand { get }
-    func photosToClaim(from priority: Priority) -> Int
+    func photosToClaim(from priority: BatchPriority) -> Int
 
     /// The operations whose leases are renewed. The others, `stuck` in number, wait for a file system that does not answer.
     var renewed: (operations: [HeldOperation], stuck: Int) { get }

@@ -130,7 +130,7 @@ package final class PhotoEvents: Sendable {
     }
 
     /// Notes what became of a photo, unless its result is not wanted any more. Any thread, takes well below a microsecond.
-    package func note(_ photo: PhotoTask, _ state: PhotoRecordState) {
+    package func note(_ photo: PhotoTask, _ state: PhotoState) {
         guard !photo.cancellation.isCancelled else { return }
         let isFirst = backlog.withLock { backlog in
             defer { backlog.add(photo.operation.batch, photo.record.index, state.stateCode) }

@@ -7,7 +7,7 @@ import DarkroomStore
 /// Only feeding needs a coordinator: what is fed is finished without it. A feed that was interrupted is resumed by any
 /// coordinator that has the same list. The functions block; one thread at a time may call them, any thread `stop()`.
 /// A batch that is cancelled while it is fed ends the feed with ``BatchCancelled``.
-public final class Coordinator: Sendable {
+package final class Coordinator: Sendable {
     let store: BatchStore
     let control: FeedControl
     private let replicas: Int?
@@ -30,10 +30,10 @@ public final class Coordinator: Sendable {
     }
 
     /// The operations of the current feed that Redis has confirmed.
-    public var confirmedOperations: Int { control.confirmedOperations }
+    package var confirmedOperations: Int { control.confirmedOperations }
 
     /// Makes a feed that runs end with the error `stopped`, as soon as the list's next photo is read. What is fed stays.
-    public func stop() { control.stop() }
+    package func stop() { control.stop() }
 
     /// Submits a list as a new batch, feeds and seals it, and blocks until Redis has it safely.
     ///
@@ -45,7 +45,7 @@ public final class Coordinator: Sendable {
     ///   - before: batches that must have finished before it begins; it is fed meanwhile.
     ///   - overwrite: take the output folder also when another batch has it.
     ///   - onSubmitted: is told the batch's id as soon as it is submitted.
-    public func submit(
+    package func submit(
         _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
         overwrite: Bool = false,
         onSubmitted: (BatchID) throws -> Void = { _ in }
@@ -75,7 +75,7 @@ public final class Coordinator: Sendable {
     /// - Parameter id: The batch.
     /// - Parameter list: The photo list.
     /// - Parameter onResumed: is told the batch's id once it is known to be there and not cancelled.
-    public func resume(
+    package func resume(
         _ id: BatchID, _ list: some PhotoListSource, onResumed: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         let begun = try facts(of: id)

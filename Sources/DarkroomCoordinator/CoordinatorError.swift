@@ -1,7 +1,7 @@
 /// Why a photo list was not fed, or a batch not begun.
-public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
+package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     /// What kind of failure it is; more may be added.
-    public struct Code: Sendable, Hashable {
+    package struct Code: Sendable, Hashable {
         private enum Kind {
             case emptyList, listDiffers, batchGone, batchCancelled, redisUnreachable, redisRefused
             case notDurable, stopped, optionsOutOfBounds
@@ -10,44 +10,44 @@ public struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         private let kind: Kind
 
         /// The list has no photos; nothing was submitted.
-        public static let emptyList = Code(kind: .emptyList)
+        package static let emptyList = Code(kind: .emptyList)
         /// The list is not the one that was fed before.
-        public static let listDiffers = Code(kind: .listDiffers)
+        package static let listDiffers = Code(kind: .listDiffers)
         /// The batch is not, or no longer, in Redis.
-        public static let batchGone = Code(kind: .batchGone)
+        package static let batchGone = Code(kind: .batchGone)
         /// The batch was cancelled before, and takes nothing more.
-        public static let batchCancelled = Code(kind: .batchCancelled)
+        package static let batchCancelled = Code(kind: .batchCancelled)
         /// Redis did not answer for longer than the feeder's patience; the feed can be resumed.
-        public static let redisUnreachable = Code(kind: .redisUnreachable)
+        package static let redisUnreachable = Code(kind: .redisUnreachable)
         /// Redis answered with an error that trying again does not cure.
-        public static let redisRefused = Code(kind: .redisRefused)
+        package static let redisRefused = Code(kind: .redisRefused)
         /// All is fed and sealed, but neither disk nor replica has confirmed it.
-        public static let notDurable = Code(kind: .notDurable)
+        package static let notDurable = Code(kind: .notDurable)
         /// The feeder was told to stop; the feed can be resumed.
-        public static let stopped = Code(kind: .stopped)
+        package static let stopped = Code(kind: .stopped)
         /// The batch's options are out of bounds; nothing was submitted.
-        public static let optionsOutOfBounds = Code(kind: .optionsOutOfBounds)
+        package static let optionsOutOfBounds = Code(kind: .optionsOutOfBounds)
         /// The output folder cannot be made or written.
-        public static let outputDenied = Code(kind: .outputDenied)
+        package static let outputDenied = Code(kind: .outputDenied)
         /// Another batch writes, or wrote, to the output folder.
-        public static let outputTaken = Code(kind: .outputTaken)
+        package static let outputTaken = Code(kind: .outputTaken)
         /// Another batch that is not over has the name.
-        public static let nameTaken = Code(kind: .nameTaken)
+        package static let nameTaken = Code(kind: .nameTaken)
         /// Another process works on the same folder.
-        public static let folderInUse = Code(kind: .folderInUse)
+        package static let folderInUse = Code(kind: .folderInUse)
         /// What was begun in the folder is not what is asked for now.
-        public static let stateDiffers = Code(kind: .stateDiffers)
+        package static let stateDiffers = Code(kind: .stateDiffers)
         /// What was begun in the folder cannot be found any more.
-        public static let stateLost = Code(kind: .stateLost)
+        package static let stateLost = Code(kind: .stateLost)
     }
 
     /// What kind of failure it is.
-    public let code: Code
+    package let code: Code
     /// What failed, on what, what was found, what to do.
-    public let description: String
+    package let description: String
 
     /// An error with the whole sentence that users read.
-    public init(_ code: Code, _ description: String) {
+    package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }

@@ -1,5 +1,5 @@
 /// What a feeder's user may want to know while it goes on.
-public enum FeedNotice: Sendable, CustomStringConvertible {
+package enum FeedNotice: Sendable, CustomStringConvertible {
     /// Redis does not answer; the feeder tries again.
     case connectionLost(any Error)
     /// Redis answers again.
@@ -22,7 +22,7 @@ public enum FeedNotice: Sendable, CustomStringConvertible {
     case notPersistent
 
     /// A sentence for users.
-    public var description: String {
+    package var description: String {
         switch self {
         case .connectionLost(let error): "feeding has stopped, trying again: \(error)"
         case .connectionRestored: "feeding goes on"

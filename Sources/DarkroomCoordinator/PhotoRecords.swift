@@ -1,12 +1,12 @@
 /// Records of a collection as a photo list.
-public struct PhotoRecords<Records: Collection<(name: String, url: String)>>: PhotoListSource {
+package struct PhotoRecords<Records: Collection<(name: String, url: String)>>: PhotoListSource {
     private let records: Records
 
     /// A list of these records, in their order.
-    public init(_ records: Records) { self.records = records }
+    package init(_ records: Records) { self.records = records }
 
     /// Hands on the records in order; stops after `receive` has returned false.
-    public func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
+    package func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
         for record in records {
             var (name, url) = record
             let goesOn = name.withUTF8 { name in
@@ -17,7 +17,7 @@ public struct PhotoRecords<Records: Collection<(name: String, url: String)>>: Ph
     }
 
     /// Does nothing: each reading begins at the first record.
-    public func rewind() {}
+    package func rewind() {}
 }
 
 extension PhotoRecords: Sendable where Records: Sendable {}

@@ -7,11 +7,11 @@ import DarkroomModel
 /// on lie in folders of 10,000, and within such a folder all indexes have equally many digits, so wherever the index
 /// stands it can be read back. Without `{index}` the name does, for lists whose names are unique: `SafeName` never makes
 /// one of two.
-public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
+package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// A template that cannot be used: what was found in it and what to do.
-    public struct Problem: Error, Equatable, CustomStringConvertible {
+    package struct Problem: Error, Equatable, CustomStringConvertible {
         /// The whole sentence.
-        public let description: String
+        package let description: String
     }
 
     private enum Part: Equatable {
@@ -21,21 +21,21 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The longest file name without its ending, in bytes; file systems take 255 with it.
-    public static let maxStemBytes = 200
+    package static let maxStemBytes = 200
     private static let maxLiteralBytes = 100
     private static let photosInFolder = 10_000
 
     /// The template as it was written.
-    public let description: String
+    package let description: String
     private let parts: [Part]
 
     /// Whether the index tells photos apart, and not their names.
-    public var hasIndex: Bool { parts.contains(.index) }
+    package var hasIndex: Bool { parts.contains(.index) }
 
     /// The default template. For a property list's dictionary with `namesAreDistinct` it is `{stem}` if `stemsAreDistinct`,
     /// otherwise `{name}`. For every other list it is `{index}-{name}`. Names that differ only in case are not distinct
     /// (`ImageEnding.Names`): on a share that ignores case, their files would be one.
-    public static func standard(
+    package static func standard(
         for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
     ) -> String {
         guard format == .propertyList, namesAreDistinct else { return "{index}-{name}" }
@@ -44,7 +44,7 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
 
     /// Parses a template. A template without `{index}` is an error unless `namesAreUnique`, and with `{stem}` unless
     /// `stemsAreUnique`. Workers pass true, because their templates were checked at the submission.
-    public init(_ text: String, namesAreUnique: Bool, stemsAreUnique: Bool? = nil) throws(Problem) {
+    package init(_ text: String, namesAreUnique: Bool, stemsAreUnique: Bool? = nil) throws(Problem) {
         description = text
         parts = try Self.parts(of: text)
         guard parts.contains(.index) || parts.contains(.name) || parts.contains(.stem) else {
@@ -64,12 +64,12 @@ public struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// The path of a photo's file below the output folder, with `/` between folder and file.
     ///
     /// `ending` is that of the format written, without its dot. The path never leaves the folder, whatever the name.
-    public func path(index: Int, name: String, ending: String) -> String {
+    package func path(index: Int, name: String, ending: String) -> String {
         path(index: index, name: Array(name.utf8), ending: ending)
     }
 
     /// The path of a photo's file below the output folder; `name` need not be UTF-8.
-    public func path(index: Int, name: [UInt8], ending: String) -> String {
+    package func path(index: Int, name: [UInt8], ending: String) -> String {
         let number = Self.padded(index, digits: 6)
         let hasIndex = hasIndex
         let bare = name.dropLast(ImageEnding.length(of: name))

@@ -1,14 +1,14 @@
 import Glibc
 
 /// The two clocks of a log: one that says when something was, and one that measures how long ago.
-public struct LogClock: Sendable {
+package struct LogClock: Sendable {
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int
     /// Milliseconds of a clock that never jumps.
     let elapsed: @Sendable () -> Int
 
     /// The system's clocks.
-    public static let system = LogClock(
+    package static let system = LogClock(
         now: { milliseconds(CLOCK_REALTIME) }, elapsed: { milliseconds(CLOCK_MONOTONIC) })
 
     /// Milliseconds since 1970 as ISO 8601 in UTC: `2026-11-21T09:05:01.123Z`.

@@ -1,15 +1,15 @@
 /// One thing that happened, to become one line.
-public struct LogEvent: Sendable {
+package struct LogEvent: Sendable {
     /// How much it matters.
-    public let level: LogLevel
+    package let level: LogLevel
     /// Which part of the program says so.
-    public let label: String
+    package let label: String
     /// What happened, in constant words: what varies is metadata.
-    public let message: String
+    package let message: String
     /// With whom, and how.
-    public let metadata: LogMetadata
+    package let metadata: LogMetadata
     /// What makes a repeat: the same message with the same key; nil: with the same metadata.
-    public let key: String?
+    package let key: String?
 }
 
 extension LogEvent {
@@ -38,7 +38,7 @@ extension LogEvent {
 
     /// The event as people read it, without its time: `warning worker: photo failed batch=... photo=17 reason=timeout`.
     /// - Parameter leftOut: how many repeats of it were left out since the last that was shown.
-    public func text(leftOut: Int = 0) -> String {
+    package func text(leftOut: Int = 0) -> String {
         // The time is what stands before the first blank.
         let line = line(.readable, time: 0, leftOut: leftOut).dropLast()
         return String(decoding: line.drop { $0 != UInt8(ascii: " ") }.dropFirst(), as: UTF8.self)
@@ -74,7 +74,7 @@ extension LogEvent {
 }
 
 /// How a line looks.
-public enum LogFormat: String, Sendable, CaseIterable {
+package enum LogFormat: String, Sendable, CaseIterable {
     /// `2026-11-21T09:05:01.123Z warning worker: photo failed batch=... photo=17 reason=timeout`
     case readable
     /// One JSON object a line.

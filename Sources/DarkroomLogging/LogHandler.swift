@@ -1,5 +1,5 @@
 /// Where the events of loggers go.
-public protocol LogHandler: Sendable {
+package protocol LogHandler: Sendable {
     /// Takes an event, on any thread.
     func log(_ event: LogEvent)
     /// Writes what was held back as repeats and is due; for whoever runs every few seconds.
@@ -10,9 +10,9 @@ public protocol LogHandler: Sendable {
 
 extension LogHandler {
     /// Nothing, for handlers that hold nothing back.
-    public func writeDue() {}
+    package func writeDue() {}
     /// Nothing, for handlers that hold nothing back.
-    public func flush() {}
+    package func flush() {}
 }
 
 /// Drops everything.

@@ -1,5 +1,5 @@
 /// How much a line of the log matters, as in swift-log.
-public enum LogLevel: String, Sendable, CaseIterable, Comparable {
+package enum LogLevel: String, Sendable, CaseIterable, Comparable {
     /// Every step, for following one photo.
     case trace
     /// What helps to find a fault.
@@ -16,7 +16,7 @@ public enum LogLevel: String, Sendable, CaseIterable, Comparable {
     case critical
 
     /// From `trace`, the lowest, to `critical`.
-    public static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
+    package static func < (left: LogLevel, right: LogLevel) -> Bool { left.rank < right.rank }
 
     private var rank: Int {
         switch self {

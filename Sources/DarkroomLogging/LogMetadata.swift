@@ -3,29 +3,29 @@ import DarkroomModel
 /// What a line of the log says besides its message: names and values, in one order wherever they come from.
 ///
 /// `[.batch: .text(id), .photo: 17, .url: .url(photo.url), "reason": "timeout"]`
-public struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
+package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     /// The name of a value.
-    public struct Key: Sendable, Hashable, ExpressibleByStringLiteral {
+    package struct Key: Sendable, Hashable, ExpressibleByStringLiteral {
         /// The id of a batch.
-        public static let batch: Key = "batch"
+        package static let batch: Key = "batch"
         /// The number of an operation.
-        public static let operation: Key = "operation"
+        package static let operation: Key = "operation"
         /// The index of a photo.
-        public static let photo: Key = "photo"
+        package static let photo: Key = "photo"
         /// The id of a worker.
-        public static let worker: Key = "worker"
+        package static let worker: Key = "worker"
         /// A URL; its value is a ``LogMetadata/Value/url(_:)``.
-        public static let url: Key = "url"
+        package static let url: Key = "url"
 
         /// The name as it is written.
-        public let name: String
+        package let name: String
         /// These come first, in this order.
         private static let first = ["batch", "operation", "photo", "worker", "url"]
         /// What every line has by itself.
         private static let reserved: Set<String> = ["time", "level", "logger", "message", "leftOut", "isCut"]
 
         /// A name in lower case letters; one that every line has by itself gets an underscore.
-        public init(stringLiteral name: StaticString) {
+        package init(stringLiteral name: StaticString) {
             let name = name.description
             self.name = Self.reserved.contains(name) ? name + "_" : name
         }
@@ -39,7 +39,7 @@ public struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// A value, free of what URLs may hold of secrets.
-    public struct Value: Sendable, Hashable {
+    package struct Value: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             case text(String)
             case integer(Int)
@@ -50,15 +50,15 @@ public struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         let kind: Kind
 
         /// A text, in which URLs lose user, password and query; cut after 1,000 bytes.
-        public static func text(_ text: some CustomStringConvertible) -> Value {
+        package static func text(_ text: some CustomStringConvertible) -> Value {
             Value(kind: .text(LogText.cut(PhotoURL.redacting(text.description))))
         }
 
         /// A URL without user, password and query; cut after 1,000 bytes.
-        public static func url(_ url: String) -> Value { Value(kind: .text(LogText.cut(PhotoURL.redacted(url)))) }
+        package static func url(_ url: String) -> Value { Value(kind: .text(LogText.cut(PhotoURL.redacted(url)))) }
 
         /// A duration in seconds.
-        public static func seconds(_ duration: Duration) -> Value {
+        package static func seconds(_ duration: Duration) -> Value {
             Value(kind: .number((duration / .milliseconds(1)).rounded() / 1000))
         }
     }
@@ -72,13 +72,13 @@ public struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// Values by their names; of two with one name the last counts.
-    public init(dictionaryLiteral elements: (Key, Value)...) {
+    package init(dictionaryLiteral elements: (Key, Value)...) {
         items = []
         for (key, value) in elements { self[key] = value }
     }
 
     /// The value with this name; nil is none.
-    public subscript(key: Key) -> Value? {
+    package subscript(key: Key) -> Value? {
         get { items.first { $0.key == key }?.value }
         set {
             items.removeAll { $0.key == key }
@@ -89,7 +89,7 @@ public struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
     }
 
     /// These and others, which count where both have a name.
-    public func adding(_ others: LogMetadata) -> LogMetadata {
+    package func adding(_ others: LogMetadata) -> LogMetadata {
         var all = self
         for item in others.items { all[item.key] = item.value }
         return all
@@ -100,14 +100,14 @@ extension LogMetadata.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLit
     ExpressibleByBooleanLiteral
 {
     /// A text.
-    public init(stringLiteral text: String) { self = .text(text) }
+    package init(stringLiteral text: String) { self = .text(text) }
     /// A whole number.
-    public init(integerLiteral number: Int) { kind = .integer(number) }
+    package init(integerLiteral number: Int) { kind = .integer(number) }
     /// A number.
-    public init(floatLiteral number: Double) { kind = .number(number) }
+    package init(floatLiteral number: Double) { kind = .number(number) }
     /// True or false.
-    public init(booleanLiteral value: Bool) { kind = .bool(value) }
+    package init(booleanLiteral value: Bool) { kind = .bool(value) }
 
     /// A whole number.
-    public static func number(_ number: Int) -> Self { Self(kind: .integer(number)) }
+    package static func number(_ number: Int) -> Self { Self(kind: .integer(number)) }
 }

@@ -1,17 +1,17 @@
 /// What a part of the program logs with: a value, handed on explicitly, in the shape of swift-log's.
 ///
 /// `logger.warning("photo failed", key: "\(batch) timeout", [.photo: .number(17), .url: .url(url)])`
-public struct Logger: Sendable {
+package struct Logger: Sendable {
     /// Which part of the program speaks: `worker`.
-    public let label: String
+    package let label: String
     /// What is less than this is not logged.
-    public var level: LogLevel
+    package var level: LogLevel
     /// What is said with every line.
-    public var metadata: LogMetadata
+    package var metadata: LogMetadata
     private let handler: any LogHandler
 
     /// A logger whose lines go to `handler`.
-    public init(label: String, level: LogLevel = .info, metadata: LogMetadata = [:], handler: any LogHandler) {
+    package init(label: String, level: LogLevel = .info, metadata: LogMetadata = [:], handler: any LogHandler) {
         self.label = label
         self.level = level
         self.metadata = metadata
@@ -19,23 +19,23 @@ public struct Logger: Sendable {
     }
 
     /// A logger that logs nothing.
-    public static let silent = Logger(label: "", level: .critical, handler: NoLog())
+    package static let silent = Logger(label: "", level: .critical, handler: NoLog())
 
     /// This logger, saying also `metadata` with every line.
-    public func with(_ metadata: LogMetadata) -> Logger {
+    package func with(_ metadata: LogMetadata) -> Logger {
         var logger = self
         logger.metadata = self.metadata.adding(metadata)
         return logger
     }
 
     /// Lets the handler write the repeats that it held back and that are due.
-    public func writeDue() { handler.writeDue() }
+    package func writeDue() { handler.writeDue() }
 
     /// Lets the handler write all the repeats that it held back.
-    public func flush() { handler.flush() }
+    package func flush() { handler.flush() }
 
     /// Whether something of this level is logged.
-    public func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
+    package func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
 
     /// Logs an event; any thread. May block while standard error takes nothing.
     /// - Parameters:
@@ -44,7 +44,7 @@ public struct Logger: Sendable {
     ///   - key: The same message with the same key is a repeat, of which at most one a second is written. Without a key
     ///     only what has the same metadata, too, is one: give one where a flood of different lines can come.
     ///   - metadata: Not evaluated when the level is too low.
-    public func log(
+    package func log(
         _ level: LogLevel, _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) {
@@ -58,43 +58,43 @@ public struct Logger: Sendable {
 
 extension Logger {
     /// Logs with the level `trace`.
-    public func trace(
+    package func trace(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.trace, message, key: key(), metadata()) }
 
     /// Logs with the level `debug`.
-    public func debug(
+    package func debug(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.debug, message, key: key(), metadata()) }
 
     /// Logs with the level `info`.
-    public func info(
+    package func info(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.info, message, key: key(), metadata()) }
 
     /// Logs with the level `notice`.
-    public func notice(
+    package func notice(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.notice, message, key: key(), metadata()) }
 
     /// Logs with the level `warning`.
-    public func warning(
+    package func warning(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.warning, message, key: key(), metadata()) }
 
     /// Logs with the level `error`.
-    public func error(
+    package func error(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.error, message, key: key(), metadata()) }
 
     /// Logs with the level `critical`.
-    public func critical(
+    package func critical(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.critical, message, key: key(), metadata()) }

@@ -6,7 +6,7 @@ import Glibc
 /// Repeats are limited, see ``Logger/log(_:_:key:_:)``. What cannot be written is dropped, and what nobody takes (a pipe that
 /// is not read, a terminal that was stopped) is dropped and counted: a log must not stop the work, nor a closed pipe end the
 /// process.
-public final class StreamLog: LogHandler {
+package final class StreamLog: LogHandler {
     private let descriptor: Int32
     private let format: LogFormat
     private let clock: LogClock
@@ -18,7 +18,7 @@ public final class StreamLog: LogHandler {
     private let patience: Int32
 
     /// A log on a descriptor that stays open; standard error unless told.
-    public convenience init(
+    package convenience init(
         _ format: LogFormat = .readable, descriptor: Int32 = STDERR_FILENO, clock: LogClock = .system
     ) {
         self.init(format, descriptor: descriptor, clock: clock, patience: 1000)
@@ -32,20 +32,20 @@ public final class StreamLog: LogHandler {
     }
 
     /// Writes the event, unless it is one repeat too many.
-    public func log(_ event: LogEvent) {
+    package func log(_ event: LogEvent) {
         let (time, now) = (clock.now(), clock.elapsed())
         write(limiter.withLock { $0.take(event, time: time, now: now) })
     }
 
     /// Writes what was left out a second ago and more; for whoever runs every few seconds, since without a further event
     /// nothing else does.
-    public func writeDue() {
+    package func writeDue() {
         let now = clock.elapsed()
         write(limiter.withLock { $0.due(now: now) })
     }
 
     /// Writes all that was left out; before the program ends.
-    public func flush() { write(limiter.withLock { $0.all() }) }
+    package func flush() { write(limiter.withLock { $0.all() }) }
 
     private func write(_ lines: [RepeatLimiter.Line]) {
         guard !lines.isEmpty else { return }

@@ -1,40 +1,38 @@
-/// What holds for a batch while it runs: flags, priority and focus, which users change at any time.
+/// What users can change of a batch at any time: flags, priority and focus.
 public struct BatchControls: Sendable, Equatable {
-    /// The photos that are to run first.
+    /// Photos that run before the others of their batch.
     public struct Focus: Sendable, Equatable {
-        /// Indexes from 0; some may not be fed yet.
-        public var photos: ClosedRange<Int>
-        /// True when operations that do not touch the range are not to run at all.
-        public var only: Bool
+        /// Their indexes from 0. Some may not be fed yet.
+        public let photos: ClosedRange<Int>
+        /// True if the other photos do not run at all.
+        public let only: Bool
 
-        /// A focus on a range of photos.
-        public init(_ photos: ClosedRange<Int>, only: Bool = false) {
+        package init(_ photos: ClosedRange<Int>, only: Bool = false) {
             self.photos = photos
             self.only = only
         }
     }
 
     /// How urgent the batch is now.
-    public var priority = Priority.normal
-    /// True when what is not final will never run.
-    public var isCancelled = false
-    /// True while nothing of it may begin.
-    public var isSuspended = false
-    /// True while no download of it may begin.
-    public var areDownloadsSuspended = false
-    /// True while no filtration of it may begin.
-    public var areFiltrationsSuspended = false
-    /// The photos that run first; nil when none do.
-    public var focus: Focus?
+    public package(set) var priority = BatchPriority.normal
+    /// True if photos that are not final will never run.
+    public package(set) var isCancelled = false
+    /// True while no download and no filtration of the batch may begin.
+    public package(set) var isSuspended = false
+    /// True while no download of the batch may begin.
+    public package(set) var areDownloadsSuspended = false
+    /// True while no filtration of the batch may begin.
+    public package(set) var areFiltrationsSuspended = false
+    /// The photos that run first; nil if there is no focus.
+    public package(set) var focus: Focus?
 
-    /// Nothing special.
-    public init() {}
+    package init() {}
 
     /// Reads what the scripts write (`batch_controls.lua`): `rank,flags,first,last`, as `2,so,40,60`; nil when it is nothing of theirs.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, let rank = Int(parts[0]),
-            let priority = Priority.allCases.first(where: { $0.rank == rank })
+            let priority = BatchPriority.allCases.first(where: { $0.rank == rank })
         else { return nil }
         self.priority = priority
         isCancelled = parts[1].contains("c")

@@ -1,7 +1,7 @@
 /// How far a batch has come, how fast, and how long it will still take.
 extension BatchFacts {
     /// Photos whose bytes were fetched, whatever became of them then.
-    public var downloads: Int {
+    package var downloads: Int {
         let later = failures.reduce(0) { $0 + ($1.key.isOfDownload ? 0 : $1.value) }
         return min(photos, counts.downloaded + counts.filtered + later)
     }
@@ -11,21 +11,21 @@ extension BatchFacts {
 
     /// How long it has been executed: all its rounds, the last one until it finished, or until `now` in ms of the Redis
     /// clock. The time between the end of a round and the retry that began the next one does not count.
-    public func seconds(now: Int) -> Double? {
+    package func seconds(now: Int) -> Double? {
         guard started != nil || spent > 0 else { return nil }
         let current = started.map { max(0, (finished ?? now) - $0) } ?? 0
         return Double(spent + current) / 1000
     }
 
     /// Photos filtered or failed per second, averaged over ``seconds(now:)``; nil before the batch has started.
-    public func photosPerSecond(now: Int) -> Double? {
+    package func photosPerSecond(now: Int) -> Double? {
         guard let seconds = seconds(now: now), seconds > 0 else { return nil }
         return Double(counts.done) / seconds
     }
 
     /// The time in seconds until the batch finishes at `rate` photos per second; nil if that is unknown: the list is still fed,
     /// no photo is left, `rate` is nil or 0, or one of `problems` hinders the batch.
-    public func secondsLeft(at rate: Double?, problems: [BatchProblem]) -> Double? {
+    package func secondsLeft(at rate: Double?, problems: [BatchProblem]) -> Double? {
         let left = photos - counts.final
         let isHindered = problems.contains { $0.batch == nil || $0.batch == id }
         guard sealed, isOpen, !isHindered, left > 0, let rate, rate > 0 else { return nil }
@@ -33,8 +33,13 @@ extension BatchFacts {
     }
 
     /// Reasons with their counts, the most frequent first.
-    public var failuresByCount: [(reason: FailureReason, count: Int)] {
+    package var failuresByCount: [(reason: FailureReason, count: Int)] {
         failures.filter { $0.value > 0 }.map { (reason: $0.key, count: $0.value) }
             .sorted { ($1.count, $0.reason.word) < ($0.count, $1.reason.word) }
+    }
+
+    /// The id, and the name where there is one.
+    package var label: String {
+        options.name.isEmpty ? id.description : "\(id) \"\(HumanText.safe(options.name))\""
     }
 }

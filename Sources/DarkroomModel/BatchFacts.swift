@@ -1,76 +1,75 @@
 /// How many photos of a batch are in each state.
 public struct PhotoCounts: Sendable, Equatable {
-    /// Neither downloaded nor final.
-    public var new = 0
-    /// Downloaded, not yet filtered.
-    public var downloaded = 0
-    /// Done.
-    public var filtered = 0
-    /// Failed, each for a reason.
-    public var failed = 0
-    /// Cancelled.
-    public var cancelled = 0
+    /// Photos that are neither downloaded nor final.
+    public package(set) var new = 0
+    /// Photos that are downloaded and not yet filtered.
+    public package(set) var downloaded = 0
+    /// Photos that were filtered and written.
+    public package(set) var filtered = 0
+    /// Photos that failed; ``BatchFacts/failures`` has the reasons.
+    public package(set) var failed = 0
+    /// Photos that were cancelled.
+    public package(set) var cancelled = 0
 
-    /// No photos.
-    public init() {}
+    package init() {}
 
-    /// Those that nothing but a retry moves any more.
+    /// Filtered, failed and cancelled photos. Only a retry changes them.
     public var final: Int { filtered + failed + cancelled }
 
-    /// Photos that were filtered or have failed, without cancelled photos.
+    /// Filtered and failed photos.
     public var done: Int { filtered + failed }
 }
 
-/// What stands in Redis about a batch.
+/// The facts of a batch as Redis had them at one moment.
 public struct BatchFacts: Sendable, Equatable {
     /// The batch.
     public let id: BatchID
-    /// What its user asked for.
-    public var options: BatchOptions
-    /// Where it stands.
-    public var state: BatchState
-    /// Flags, priority and focus as they stand.
-    public var controls = BatchControls()
-    /// Why it was cancelled; empty when its user did, or nobody.
-    public var cancelledReason = ""
-    /// 1, and one more with every retry after it had finished.
-    public var round = 1
-    /// The batches that it still waits for, in the order of their submission.
-    public var waitsFor: [BatchID] = []
-    /// Photos fed so far; all, once it is sealed.
-    public var photos = 0
+    /// What was asked of the batch when it was submitted.
+    public package(set) var options: BatchOptions
+    /// Where the batch is.
+    public package(set) var state: BatchState
+    /// The flags, the priority and the focus now.
+    public package(set) var controls = BatchControls()
+    /// The reason that the cancelling call gave; empty if there is none.
+    public package(set) var cancelledReason = ""
+    /// 1, and one more with each retry after the batch had finished.
+    public package(set) var round = 1
+    /// The batches that must finish first, in the order of their submission.
+    public package(set) var waitsFor: [BatchID] = []
+    /// Photos fed so far. They are all photos of the list once ``sealed`` is true.
+    public package(set) var photos = 0
     /// Operations fed so far.
-    public var operations = 0
+    public package(set) var operations = 0
     /// Operations that have ended.
-    public var operationsEnded = 0
+    public package(set) var operationsEnded = 0
     /// Operations that workers hold.
-    public var executing = 0
-    /// True when nothing more is fed.
-    public var sealed = false
+    public package(set) var executing = 0
+    /// True if the whole list is fed.
+    public package(set) var sealed = false
     /// Photos by state.
-    public var counts = PhotoCounts()
+    public package(set) var counts = PhotoCounts()
     /// Failed photos by reason.
-    public var failures: [FailureReason: Int] = [:]
-    /// Bytes downloaded of photos that are final.
-    public var bytesIn = 0
-    /// Bytes written of photos that are final.
-    public var bytesOut = 0
+    public package(set) var failures: [FailureReason: Int] = [:]
+    /// Downloaded bytes of photos that are final.
+    public package(set) var bytesIn = 0
+    /// Written bytes of photos that are final.
+    public package(set) var bytesOut = 0
     /// When it was submitted, in ms since 1970 of the Redis clock.
-    public var submitted = 0
+    package var submitted = 0
     /// The number with which it took its output folder: the Redis clock in ms since 1970, or a larger number (see
     /// `take_output.lua`). The batch with the largest number has the folder.
-    public var outputTaken = 0
+    package var outputTaken = 0
     /// When the first operation of this round was claimed; nil before.
-    public var started: Int?
+    package var started: Int?
     /// When it finished; nil before.
-    public var finished: Int?
+    package var finished: Int?
     /// How long the rounds before this one took, in ms.
-    public var spent = 0
+    package var spent = 0
     /// When its feeder was last heard of.
-    public var feederSeen = 0
+    package var feederSeen = 0
     /// The chained digest of what was fed, hexadecimal.
-    public var feedDigest = ""
-    /// The damage of its hash, one phrase each: `photos is "-5"`. Workers treat a damaged batch as gone.
+    package var feedDigest = ""
+    /// What is damaged in the data of the batch in Redis, one phrase each: `photos is "-5"`. No worker runs a damaged batch.
     public private(set) var damage: [String] = []
 
     /// The facts of a batch's hash and of its `reasons`; nil when the hash has no state: the batch is gone.
@@ -79,7 +78,7 @@ public struct BatchFacts: Sendable, Equatable {
     ///   - fields: the fields of its hash.
     ///   - reasons: the photos that failed, by the letter of their reason.
     ///   - found: the damage that was found before, one phrase each.
-    public init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
+    package init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)
         self.id = id
@@ -122,10 +121,9 @@ public struct BatchFacts: Sendable, Equatable {
         damage = found + stored.damage
     }
 
-    /// True while nothing of it may begin.
-    public var suspended: Bool { controls.isSuspended }
-    /// True when what is not final will never run.
+    package var suspended: Bool { controls.isSuspended }
+    /// True if the batch is cancelled: photos that are not final will never run.
     public var cancelled: Bool { controls.isCancelled }
-    /// Whether all of it was done: what waits for its success may begin.
+    /// True if the batch has finished and every photo was filtered.
     public var succeeded: Bool { state == .finished && !cancelled && counts.failed == 0 }
 }

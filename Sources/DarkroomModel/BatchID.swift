@@ -1,14 +1,14 @@
-/// What a batch is named by in Redis: the time of its submission (UTC, to the millisecond) and four random hexadecimal
-/// digits, such as `20261121-090501123-7f3a`, so that ids sort by submission.
+/// The id of a batch: the time of its submission (UTC, to the millisecond) and four random hexadecimal digits, such as
+/// `20261121-090501123-7f3a`. Ids sort by submission.
 ///
-/// An id is part of file paths and of key names, so every text is checked. An id has 1 to ``maxBytes`` ASCII letters, digits,
-/// `-` and `_`, and begins with a letter or a digit.
+/// An id is part of file paths and of key names, so every text is checked. An id has 1 to 64 ASCII letters, digits, `-` and `_`, and
+/// begins with a letter or a digit.
 public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The id as text.
     public let description: String
 
     /// The most bytes that an id may have.
-    public static let maxBytes = 64
+    package static let maxBytes = 64
 
     /// Creates an id from a text; nil if the text is not a valid id.
     public init?(_ text: String) {
@@ -24,7 +24,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     }
 
     /// A new id for a batch submitted at `milliseconds` since 1970 (of the Redis clock).
-    public init(submittedAt milliseconds: Int) {
+    package init(submittedAt milliseconds: Int) {
         let (year, month, day) = Self.civilDate(daysSince1970: milliseconds / 86_400_000)
         let inDay = milliseconds % 86_400_000
         let random = String(UInt16.random(in: 0...UInt16.max), radix: 16)
@@ -37,7 +37,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
         description = "\(date)-\(time)-" + String(repeating: "0", count: 4 - random.count) + random
     }
 
-    /// Earlier submissions are smaller.
+    /// Compares the times of submission; the earlier is smaller.
     public static func < (left: BatchID, right: BatchID) -> Bool { left.description < right.description }
 
     /// Days since 1970 to year, month, day of the Gregorian calendar (Howard Hinnant, "chrono-Compatible Low-Level Date
@@ -64,7 +64,7 @@ extension BatchID: ExpressibleByStringLiteral {
 
 extension BatchID: Codable {
     /// Reads an id from a text.
-    /// - Throws: `DecodingError` when no id may be so.
+    /// - Throws: `DecodingError` if the text is not a valid id.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         guard let id = BatchID(try container.decode(String.self)) else {

@@ -1,54 +1,54 @@
 import DarkroomText
 
-/// What a user asks of a batch besides its photos: every worker reads these from the batch's hash.
+/// What is asked of a batch besides its photos.
 public struct BatchOptions: Sendable, Equatable {
-    /// What users may call the batch; empty for none.
+    /// The name of the batch for people; empty for none. Of two batches that have not finished only one can have a name.
     public var name = ""
-    /// The filters in order, each in its canonical form, such as `sepia=0.8` or `tilt-shift=radius:3`.
-    public var filters = ["sepia=0.8"]
-    /// The folder that the photos are written to, an absolute path on the workers' machines; empty when nothing is written.
+    /// The filters in their order, or a custom operation alone.
+    public var filters: [PhotoFilter] = [.sepia()]
+    /// The folder that the photos are written to: an absolute path on the workers' machines. Empty writes nothing.
     public var output = ""
-    /// The format written (`jpeg`, `png`, ...), or `same` for the format that was read.
-    public var format = "same"
+    /// The format of the files that are written.
+    public var format = PhotoFormat.same
     /// The quality of lossy formats, 1 to 100.
     public var quality = 85
-    /// True when metadata and profile are left out.
+    /// Leaves metadata and colour profile out of the files.
     public var strip = false
-    /// The template of file names, such as `{name}` or `{index}-{name}`.
+    /// The template of file names without their ending: text with `{index}`, `{name}` or `{stem}` (the name without a picture's
+    /// ending).
     public var fileName = "{index}-{name}"
-    /// True when workers make the output folder, because the coordinator does not see it.
+    /// Lets the workers make the output folder, because it is not visible to the submitting program.
     public var remoteOutput = false
-    /// The most photos an operation has, 1 to 1,000.
+    /// The most photos of an operation, 1 to 1,000.
     public var operationSize = 50
-    /// How urgent the batch is.
-    public var priority = Priority.normal
-    /// How long a worker may be silent before others take what it holds; from 6 s to a day.
+    /// How urgent the batch is at first.
+    public var priority = BatchPriority.normal
+    /// How long a worker may be silent before other workers take over its operations: 6 seconds to a day.
     public var lease = Duration.seconds(15)
-    /// The most operations that are fed and have not ended.
+    /// The most operations that are fed and have not ended. Feeding waits when there are as many.
     public var window = 10_000
-    /// How long the batch is remembered after it has finished; nil for ever.
+    /// How long Redis keeps a finished batch; nil is for ever.
     public var retain: Duration? = .seconds(24 * 3600)
-    /// True when it is cancelled if a batch that it waits for was cancelled or had failures.
+    /// Cancels the batch if a batch that it waits for was cancelled or had failed photos.
     public var afterSuccess = false
-    /// The folder that downloaded bytes are kept in, an absolute path on the workers' machines; empty for none.
+    /// The folder that downloaded bytes are kept in: an absolute path on the workers' machines. Empty keeps none.
     public var originals = ""
-    /// The folder of its local photos, an absolute path on the workers' machines; empty if the photos are not local files.
-    public var photosFolder = ""
-    /// The URL that workers tell of its end; empty for none.
+    /// The URL to which workers post the completion of the batch, see the workers' webhook hosts; empty for none.
     public var webhook = ""
-
-    /// True if the manifest leaves out query and fragment of URLs. It never has user and password.
+    /// Leaves query and fragment of URLs out of the manifest. User and password are never in it.
     public var redactURLs = false
+    /// The folder of its local photos, an absolute path on the workers' machines; empty if the photos are not local files.
+    package var photosFolder = ""
 
-    /// The options that hold unless told.
+    /// The values above.
     public init() {}
 }
 
 extension BatchOptions {
     /// The fields and values of the batch's hash that hold these options.
-    public var fields: [(field: String, value: String)] {
+    package var fields: [(field: String, value: String)] {
         [
-            ("name", name), ("filters", filters.joined(separator: " ")), ("output", output), ("format", format),
+            ("name", name), ("filters", filters.text), ("output", output), ("format", format.name),
             ("quality", String(quality)), ("strip", strip ? "1" : "0"), ("file.name", fileName),
             ("remote.output", remoteOutput ? "1" : "0"), ("size", String(operationSize)),
             ("priority", priority.rawValue), ("lease", String(lease.wholeMilliseconds)),
@@ -61,7 +61,7 @@ extension BatchOptions {
     }
 
     /// The options that a batch's hash holds; a field that is missing or out of bounds has its default.
-    public init(fields: [String: String]) {
+    package init(fields: [String: String]) {
         var stored = StoredFields(fields)
         self.init(&stored)
     }
@@ -70,9 +70,10 @@ extension BatchOptions {
     init(_ fields: inout StoredFields) {
         self.init()
         name = fields.text("name") ?? name
-        filters = fields.text("filters").map { $0.split(separator: " ").map(String.init) } ?? filters
+        filters =
+            fields.text("filters").map { $0.split(separator: " ").map { PhotoFilter(stored: String($0)) } } ?? filters
         output = fields.text("output") ?? output
-        format = fields.text("format") ?? format
+        format = fields.text("format").map(PhotoFormat.init(stored:)) ?? format
         quality = fields.optionalNumber("quality", in: 1...100) ?? quality
         strip = fields.isSet("strip")
         fileName = fields.text("file.name") ?? fileName
@@ -93,16 +94,16 @@ extension BatchOptions {
     }
 
     /// The options that are out of bounds, one phrase each: `quality is "200"`. Such a batch is refused at its submission.
-    public var outOfBounds: [String] {
+    package var outOfBounds: [String] {
         var stored = StoredFields(Dictionary(uniqueKeysWithValues: fields))
         _ = BatchOptions(&stored)
         return stored.damage
     }
 
     /// How many photos an operation may have.
-    public static let operationSizes = 1...1000
+    package static let operationSizes = 1...1000
 
     /// The bounds of a lease in ms. A shorter lease would expire after two lost heartbeats; a longer one would delay the
     /// photos of a dead worker by more than a day.
-    public static let leaseMilliseconds = 6000...86_400_000
+    package static let leaseMilliseconds = 6000...86_400_000
 }

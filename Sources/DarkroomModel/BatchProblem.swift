@@ -1,7 +1,7 @@
 /// A condition that keeps a batch, or all batches, from going on, and what a user can do about it.
-public struct BatchProblem: Sendable, Hashable {
+package struct BatchProblem: Sendable, Hashable {
     /// What kind of problem it is; more may be added.
-    public enum Code: String, Sendable, CaseIterable, Codable {
+    package enum Code: String, Sendable, CaseIterable, Codable {
         /// What Redis holds of the batch is out of bounds, so no worker runs it.
         case damaged
         /// The whole cluster is suspended, or one of the two queues in all workers.
@@ -35,19 +35,28 @@ public struct BatchProblem: Sendable, Hashable {
     }
 
     /// The batch; nil is the cluster, and so every batch.
-    public let batch: BatchID?
+    package let batch: BatchID?
     /// What kind of problem it is.
-    public let code: Code
+    package let code: Code
     /// What was found, as the second part of a sentence about the batch: `it is suspended`.
-    public let text: String
+    package let text: String
     /// What helps, mostly with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
-    public let remedy: String
+    package let remedy: String
 
     /// A problem of a batch, or of the cluster.
-    public init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {
+    package init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {
         self.batch = batch
         self.code = code
         self.text = text
         self.remedy = remedy
     }
+
+    /// The problem and what helps, in one line: `batch 20261121-090501123-7f3a: it is suspended; go on with: darkroom ...`.
+    package func sentence(among batches: [BatchFacts]) -> String {
+        let subject = batch.map { id in "batch \(batches.first { $0.id == id }?.label ?? id.description): " } ?? ""
+        return subject + sentence
+    }
+
+    /// The problem and what helps, without the batch.
+    package var sentence: String { HumanText.safe("\(text); \(remedy)") }
 }

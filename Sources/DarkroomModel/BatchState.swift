@@ -1,11 +1,11 @@
-/// Where a batch stands. Two flags stand beside it: suspended and cancelled.
+/// Where a batch is. ``BatchControls`` says besides whether it is suspended or cancelled.
 public enum BatchState: String, Sendable, Codable {
-    /// Another batch must finish first.
+    /// It waits until other batches have finished.
     case waiting
-    /// Nothing of it was claimed yet in this round.
+    /// No operation of this round was claimed yet.
     case ready
-    /// From the first claim until it is finished.
+    /// An operation of this round was claimed.
     case executing
-    /// Nothing of it will run any more, unless failed photos are run again.
+    /// Nothing of it runs any more, unless failed photos are retried.
     case finished
 }

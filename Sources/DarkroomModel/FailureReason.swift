@@ -1,18 +1,63 @@
-/// Why a photo failed: the state code that stands for it in Redis, a small letter, and the word that users read.
+/// Why a photo failed. More reasons may be added, so a `switch` over them needs a default.
 ///
-/// State codes are stored, so none changes its meaning; a code that this version does not know reads as ``other``.
+/// The raw value is the small letter that stands for the reason in Redis. A letter never changes its meaning; a letter that this
+/// version does not know is read as ``other``.
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
+    /// The list has no valid URL for the photo.
     case notAURL = 97  // a
-    case schemeDenied, addressDenied, nameNotFound, connectFailed, tlsFailed, timeout, stalled  // b-h
-    case httpClientError, httpServerError, tooManyRedirects, tooLarge, truncated  // i-m
-    case notAnImage, unsupportedFormat, damaged, tooManyPixels, outOfMemory, crashed  // n-s
-    case diskFull, outputDenied, filterFailed, fileNotFound, filterTimeout  // t-x
+    /// The scheme is none that is downloaded, or `file:` below no allowed folder.
+    case schemeDenied
+    /// The worker's rules do not allow the host or its address.
+    case addressDenied
+    /// The host's name cannot be resolved.
+    case nameNotFound
+    /// No connection to the host could be made.
+    case connectFailed
+    /// The TLS handshake failed, or the certificate is not valid.
+    case tlsFailed
+    /// The download took too long.
+    case timeout
+    /// The server was silent or too slow.
+    case stalled
+    /// The server answered with a status of 400 to 499.
+    case httpClientError
+    /// The server answered with a status of 500 to 599, or with another that is no success.
+    case httpServerError
+    /// The server redirected too often.
+    case tooManyRedirects
+    /// The download is larger than allowed.
+    case tooLarge
+    /// The connection ended before the whole photo was there.
+    case truncated
+    /// The download is no picture.
+    case notAnImage
+    /// The picture has a format that is not read.
+    case unsupportedFormat
+    /// The picture is damaged.
+    case damaged
+    /// The picture has more pixels than allowed.
+    case tooManyPixels
+    /// Developing the photo takes more memory than allowed.
+    case outOfMemory
+    /// Several processes crashed while they developed the photo.
+    case crashed
+    /// The disk of the output folder is full.
+    case diskFull
+    /// The file cannot be written to the output folder.
+    case outputDenied
+    /// A filter, an encoder or a custom operation failed.
+    case filterFailed
+    /// The file of a `file:` URL does not exist.
+    case fileNotFound
+    /// Developing the photo took too much processor time.
+    case filterTimeout
+    /// A reason that this version does not know.
     case other = 122  // z
 
     /// The small letter that stands for this reason in a batch's `states`.
-    public var stateCode: UInt8 { rawValue }
+    package var stateCode: UInt8 { rawValue }
 
-    /// The word for this reason in the command line, in JSON and in `failures`, such as `not-a-url`.
+    /// The word for the reason in the command line, in JSON and in manifests: `not-a-url`.
     public var word: String {
         switch self {
         case .notAURL: "not-a-url"
@@ -44,7 +89,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     }
 
     /// True if a photo with this reason failed before or during its download.
-    public var isOfDownload: Bool {
+    package var isOfDownload: Bool {
         switch self {
         case .notAnImage, .unsupportedFormat, .damaged, .tooManyPixels, .outOfMemory, .crashed, .diskFull,
             .outputDenied, .filterFailed, .filterTimeout:
@@ -54,12 +99,12 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     }
 
     /// The reason of a small letter; ``other`` for a state code that a newer version wrote, nil for what is no small letter.
-    public init?(stateCode: UInt8) {
+    package init?(stateCode: UInt8) {
         guard (97...122).contains(stateCode) else { return nil }
         self = FailureReason(rawValue: stateCode) ?? .other
     }
 
-    /// The reason with this ``word``, nil when there is none.
+    /// The reason with this ``word``; nil if there is none.
     public init?(word: String) {
         guard let reason = Self.allCases.first(where: { $0.word == word }) else { return nil }
         self = reason

@@ -1,3 +1,4 @@
+import DarkroomText
 import Foundation
 
 /// Numbers with units as people read them.
@@ -58,6 +59,10 @@ package enum HumanText {
     package static func rate(_ perSecond: Double) -> String {
         (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(perSecond.rounded()))) + "/s"
     }
+
+    /// Text of strangers (names, URLs, messages of servers) as one word of a line: without what would steer a terminal,
+    /// break the line or begin another column.
+    package static func safe(_ text: String) -> String { PrintableText.escaped(text) }
 
     private static func decimal(_ value: Double, digits: Int) -> String {
         String(format: "%.\(digits)f", value)

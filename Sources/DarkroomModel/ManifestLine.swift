@@ -1,40 +1,40 @@
 /// What became of one photo, as the manifest beside the photos keeps it: one line of JSON a final photo.
-public struct ManifestLine: Sendable, Equatable, Codable {
+package struct ManifestLine: Sendable, Equatable, Codable {
     /// The batch's id.
-    public var batch: BatchID
+    package var batch: BatchID
     /// The position in the photo list, from 0.
-    public var index: Int
+    package var index: Int
     /// The name as the list has it.
-    public var name: String
+    package var name: String
     /// The URL as the list has it, or what ``redact(query:)`` leaves of it.
-    public var url: String
+    package var url: String
     /// `filtered`, `failed` or `cancelled`.
-    public var state: String
+    package var state: String
     /// The file written, relative to the output folder.
-    public var file: String?
+    package var file: String?
     /// Why it failed, a word of ``FailureReason``.
-    public var reason: String?
+    package var reason: String?
     /// What exactly was found.
-    public var detail: String?
+    package var detail: String?
     /// How often it was tried to be downloaded, where it failed.
-    public var attempts: Int?
+    package var attempts: Int?
     /// Of the file written, in pixels.
-    public var width: Int?
+    package var width: Int?
     /// Of the file written, in pixels.
-    public var height: Int?
+    package var height: Int?
     /// Of the file written.
-    public var bytes: Int?
+    package var bytes: Int?
     /// SHA-256 of the file written, hexadecimal.
-    public var sha256: String?
+    package var sha256: String?
     /// How long the download took.
-    public var downloadMilliseconds: Int?
+    package var downloadMilliseconds: Int?
     /// How long decoding, filters and encoding took.
-    public var filterMilliseconds: Int?
+    package var filterMilliseconds: Int?
     /// How long writing the file took.
-    public var writeMilliseconds: Int?
+    package var writeMilliseconds: Int?
 
     /// The line of a photo; what is known of the file is filled in afterwards.
-    public init(batch: BatchID, record: PhotoRecord, state: PhotoRecordState) {
+    package init(batch: BatchID, record: PhotoRecord, state: PhotoState) {
         self.batch = batch
         index = record.index
         name = record.name
@@ -45,7 +45,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
 
     /// Decodes a line of a file that other programs may have changed.
     /// - Throws: `DecodingError` if a field is missing or a number is outside of ``StoredBounds``.
-    public init(from decoder: any Decoder) throws {
+    package init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         func checked(_ value: Int, _ bounds: ClosedRange<Int>, _ key: CodingKeys) throws -> Int {
             guard bounds.contains(value) else {
@@ -77,7 +77,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
 
     /// Leaves out what may be secret: user and password of the URL, and of URLs in the name and in the detail.
     /// - Parameter query: whether query and fragment are left out, too.
-    public mutating func redact(query: Bool) {
+    package mutating func redact(query: Bool) {
         url = query ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url)
         detail = detail.map { PhotoURL.redacting($0, keepsQuery: !query) }
         name = PhotoURL.redacting(name, keepsQuery: !query)
@@ -94,7 +94,7 @@ public struct ManifestLine: Sendable, Equatable, Codable {
     }
 
     /// Appends this line as JSON and a line feed.
-    public func append(to text: inout [UInt8]) {
+    package func append(to text: inout [UInt8]) {
         text.append(UInt8(ascii: "{"))
         JSONText.append("batch", batch.description, to: &text)
         JSONText.append("index", index, to: &text)
@@ -117,35 +117,35 @@ public struct ManifestLine: Sendable, Equatable, Codable {
 }
 
 /// The manifest's files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` below an output folder.
-public enum ManifestPath {
+package enum ManifestPath {
     /// The folder of a batch's manifest, relative to the output folder. Its presence tells workers that they see the folder.
-    public static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
+    package static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
 
     /// The file that names the batch that has the output folder, relative to it. No batch can have an id like its name.
-    public static let holder = "manifest/holder.txt"
+    package static let holder = "manifest/holder.txt"
 
     /// The file in the folder of a batch's manifest that says which Redis the batch was submitted to.
-    public static let origin = "origin.txt"
+    package static let origin = "origin.txt"
 
     /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
-    public static func subfolder(operation number: Int) -> String {
+    package static func subfolder(operation number: Int) -> String {
         number < 1000 ? "" : padded(number / 1000, 5) + "/"
     }
 
     /// The name of an operation's file.
-    public static func fileName(operation number: Int, fencingToken: Int) -> String {
+    package static func fileName(operation number: Int, fencingToken: Int) -> String {
         "\(padded(number, 8)).\(fencingToken).jsonl"
     }
 
     /// Returns the number of the part whose operations have this folder name; nil if ``subfolder(operation:)`` gives no such name.
-    public static func part(folderName name: String) -> Int? {
+    package static func part(folderName name: String) -> Int? {
         guard let part = Int(name), (1...StoredBounds.photos.upperBound / 1000).contains(part), padded(part, 5) == name
         else { return nil }
         return part
     }
 
     /// Operation number and fence of a file's name; nil if ``fileName(operation:fencingToken:)`` gives no such name.
-    public static func parse(fileName: String) -> (operation: Int, fencingToken: Int)? {
+    package static func parse(fileName: String) -> (operation: Int, fencingToken: Int)? {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let operation = Int(parts[0]), let fencingToken = Int(parts[1]), operation > 0,
             StoredBounds.photos.contains(operation), StoredBounds.numbers.contains(fencingToken),

@@ -1,15 +1,15 @@
 /// The photos of one operation as text: a line a photo, name, tab, URL, with backslash, tab, LF and CR escaped in both.
 ///
 /// The store keeps it deflated behind a version byte.
-public enum OperationEntry {
+package enum OperationEntry {
     /// An entry is at most this long before deflating, 1 MiB.
-    public static let maxBytes = 1 << 20
+    package static let maxBytes = 1 << 20
 
     /// Appends one photo's line to an entry.
     ///
     /// A photo that takes more than `maxBytes` of the entry is stored with its name cut and, in place of the URL, a text
     /// that is none, so that it fails in a worker like any other entry that is no URL.
-    public static func append(
+    package static func append(
         name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer, operationSize: Int, to entry: inout [UInt8]
     ) {
         let start = entry.count
@@ -30,7 +30,7 @@ public enum OperationEntry {
     /// The records of an entry whose first photo has the index `firstIndex`.
     ///
     /// Bytes that are not UTF-8 are replaced; the store never cuts an entry, so a line without a tab has an empty URL.
-    public static func records(of entry: [UInt8], firstIndex: Int) -> [PhotoRecord] {
+    package static func records(of entry: [UInt8], firstIndex: Int) -> [PhotoRecord] {
         var records: [PhotoRecord] = []
         entry.withUnsafeBufferPointer { bytes in
             var position = 0

@@ -1,18 +1,18 @@
 /// The filter that names an operation of one's own: `x:NAME`, where a program registered an operation of that name with
 /// its worker. It is the only filter of its batch.
-public enum OwnFilter {
+package enum OwnFilter {
     /// What such a filter begins with.
-    public static let prefix = "x:"
+    package static let prefix = "x:"
 
     /// The name in `x:NAME`; nil for any other filter, and for one whose name is none.
-    public static func name(of filter: String) -> String? {
+    package static func name(of filter: String) -> String? {
         guard filter.hasPrefix(prefix) else { return nil }
         let name = String(filter.dropFirst(prefix.count))
         return isName(name) ? name : nil
     }
 
     /// Whether an operation may be called so: one to 64 of `A-Z a-z 0-9 _ -`.
-    public static func isName(_ name: String) -> Bool {
+    package static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy {
                 (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 95
@@ -21,7 +21,7 @@ public enum OwnFilter {
 
     /// The name of the operation that the filters of a batch ask for; nil when they are the filters of Darkroom.
     /// - Throws: ``InvalidOwnFilter`` when a filter begins with `x:` and names none, or is not the only one.
-    public static func name(in filters: [String]) throws(InvalidOwnFilter) -> String? {
+    package static func name(in filters: [String]) throws(InvalidOwnFilter) -> String? {
         guard let filter = filters.first(where: { $0.hasPrefix(prefix) }) else { return nil }
         guard let name = name(of: filter) else {
             throw InvalidOwnFilter(
@@ -38,10 +38,10 @@ public enum OwnFilter {
 }
 
 /// A filter `x:NAME` that cannot be.
-public struct InvalidOwnFilter: Error, Equatable, CustomStringConvertible {
+package struct InvalidOwnFilter: Error, Equatable, CustomStringConvertible {
     /// The whole sentence.
-    public let description: String
+    package let description: String
 
     /// An error with its whole sentence.
-    public init(description: String) { self.description = description }
+    package init(description: String) { self.description = description }
 }

@@ -1,6 +1,6 @@
-/// Photos of a list by their indexes from 0, as users write them: `10-20,31`.
+/// Photos of a list by their indexes from 0: `[10...20, 31...31]`.
 public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
-    /// Sorted, apart from one another, inclusive.
+    /// The ranges in ascending order. No two of them touch.
     public let ranges: [ClosedRange<Int>]
 
     /// Brings ranges in order and joins those that touch.
@@ -18,7 +18,7 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
 
     /// Reads numbers and ranges with commas between them.
     /// - Throws: ``InvalidPhotoRanges``, which shows the part that is none.
-    public init(parsing text: String) throws(InvalidPhotoRanges) {
+    package init(parsing text: String) throws(InvalidPhotoRanges) {
         var ranges: [ClosedRange<Int>] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
             let ends = part.split(separator: "-", omittingEmptySubsequences: false)
@@ -34,7 +34,7 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
     public var count: Int { ranges.reduce(0) { $0 + $1.count } }
 
     /// The ranges in pieces of at most `size` photos together, in order.
-    public func pieces(of size: Int) -> [[ClosedRange<Int>]] {
+    package func pieces(of size: Int) -> [[ClosedRange<Int>]] {
         var pieces: [[ClosedRange<Int>]] = [[]]
         var room = size
         for range in ranges {
@@ -53,7 +53,7 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
         return pieces.filter { !$0.isEmpty }
     }
 
-    /// As users write them.
+    /// The ranges as the command line has them: `10-20,31`.
     public var description: String {
         ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
     }
@@ -66,18 +66,23 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
 }
 
 /// A text that names no photos.
-public struct InvalidPhotoRanges: Error, CustomStringConvertible {
+package struct InvalidPhotoRanges: Error, CustomStringConvertible {
     /// What was given.
-    public let text: String
+    package let text: String
     /// The part of it that is none.
-    public let part: String
+    package let part: String
 
     /// What is wrong and how it is written.
-    public var description: String { "photos \"\(text)\": \(problem)" }
+    package var description: String { "photos \"\(text)\": \(problem)" }
 
     /// The description without what was given.
-    public var problem: String {
+    package var problem: String {
         let found = part == text ? "" : " (found \"\(part)\")"
         return "write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"
     }
+}
+
+extension PhotoRanges: ExpressibleByArrayLiteral {
+    /// Brings ranges in order and joins those that touch.
+    public init(arrayLiteral ranges: ClosedRange<Int>...) { self.init(ranges) }
 }

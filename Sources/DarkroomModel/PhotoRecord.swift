@@ -1,13 +1,13 @@
-/// One record of a photo list: where it stands in the list, what it is called and where it lies.
+/// A photo as its list has it.
 public struct PhotoRecord: Sendable, Hashable {
     /// The position in the list, from 0.
     public let index: Int
-    /// The name as the list has it, not yet made safe for a file system.
+    /// The name, not yet made safe for a file system.
     public let name: String
-    /// The URL as the list has it, which may be no URL at all.
+    /// The URL, which may be no valid URL.
     public let url: String
 
-    /// A record of a list.
+    /// A photo, for tests of a ``PhotoOperation``.
     public init(index: Int, name: String, url: String) {
         self.index = index
         self.name = name

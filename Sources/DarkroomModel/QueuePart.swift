@@ -1,4 +1,4 @@
-/// What of the work is suspended or resumed.
+/// The part of the work that is suspended or resumed.
 public enum QueuePart: String, Sendable, CaseIterable, Codable {
     /// Downloads and filtrations.
     case everything

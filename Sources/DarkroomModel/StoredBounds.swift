@@ -1,13 +1,13 @@
 /// The bounds of the numbers and texts that Redis holds. A value outside of them was not written by Darkroom.
-public enum StoredBounds {
+package enum StoredBounds {
     /// Whole numbers that a Lua script represents exactly: bytes, versions, fences, times in ms.
-    public static let numbers = 0...(1 << 53)
+    package static let numbers = 0...(1 << 53)
     /// Photos of a batch, and so its operations: Redis keeps one letter a photo in a string of at most 512 MiB.
-    public static let photos = 0...(1 << 29)
+    package static let photos = 0...(1 << 29)
     /// Indexes of photos as users write them; a focus may name photos that are not fed yet.
-    public static let indexes = 0...9_999_999_999
+    package static let indexes = 0...9_999_999_999
     /// The longest text of a batch's or worker's hash in bytes: no argument of a command may be longer on Linux.
-    public static let textBytes = 128 << 10
+    package static let textBytes = 128 << 10
 }
 
 /// The fields of a batch's hash, each read within its bounds. A value out of bounds counts as damage.

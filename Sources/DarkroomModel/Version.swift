@@ -1,2 +1,2 @@
 /// The version of this package, as `darkroom --version` prints it and workers tell it.
-public let darkroomVersion = "0.1.0"
+package let darkroomVersion = "0.1.0"

@@ -35,7 +35,7 @@ package enum ManifestFiles {
         _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
     ) -> Past {
         var past = Past(lines: [[UInt8]?](repeating: nil, count: records.count))
-        let states = claimed.stateCodes.map { PhotoRecordState(stateCode: $0) ?? .new }
+        let states = claimed.stateCodes.map { PhotoState(stateCode: $0) ?? .new }
         guard claimed.leaseExpiries > 0 || states.contains(where: \.isFinal), let output = root(batch) else {
             return past
         }
@@ -107,7 +107,7 @@ package enum ManifestFiles {
 
     /// A line from what the letter and the file say.
     private static func remade(
-        _ record: PhotoRecord, _ state: PhotoRecordState, _ batch: BatchOutput, _ output: Folder
+        _ record: PhotoRecord, _ state: PhotoState, _ batch: BatchOutput, _ output: Folder
     ) -> ManifestLine {
         var line = ManifestLine(batch: batch.batch, record: record, state: state)
         guard state == .filtered else { return line }

@@ -15,7 +15,7 @@ extension RedisConfiguration {
     /// - Parameters:
     ///   - url: the URL.
     ///   - password: the password where the URL has none.
-    public init(url: String, password: String? = nil) throws(RedisError) {
+    package init(url: String, password: String? = nil) throws(RedisError) {
         // The URL may hold a password, so no message shows it whole.
         func invalid(_ found: String) -> RedisError {
             RedisError(
@@ -77,7 +77,7 @@ extension RedisConfiguration {
     }
 
     /// A URL as errors may show it, passwords and its query replaced by `***`; also of a text that is no URL.
-    public static func redacted(_ url: String) -> String {
+    package static func redacted(_ url: String) -> String {
         // By bytes: as a `Character`, a mark with an accent over it is no mark.
         let start = authorityStart(url) ?? url.startIndex
         var rest = url.utf8[start...]

@@ -1,7 +1,7 @@
 /// Where a Redis is, and how to get in.
-public struct RedisConfiguration: Sendable, Equatable {
+package struct RedisConfiguration: Sendable, Equatable {
     /// How a server is reached.
-    public enum Address: Sendable, Equatable {
+    package enum Address: Sendable, Equatable {
         /// TCP, with TLS when ``RedisConfiguration/tls`` is set. A node of a Redis Cluster is as good as any other: the
         /// one that has the keys is found from there.
         case tcp(host: String, port: Int)
@@ -12,33 +12,33 @@ public struct RedisConfiguration: Sendable, Equatable {
     }
 
     /// A host and its port.
-    public struct Endpoint: Sendable, Hashable, CustomStringConvertible {
+    package struct Endpoint: Sendable, Hashable, CustomStringConvertible {
         /// A name or an address, IPv6 without brackets.
-        public var host: String
+        package var host: String
         /// The port.
-        public var port: Int
+        package var port: Int
 
         /// A host and its port.
-        public init(host: String, port: Int) {
+        package init(host: String, port: Int) {
             self.host = host
             self.port = port
         }
 
         /// `host:port`, as URLs write it: IPv6 addresses in brackets.
-        public var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
+        package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
     }
 
     /// Files (PEM) for TLS.
-    public struct TLS: Sendable, Equatable {
+    package struct TLS: Sendable, Equatable {
         /// Certificates of the authorities that the server's must be signed by; nil: those of the system.
-        public var authorities: String?
+        package var authorities: String?
         /// The certificate shown to the server, for servers that want one.
-        public var certificate: String?
+        package var certificate: String?
         /// The private key of ``certificate``.
-        public var key: String?
+        package var key: String?
 
         /// TLS with the system's authorities and without a certificate, unless given.
-        public init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
+        package init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
             self.authorities = authorities
             self.certificate = certificate
             self.key = key
@@ -46,32 +46,32 @@ public struct RedisConfiguration: Sendable, Equatable {
     }
 
     /// Where the server is.
-    public var address: Address
+    package var address: Address
     /// The user to authenticate as; nil: the default user.
-    public var user: String?
+    package var user: String?
     /// The password; nil: no authentication.
-    public var password: String?
+    package var password: String?
     /// The user to authenticate as at the sentinels; nil: the default user.
-    public var sentinelUser: String?
+    package var sentinelUser: String?
     /// The password of the sentinels; nil: no authentication there.
-    public var sentinelPassword: String?
+    package var sentinelPassword: String?
     /// The number of the database to select.
-    public var database = 0
+    package var database = 0
     /// Whether and how TLS is spoken; nil: not. Not for Unix-domain sockets.
-    public var tls: TLS?
+    package var tls: TLS?
     /// How long connecting may take, from the name lookup to the loaded scripts.
-    public var connectTimeout: Duration = .seconds(5)
+    package var connectTimeout: Duration = .seconds(5)
     /// How long a server may be silent while a reply is due before the connection is given up. A command that blocks
     /// on purpose must come back sooner.
-    public var replyTimeout: Duration = .seconds(10)
+    package var replyTimeout: Duration = .seconds(10)
 
     /// A server at `address`, without TLS and password.
-    public init(address: Address) {
+    package init(address: Address) {
         self.address = address
     }
 
     /// The address as errors and logs show it: never with user or password.
-    public var displayName: String {
+    package var displayName: String {
         let secure = tls == nil ? "" : "s"
         let path = database == 0 ? "" : "/\(database)"
         return switch address {

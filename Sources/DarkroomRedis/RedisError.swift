@@ -3,9 +3,9 @@
 /// Errors with the codes ``Code/cannotConnect``, ``Code/tlsFailed`` and ``Code/authenticationFailed`` mean that the
 /// command was not sent. After ``Code/disconnected`` and ``Code/timedOut`` nobody knows whether it was carried out:
 /// send it again only when it does no harm twice.
-public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
+package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What kind of failure it is; more may be added.
-    public struct Code: Sendable, Hashable, CustomStringConvertible {
+    package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
             case invalidAddress = "invalid-address"
             case cannotConnect = "cannot-connect"
@@ -22,38 +22,38 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         private let kind: Kind
 
         /// The address given is none.
-        public static let invalidAddress = Code(kind: .invalidAddress)
+        package static let invalidAddress = Code(kind: .invalidAddress)
         /// Nothing answers there, or what answers does not serve yet; trying again later can help.
-        public static let cannotConnect = Code(kind: .cannotConnect)
+        package static let cannotConnect = Code(kind: .cannotConnect)
         /// The two sides do not agree on TLS: certificates, names, or whether there is any.
-        public static let tlsFailed = Code(kind: .tlsFailed)
+        package static let tlsFailed = Code(kind: .tlsFailed)
         /// User or password are wrong, missing or not wanted.
-        public static let authenticationFailed = Code(kind: .authenticationFailed)
+        package static let authenticationFailed = Code(kind: .authenticationFailed)
         /// The connection was lost after the command was (at least partly) sent.
-        public static let disconnected = Code(kind: .disconnected)
+        package static let disconnected = Code(kind: .disconnected)
         /// No reply within ``RedisConfiguration/replyTimeout``; the connection was given up.
-        public static let timedOut = Code(kind: .timedOut)
+        package static let timedOut = Code(kind: .timedOut)
         /// What came back is not the protocol of Redis.
-        public static let protocolError = Code(kind: .protocolError)
+        package static let protocolError = Code(kind: .protocolError)
         /// The server answered the command with an error, see ``RedisError/serverReply``.
-        public static let server = Code(kind: .server)
+        package static let server = Code(kind: .server)
         /// The connection was closed on this side.
-        public static let closed = Code(kind: .closed)
+        package static let closed = Code(kind: .closed)
         /// A redis-server of our own did not come up.
-        public static let cannotStartServer = Code(kind: .cannotStartServer)
+        package static let cannotStartServer = Code(kind: .cannotStartServer)
 
         /// A short form without variable parts, for labels of metrics.
-        public var description: String { kind.rawValue }
+        package var description: String { kind.rawValue }
     }
 
     /// What kind of failure it is.
-    public let code: Code
+    package let code: Code
     /// What was tried, on what: `connect to redis://127.0.0.1:6379`.
-    public let attempted: String
+    package let attempted: String
     /// What was found, and what to do.
-    public let message: String
+    package let message: String
     /// The server's error reply where there was one, as it came: `WRONGTYPE Operation against a key...`.
-    public let serverReply: String?
+    package let serverReply: String?
 
     init(_ code: Code, _ attempted: String, _ message: String, serverReply: String? = nil) {
         self.code = code
@@ -63,10 +63,10 @@ public struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     }
 
     /// The first word of the server's error reply: `WRONGTYPE`, `OOM`, `NOPERM`...; nil for other errors.
-    public var serverErrorName: String? {
+    package var serverErrorName: String? {
         serverReply.map { String($0.prefix { $0 != " " }) }
     }
 
     /// One line: what was tried, what was found, what to do.
-    public var description: String { "\(attempted): \(message)" }
+    package var description: String { "\(attempted): \(message)" }
 }

@@ -1,34 +1,34 @@
 import DarkroomRedis
 
 /// A failure of the store.
-public struct StoreError: Error, Sendable, CustomStringConvertible {
+package struct StoreError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
-    public struct Code: Sendable, Hashable {
+    package struct Code: Sendable, Hashable {
         private enum Kind { case redis, unsuitableRedis, unexpectedReply, damagedEntry, noSuchBatch, ambiguousBatch }
         private let kind: Kind
         /// Redis could not be reached, or refused a command. ``StoreError/redis`` has the cause and whether trying again can help.
-        public static let redis = Code(kind: .redis)
+        package static let redis = Code(kind: .redis)
         /// The Redis is too old, or its configuration would let it lose queued photos.
-        public static let unsuitableRedis = Code(kind: .unsuitableRedis)
+        package static let unsuitableRedis = Code(kind: .unsuitableRedis)
         /// This version does not know the reply of a script.
-        public static let unexpectedReply = Code(kind: .unexpectedReply)
+        package static let unexpectedReply = Code(kind: .unexpectedReply)
         /// An operation's entry cannot be read.
-        public static let damagedEntry = Code(kind: .damagedEntry)
+        package static let damagedEntry = Code(kind: .damagedEntry)
         /// No batch has that id, prefix or name.
-        public static let noSuchBatch = Code(kind: .noSuchBatch)
+        package static let noSuchBatch = Code(kind: .noSuchBatch)
         /// Several batches have that prefix or name.
-        public static let ambiguousBatch = Code(kind: .ambiguousBatch)
+        package static let ambiguousBatch = Code(kind: .ambiguousBatch)
     }
 
     /// The kind of failure.
-    public let code: Code
+    package let code: Code
     /// A text with the failed call, the finding and the remedy.
-    public let description: String
+    package let description: String
     /// The failure of Redis that caused it.
-    public let redis: RedisError?
+    package let redis: RedisError?
 
     /// An error with its text.
-    public init(_ code: Code, _ description: String, redis: RedisError? = nil) {
+    package init(_ code: Code, _ description: String, redis: RedisError? = nil) {
         self.code = code
         self.description = description
         self.redis = redis
@@ -70,5 +70,5 @@ extension RedisValue {
 
 extension StoreError {
     /// True if trying again can help: Redis cannot be reached, or cannot write to its disk.
-    public var isPassing: Bool { redis?.isPassing == true }
+    package var isPassing: Bool { redis?.isPassing == true }
 }

@@ -1,12 +1,12 @@
 /// Hosts by name: `images.example.org`, or `*.example.org` for all below `example.org`, but not that itself.
 ///
 /// Compared as libcurl would take them: without regard to capitals and a dot at the end, an address in any spelling.
-public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
+package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     private let host: String
     private let isSuffix: Bool
 
     /// Reads a host or `*.` and a domain; an IPv6 address may stand in brackets.
-    public init(parsing text: String) throws(InvalidHostPattern) {
+    package init(parsing text: String) throws(InvalidHostPattern) {
         isSuffix = text.hasPrefix("*.")
         let name = isSuffix ? String(text.dropFirst(2)) : text
         let bracketed = IPAddress(name) == nil || !name.contains(":") ? name : "[\(name)]"
@@ -21,21 +21,21 @@ public struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     func matches(_ host: String) -> Bool { isSuffix ? host.hasSuffix("." + self.host) : host == self.host }
 
     /// As it is read.
-    public var description: String { isSuffix ? "*.\(host)" : host }
+    package var description: String { isSuffix ? "*.\(host)" : host }
 }
 
 /// A text that names no hosts.
-public struct InvalidHostPattern: Error, CustomStringConvertible {
+package struct InvalidHostPattern: Error, CustomStringConvertible {
     /// What was given.
-    public let text: String
+    package let text: String
 
     /// How it is written.
-    public var problem: String {
+    package var problem: String {
         "write a host without scheme, port and path, as images.example.org, or *.example.org for all below"
     }
 
     /// One line of both.
-    public var description: String { "host \"\(text)\": \(problem)" }
+    package var description: String { "host \"\(text)\": \(problem)" }
 }
 
 /// Which hosts may be asked, by name. Where they are is for `AddressPolicy` to judge.

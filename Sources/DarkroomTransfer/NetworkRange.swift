@@ -1,5 +1,5 @@
 /// The addresses of a network: `10.0.0.0/8`, `fd00::/8`, or a single one, `192.0.2.7` (RFC 4632, section 3.1).
-public struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
+package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     private let address: IPAddress
     private let length: Int
 
@@ -7,7 +7,7 @@ public struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     ///
     /// `::ffff:10.0.0.0/104` is `10.0.0.0/8`: what is dialled is the same.
     /// - Throws: ``InvalidNetworkRange``, also where bits behind those that count are set, since then it is not clear what is meant.
-    public init(parsing text: String) throws(InvalidNetworkRange) {
+    package init(parsing text: String) throws(InvalidNetworkRange) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else {
             throw InvalidNetworkRange(text: text, problem: "no address, write it in full, as 10.0.0.0/8 or fd00::/8")
@@ -47,16 +47,16 @@ public struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     func contains(_ address: IPAddress) -> Bool { self.address.shares(length, bitsWith: address) }
 
     /// As it is read.
-    public var description: String { "\(address)/\(length)" }
+    package var description: String { "\(address)/\(length)" }
 }
 
 /// A text that names no network.
-public struct InvalidNetworkRange: Error, CustomStringConvertible {
+package struct InvalidNetworkRange: Error, CustomStringConvertible {
     /// What was given.
-    public let text: String
+    package let text: String
     /// What is wrong with it and how it is written.
-    public let problem: String
+    package let problem: String
 
     /// One line of both.
-    public var description: String { "network \"\(text)\": \(problem)" }
+    package var description: String { "network \"\(text)\": \(problem)" }
 }

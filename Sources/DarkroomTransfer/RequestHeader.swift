@@ -3,19 +3,19 @@
 /// A header with a pattern may carry a secret, and the author of a list chooses scheme and port of a URL. Unless its name says that it
 /// carries none (`Accept`, `User-Agent`...), it is sent over https only, and to the scheme's own port only; `http://` before the
 /// host, or a port behind the host, allows more.
-public struct RequestHeader: Sendable, Hashable {
+package struct RequestHeader: Sendable, Hashable {
     /// A name, a colon and a value, as `Accept: image/*`.
-    public let line: String
+    package let line: String
     /// The hosts that get it; nil is all that are asked.
-    public let hosts: HostPattern?
+    package let hosts: HostPattern?
     /// The port at which ``hosts`` get it; nil is 443 for https and 80 for http.
-    public let port: UInt16?
+    package let port: UInt16?
     /// Whether it is also sent over http, where everybody on the way can read it. Loopback and private addresses, and `localhost`, get it
     /// over http in any case.
-    public let isSentInPlainText: Bool
+    package let isSentInPlainText: Bool
 
     /// A header of this line. Nothing is checked: see ``init(parsing:)`` for what users write.
-    public init(_ line: String, hosts: HostPattern? = nil, port: UInt16? = nil, isSentInPlainText: Bool = false) {
+    package init(_ line: String, hosts: HostPattern? = nil, port: UInt16? = nil, isSentInPlainText: Bool = false) {
         self.line = line
         self.hosts = hosts
         self.port = port
@@ -24,7 +24,7 @@ public struct RequestHeader: Sendable, Hashable {
 
     /// Reads `LINE` or `[SCHEME://]HOST[:PORT]=LINE`, where HOST is a ``HostPattern`` and SCHEME https or http. A header whose name
     /// says that it carries a secret must have a host.
-    public init(parsing text: String) throws(InvalidRequestHeader) {
+    package init(parsing text: String) throws(InvalidRequestHeader) {
         // No name of a header has an equals sign (RFC 9110, 5.6.2), so one before it ends the host.
         let target = text.prefix { $0 != "=" }
         guard target.endIndex < text.endIndex, let place = try Place(parsing: target) else {
@@ -129,12 +129,12 @@ extension Origin {
 }
 
 /// A text that is no header to be sent; the value, which may be a secret, is left out.
-public struct InvalidRequestHeader: Error, CustomStringConvertible {
+package struct InvalidRequestHeader: Error, CustomStringConvertible {
     /// The header's name, or the host.
-    public let name: String
+    package let name: String
     /// How it is written.
-    public let problem: String
+    package let problem: String
 
     /// One line of both.
-    public var description: String { "header \"\(name)\": \(problem)" }
+    package var description: String { "header \"\(name)\": \(problem)" }
 }

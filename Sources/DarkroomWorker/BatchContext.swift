@@ -36,19 +36,19 @@ final class BatchContext: Sendable {
         let custom: CustomOperation?
         let template: FileNameTemplate
         do {
-            let own = try OwnFilter.name(in: options.filters)
+            let own = try OwnFilter.name(in: options.filters.map(\.description))
             custom = try own.map { name throws(Refusal) in
                 CustomOperation(name: name, make: try Self.operation(name, configuration))
             }
-            develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0) } : []
+            develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0.description) } : []
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
         } catch let refusal as Refusal {
             throw refusal
         } catch {
             throw Refusal(reason: "\(error)")
         }
-        if options.format != "same" {
-            guard let format = ImageFormat(rawValue: options.format), Imaging.canSave(format) else {
+        if options.format != .same {
+            guard let format = ImageFormat(rawValue: options.format.name), Imaging.canSave(format) else {
                 throw Refusal(reason: "this worker cannot write the format \"\(options.format)\"")
             }
             develop.format = format

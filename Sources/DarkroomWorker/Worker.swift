@@ -14,9 +14,9 @@ import Foundation
 ///
 /// Its threads: the claimer, the reporter, the heart, who looks after outputs that cannot be written, the transfers', and those
 /// of the two operation queues.
-public final class Worker: Sendable {
+package final class Worker: Sendable {
     /// New with every start, so that nothing of an earlier process is taken for this one's.
-    public let id: String
+    package let id: String
     let core: WorkerCore
     private let claims: ClaimLoop
     private let reports: ReportLoop
@@ -39,7 +39,7 @@ public final class Worker: Sendable {
     ///   - configuration: what it may do, and how much at once.
     ///   - logger: what people running the worker should know goes there, from any thread.
     /// - Throws: ``InvalidHelper`` when a helper process is not used as it must be, `ImagingError` when libvips cannot be started.
-    public init(
+    package init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
         logger: Logger = .silent
     ) throws {
@@ -66,7 +66,7 @@ public final class Worker: Sendable {
 
     /// Connects and begins to work; returns at once.
     /// - Throws: `RedisError` when Redis cannot be reached.
-    public func start() throws {
+    package func start() throws {
         try core.coordination.store.connection.connect()
         core.coordination.logger.info(
             "worker started",
@@ -117,26 +117,26 @@ public final class Worker: Sendable {
 
     /// Stops claiming and starting, hands back what does not run, lets running photos end within the grace time and
     /// hands back the rest. Returns at once, see ``wait()``.
-    public func stop() {
+    package func stop() {
         stopRequested.set()
         stopSignal.raise()
     }
 
     /// Leaves now: nothing is handed back, the leases expire.
-    public func leave() {
+    package func leave() {
         core.coordination.leaving.set()
         core.coordination.logger.info("worker leaving at once")
         stop()
     }
 
     /// Blocks until the worker has stopped.
-    public func wait() {
+    package func wait() {
         finished.wait()
         finished.signal()
     }
 
     /// How many photos this worker has made final.
-    public var photosDone: Int { core.read { $0.photosDone } }
+    package var photosDone: Int { core.read { $0.photosDone } }
 
     /// Waits to be stopped, and takes the worker down.
     private func end() {

@@ -1,11 +1,12 @@
 import CSystem
+import DarkroomModel
 import DarkroomExecution
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
 /// What one worker may do and how much of it at once.
-public struct WorkerConfiguration: Sendable {
+package struct WorkerConfiguration: Sendable {
     /// What a worker does with the operations that it claims.
     package enum Work: Sendable {
         /// Downloads, filters and writes their photos.
@@ -15,17 +16,17 @@ public struct WorkerConfiguration: Sendable {
     }
 
     /// Downloads at once.
-    public var downloads = 32
+    package var downloads = 32
     /// Filtrations at once; the cores that the process may use unless told.
-    public var filtrations = ProcessInfo.processInfo.activeProcessorCount
+    package var filtrations = ProcessInfo.processInfo.activeProcessorCount
     /// How long running photos may take to end once the worker was asked to stop.
-    public var grace: Duration = .seconds(10)
+    package var grace: Duration = .seconds(10)
     /// The folders that outputs must lie below; empty allows any.
-    public var outputsUnder: [String] = []
+    package var outputsUnder: [String] = []
     /// What may be fetched from where, and how long it may take.
-    public var transfer = TransferConfiguration()
+    package var transfer = TransferConfiguration()
     /// The most pixels a photo may have, by its header.
-    public var maxPixels = 100_000_000
+    package var maxPixels = 100_000_000
     /// The processor time that decoding, filtering and encoding a photo of up to 20 million pixels may take; larger photos get more
     /// in proportion. What takes longer fails as `filter-timeout`.
     ///
@@ -33,27 +34,27 @@ public struct WorkerConfiguration: Sendable {
     /// ``useThisProgramAsHelper(arguments:environment:)`` such photos are developed in helper processes, which the worker
     /// ends in time. Without helpers such photos fail only when the call of the library returns. An operation of one's own
     /// that runs in the worker fails when it returns.
-    public var photoTimeout: Duration = .seconds(60)
+    package var photoTimeout: Duration = .seconds(60)
     /// The most downloaded bytes that wait for their filter before downloads pause.
-    public var maxBytesHeld = 128 << 20
+    package var maxBytesHeld = 128 << 20
     /// What becomes of photos whose files find no room on the disk.
-    public var whenDiskFull = WhenDiskFull.wait
+    package var whenDiskFull = WhenDiskFull.wait
     /// Whether files and their folders are on the disk before a photo is reported. Without it reporting costs less, and a power
     /// cut can lose files that Redis counts as filtered.
-    public var isDurable = true
+    package var isDurable = true
     /// The hosts that webhooks are delivered to from here; none unless told.
-    public var webhookHosts = WebhookHosts()
+    package var webhookHosts = WebhookHosts()
     /// What webhooks are signed with, so that their receivers know who sent them; nil sends them without a signature.
-    public var webhookSecret: [UInt8]?
+    package var webhookSecret: [UInt8]?
     /// How readily filtrations get the processor, from 0.0 (when nobody else wants it) over 0.5 (as the process does) to 1.0.
     /// Above 0.5 the system asks for privileges.
-    public var threadPriority = 0.5
+    package var threadPriority = 0.5
     /// Develops every photo in a helper process, so that a photo that crashes its decoder ends the helper and not the worker.
     /// By default only photos whose libraries cannot be stopped (see ``photoTimeout``), and photos on which two workers have
     /// died, are developed there. Requires ``useThisProgramAsHelper(arguments:environment:)``.
-    public var isolatesEveryPhoto = false
+    package var isolatesEveryPhoto = false
     /// What a helper process may use.
-    public var helperLimits = HelperLimits()
+    package var helperLimits = HelperLimits()
     /// The arguments of a helper process, the first is what it is called; nil when there are none.
     var helperArguments: [String]?
     /// The names of the environment variables that helper processes get.
@@ -79,5 +80,5 @@ public struct WorkerConfiguration: Sendable {
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
     /// The configuration that holds unless told.
-    public init() {}
+    package init() {}
 }

@@ -125,7 +125,7 @@ final class WorkerCore: CoordinatedWorker {
         return read { $0.demand }
     }
 
-    func photosToClaim(from priority: Priority) -> Int {
+    func photosToClaim(from priority: BatchPriority) -> Int {
         configuration.work == .photos ? read { $0.photosToClaim(from: priority) } : .max
     }
 

@@ -15,7 +15,7 @@ package enum ChangeNotice: Equatable, Sendable {
     /// The number of operations that can be claimed, and the number of workers that hear of them.
     package struct Work: Equatable, Sendable {
         package let workers: Int
-        package let priority: Priority
+        package let priority: BatchPriority
         package let operations: Int
 
         /// This many workers claim even if there is only one operation: some of them are busy, and some refuse its batch.
@@ -23,7 +23,7 @@ package enum ChangeNotice: Equatable, Sendable {
         /// The most that is accepted from a message.
         private static let most = 1_000_000
 
-        init(workers: Int, priority: Priority, operations: Int) {
+        init(workers: Int, priority: BatchPriority, operations: Int) {
             self.workers = max(1, min(workers, Self.most))
             self.priority = priority
             self.operations = max(0, min(operations, Self.most))
@@ -55,7 +55,7 @@ package enum ChangeNotice: Equatable, Sendable {
         else { return nil }
         switch (message.change, message.batch, message.version) {
         case ("work", _, _):
-            let priority = message.priority.flatMap(Priority.init(rawValue:)) ?? .normal
+            let priority = message.priority.flatMap(BatchPriority.init(rawValue:)) ?? .normal
             let workers = message.workers ?? 1
             self = .work(Work(workers: workers, priority: priority, operations: message.operations ?? workers))
         case ("batch", let batch?, let version?):

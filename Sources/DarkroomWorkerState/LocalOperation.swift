@@ -81,10 +81,10 @@ package struct LocalOperation: Sendable {
         redactsQueries = options.redactURLs
         // A photo that is claimed as downloaded lies in the folder of originals: it is still to be filtered.
         stateCodes = claimed.stateCodes.map { code in
-            let state = PhotoRecordState(stateCode: code) ?? .new
+            let state = PhotoState(stateCode: code) ?? .new
             return state == .new ? Self.unknown : code
         }
-        isTaken = claimed.stateCodes.map { PhotoRecordState(stateCode: $0)?.isFinal == true }
+        isTaken = claimed.stateCodes.map { PhotoState(stateCode: $0)?.isFinal == true }
         unfinished = isTaken.count { !$0 }
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
@@ -150,7 +150,7 @@ package struct LocalOperation: Sendable {
         isTaken[position] = true
         unbegun -= 1
         running += 1
-        let isStored = stateCodes[position] == PhotoRecordState.downloaded.stateCode
+        let isStored = stateCodes[position] == PhotoState.downloaded.stateCode
         return PhotoTask(
             records[position], of: held, resources, isStored: isStored, isQuarantined: isQuarantined)
     }
@@ -167,8 +167,8 @@ package struct LocalOperation: Sendable {
         next = min(next, position)
         nextFocused = min(nextFocused, position)
         if let focus { nextFocused = max(nextFocused, focus.lowerBound) }
-        guard stateCodes[position] == PhotoRecordState.downloaded.stateCode, !keepsOriginals else { return }
-        stateCodes[position] = PhotoRecordState.new.stateCode
+        guard stateCodes[position] == PhotoState.downloaded.stateCode, !keepsOriginals else { return }
+        stateCodes[position] = PhotoState.new.stateCode
         noteNews()
     }
 
@@ -176,7 +176,7 @@ package struct LocalOperation: Sendable {
     mutating func downloaded(index: Int) {
         let position = position(of: index)
         guard !isFinal(position) else { return }
-        stateCodes[position] = PhotoRecordState.downloaded.stateCode
+        stateCodes[position] = PhotoState.downloaded.stateCode
         version += 1
     }
 
@@ -187,7 +187,7 @@ package struct LocalOperation: Sendable {
     }
 
     /// Gives every photo that is not final this state, without running it.
-    package mutating func finishAll(_ state: PhotoRecordState) {
+    package mutating func finishAll(_ state: PhotoState) {
         for (position, record) in records.enumerated() where !isFinal(position) {
             let line = ManifestLine(batch: held.batch, record: record, state: state)
             self.record(PhotoOutcome(state: state, line: line), at: position)
@@ -197,7 +197,7 @@ package struct LocalOperation: Sendable {
 
     /// Counts every photo as filtered although none was: for measurements of the queue alone.
     package mutating func skipAll() {
-        stateCodes = [UInt8](repeating: PhotoRecordState.filtered.stateCode, count: stateCodes.count)
+        stateCodes = [UInt8](repeating: PhotoState.filtered.stateCode, count: stateCodes.count)
         skipped = stateCodes.count
         unfinished = 0
         takeAll()
@@ -234,7 +234,7 @@ package struct LocalOperation: Sendable {
         var overtaken: [Int] = []
         var isToReport = !isDone
         for (position, code) in stored.enumerated() where position < stateCodes.count {
-            guard let state = PhotoRecordState(stateCode: code), state.isFinal, stateCodes[position] != code
+            guard let state = PhotoState(stateCode: code), state.isFinal, stateCodes[position] != code
             else { continue }
             if !isFinal(position) {
                 unfinished -= 1
@@ -262,7 +262,7 @@ package struct LocalOperation: Sendable {
 
     private func position(of index: Int) -> Int { index - records[0].index }
 
-    private func isFinal(_ position: Int) -> Bool { PhotoRecordState(stateCode: stateCodes[position])?.isFinal == true }
+    private func isFinal(_ position: Int) -> Bool { PhotoState(stateCode: stateCodes[position])?.isFinal == true }
 
     private mutating func noteFinal() {
         noteNews()

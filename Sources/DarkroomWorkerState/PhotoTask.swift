@@ -48,13 +48,13 @@ package struct FilterJob: Sendable {
     /// Tells attempts apart, also those of different photos.
     package let attempt: Int
     /// The priority of the batch when the attempt was queued.
-    package let priority: Priority
+    package let priority: BatchPriority
 }
 
 /// How a photo ended.
 package struct PhotoOutcome: Sendable {
     /// A final state.
-    package var state: PhotoRecordState
+    package var state: PhotoState
     /// Its line of the manifest.
     package var line: ManifestLine
     /// Bytes that its download transferred.
@@ -62,7 +62,7 @@ package struct PhotoOutcome: Sendable {
     /// Bytes of its file.
     package var bytesOut: Int
 
-    package init(state: PhotoRecordState, line: ManifestLine, bytesIn: Int = 0, bytesOut: Int = 0) {
+    package init(state: PhotoState, line: ManifestLine, bytesIn: Int = 0, bytesOut: Int = 0) {
         self.state = state
         self.line = line
         self.bytesIn = bytesIn
@@ -72,6 +72,6 @@ package struct PhotoOutcome: Sendable {
 
 /// How urgent local work is: by the priority of its batch, and within a batch the photos in its focus first.
 package struct Urgency: Equatable, Sendable {
-    package let priority: Priority
+    package let priority: BatchPriority
     package let isInFocus: Bool
 }

@@ -66,7 +66,7 @@ struct RunQueues {
     }
 
     /// By rank.
-    private var queues = [Queue](repeating: Queue(), count: Priority.allCases.count)
+    private var queues = [Queue](repeating: Queue(), count: BatchPriority.allCases.count)
 
     // MARK: Load
 

@@ -4,16 +4,16 @@ import DarkroomStore
 /// What a worker has room for.
 package struct ClaimDemand: Sendable {
     /// The lowest priority of which it wants more; nil when it is full.
-    package var lowest: Priority?
+    package var lowest: BatchPriority?
     /// The batch of which it wants an operation in focus, although it may be full.
-    package var focused: (batch: BatchID, priority: Priority)?
+    package var focused: (batch: BatchID, priority: BatchPriority)?
     /// The lowest priority of batches that have no photo left to begin here, although the worker is full of others.
-    package var drained: Priority?
+    package var drained: BatchPriority?
     /// Whether it takes a little of batches of which it has nothing, although it is full of others.
     package var takesOthers = false
 
     /// Demand for nothing, unless it is given.
-    package init(lowest: Priority? = nil) { self.lowest = lowest }
+    package init(lowest: BatchPriority? = nil) { self.lowest = lowest }
 }
 
 /// What a claim asked for.
@@ -35,19 +35,19 @@ extension WorkerState {
 
     /// What the worker has room for.
     package var demand: ClaimDemand {
-        var demand = ClaimDemand(lowest: Priority.allCases.first { photosWanted(from: $0) > 0 })
+        var demand = ClaimDemand(lowest: BatchPriority.allCases.first { photosWanted(from: $0) > 0 })
         demand.focused = focusedWanted
         demand.takesOthers = takesOthers
         if demand.takesOthers {
             let ranks = claimableDrained.compactMap { batches[$0] }.filter(\.hold.allowsDownloads).map(\.rank)
-            demand.drained = ranks.min().map { Priority.allCases[$0] }
+            demand.drained = ranks.min().map { BatchPriority.allCases[$0] }
         }
         return demand
     }
 
     /// How many photos a claim for a priority and all higher ones asks for: of small operations several, so that each batch whose turn
     /// it is hands one out.
-    package func photosToClaim(from priority: Priority) -> Int { max(photosWanted(from: priority), window / 2) }
+    package func photosToClaim(from priority: BatchPriority) -> Int { max(photosWanted(from: priority), window / 2) }
 
     /// The drained batches of which more could begin.
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
@@ -67,7 +67,7 @@ extension WorkerState {
     /// How many photos of a priority or a higher one the worker wants: what fills its queues, and one operation more. Lower
     /// priorities do not count, so a full worker has room for an operation that is more urgent than all that it has. Stalled
     /// batches do not count either: nothing of them can begin now.
-    func photosWanted(from priority: Priority) -> Int {
+    func photosWanted(from priority: BatchPriority) -> Int {
         guard mayClaim, queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
         for id in queues.batchesToBegin(from: priority.rank) {
@@ -90,7 +90,7 @@ extension WorkerState {
     /// The batch of which an operation in focus is to be claimed although the worker may be full, and its priority; nil when the
     /// worker has one with photos of the focus left to begin, or too much beside it: a focus that moves a hundred times a
     /// second must cost little.
-    private var focusedWanted: (batch: BatchID, priority: Priority)? {
+    private var focusedWanted: (batch: BatchID, priority: BatchPriority)? {
         guard let id = focusToClaim, mayClaim, batches[id]?.isStalled != true else { return nil }
         let (unbegun, largest) = backlog
         guard unbegun < 4 * window + 2 * largest else { return nil }

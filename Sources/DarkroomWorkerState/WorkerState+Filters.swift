@@ -6,7 +6,7 @@ extension WorkerState {
     /// Takes the filters for the local queue: as many as run at once, and as many again, so that none of them waits.
     mutating func queueFilters() -> [FilterJob] {
         var queued: [FilterJob] = []
-        for rank in Priority.allCases.indices.reversed() {
+        for rank in BatchPriority.allCases.indices.reversed() {
             while queues.total(\.filters, from: rank) + photos.abandonedCount < 2 * limits.filtrations,
                 let id = queues.nextToFilter(rank)
             {
@@ -21,7 +21,7 @@ extension WorkerState {
                 queues.filtered(batch)
                 let attempt = photos.beginAttempt(task)
                 update(task.operation) { $0.waiting -= 1 }
-                queued.append(FilterJob(task: task, attempt: attempt, priority: Priority.allCases[rank]))
+                queued.append(FilterJob(task: task, attempt: attempt, priority: BatchPriority.allCases[rank]))
             }
         }
         return queued

@@ -16,7 +16,7 @@ extension WorkerState {
             expect(own.count, operation.running, "running of \(held.number)")
             expect(own.count { $0.stage == .ready }, operation.waiting, "waiting of \(held.number)")
             let free = operation.stateCodes.enumerated().count { position, code in
-                PhotoRecordState(stateCode: code)?.isFinal != true
+                PhotoState(stateCode: code)?.isFinal != true
                     && !own.contains { $0.task.record.index == operation.records[position].index }
             }
             expect(free, operation.unbegun, "left to begin of \(held.number)")

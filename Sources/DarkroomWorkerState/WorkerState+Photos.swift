@@ -51,7 +51,7 @@ extension WorkerState {
     }
 
     private mutating func beginNext() -> PhotoTask? {
-        for rank in Priority.allCases.indices.reversed() {
+        for rank in BatchPriority.allCases.indices.reversed() {
             guard let first = queues.nextToBegin(rank) else { continue }
             // Lower priorities do not take the place of higher ones, apart from a bounded reserve for each.
             let lower = queues.activeRanks(below: rank)

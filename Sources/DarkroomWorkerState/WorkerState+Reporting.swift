@@ -43,7 +43,7 @@ extension WorkerState {
         else { return nil }
         var codes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
         // The photo is new in Redis, too, so that this code changes nothing but ends the probe.
-        if !begins { codes[task.record.index - operation.records[0].index] = PhotoRecordState.new.stateCode }
+        if !begins { codes[task.record.index - operation.records[0].index] = PhotoState.new.stateCode }
         return codes
     }
 

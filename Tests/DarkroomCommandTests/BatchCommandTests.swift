@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing

@@ -123,7 +123,7 @@ import Testing
             var generator = SeededGenerator(seed: seed)
             let sample = generator.pick(samples)
             var mutator = ByteMutator(generator)
-            guard let event = Event(json: mutator.mutate(sample, with: generator.pick(samples))) else { continue }
+            guard let event = BatchEvent(json: mutator.mutate(sample, with: generator.pick(samples))) else { continue }
             #expect(StoredBounds.numbers.contains(event.time))
             switch event.kind {
             case .photos(let states, _, let dropped):

@@ -1,38 +1,44 @@
 import Darkroom
+import DarkroomConcurrency
+import DarkroomCoordinator
 import DarkroomPhotoServer
+import DarkroomRedis
+import DarkroomStore
 import DarkroomTestSupport
+import DarkroomWorker
 import Foundation
 import Testing
 
-/// What the documentation's first page shows: a worker and a look at a batch, by a program that imports `Darkroom` alone.
+/// A worker and a look at a batch, by a program that uses the public types alone.
 @Suite(.redisServer) struct LibraryTests {
     private static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-    @Test func programRunsAWorkerAndLooksAtABatch() throws {
+    @Test func programRunsAWorkerAndLooksAtABatch() async throws {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }
         let id = try queue.submit([server.url("astronaut.jpg"), "NO URL"]) { $0.name = "holidays" }
 
-        var configuration = WorkerConfiguration()
+        var configuration = PhotoWorkerConfiguration()
         configuration.downloads = 16
-        configuration.outputsUnder = [queue.folder]
-        configuration.transfer.allowPrivate = true
-        let redis = try RedisConfiguration(url: queue.redis.configuration.displayName)
-        let keys = try Keys(namespace: queue.namespace)
-        let worker = try Worker(redis: redis, keys: keys, configuration: configuration)
-        try worker.start()
+        configuration.outputFolders = [queue.folder]
+        configuration.downloadRules.allowsPrivateAddresses = true
+        let redis = try RedisLocation(queue.redis.configuration.displayName, namespace: queue.namespace)
+        let log = Locked<[WorkerLogEvent]>([])
+        let worker = try PhotoWorker(redis, configuration) { event in log.withLock { $0.append(event) } }
+        try await worker.start()
         let waited = try queue.run("wait", "\(id)")
         #expect(waited.status == 3, "\(waited)")
-        worker.stop()
-        worker.wait()
+        #expect(worker.photosDone == 2)
+        await worker.stop()
+        #expect(log.withLock { $0.first?.message } == "worker started")
 
-        let store = BatchStore(redis, keys: keys)
-        let batch = try store.batch(named: "holidays")
+        let batch = try await DarkroomClient(redis).batch(named: "holidays")
         #expect(batch.state == .finished && batch.counts.filtered == 1 && batch.photos == 2)
-        var names: [String] = []
-        try ManifestReader(output: queue.folder).forEachLine { names.append($0.name) }
-        #expect(names == ["photo 0", "photo 1"])
+        var entries: [ManifestEntry] = []
+        try PhotoManifest(output: queue.folder).forEach { entries.append($0) }
+        #expect(entries.map(\.record.name) == ["photo 0", "photo 1"])
+        #expect(entries.map(\.state) == [.filtered, .failed(.notAURL)])
     }
 }

@@ -67,7 +67,7 @@ struct PhotosCommandTests {
     func aBatchThatIsForgottenWhileItIsListedIsAnError(count: Int, listedBefore: Int) throws {
         let queue = try Queue()
         let id = try queue.submit((0..<count).map { "http://photos.example/\($0)" }) { $0.operationSize = 1 }
-        var listing = PhotoListing(try queue.store.batch(named: "\(id)"), in: queue.store) { _ in true }
+        var listing = PhotoListing(try queue.store.batch(named: "\(id)"), in: queue.client) { _ in true }
         var listed = 0
         let error = expectError(CommandError.self) {
             try listing.forEach { _ in

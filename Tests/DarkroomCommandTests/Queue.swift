@@ -1,6 +1,7 @@
 import Darkroom
 import DarkroomCoding
 import DarkroomConcurrency
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import StoreInspection
@@ -10,7 +11,7 @@ import Testing
 final class Queue: Sendable {
     let redis: RedisServer
     let namespace: String
-    let store: BatchStore
+    let client: DarkroomClient
     /// An output folder, which goes with this queue.
     var folder: String { scratch.path }
     private let scratch: ScratchFolder
@@ -19,9 +20,11 @@ final class Queue: Sendable {
     init(_ redis: RedisServer = .current) throws {
         self.redis = redis
         namespace = redis.namespace()
-        store = BatchStore(redis.configuration, keys: try Keys(namespace: namespace))
+        client = DarkroomClient(RedisLocation(redis.configuration, try Keys(namespace: namespace)))
         scratch = try ScratchFolder()
     }
+
+    var store: BatchStore { client.store }
 
     /// What tells the program where this queue is.
     var environment: [String: String] { ["DARKROOM_REDIS": redis.configuration.displayName] }
@@ -81,7 +84,7 @@ final class Queue: Sendable {
             var text: [UInt8] = []
             var failures: [(index: Int, json: [UInt8])] = []
             for (record, stateCode) in zip(records, news) {
-                let state = try #require(PhotoRecordState(stateCode: stateCode))
+                let state = try #require(PhotoState(stateCode: stateCode))
                 guard state.isFinal else { continue }
                 var line = ManifestLine(batch: operation.held.batch, record: record, state: state)
                 if state == .filtered { line.file = "\(record.name).jpg" } else { line.detail = "found nothing" }

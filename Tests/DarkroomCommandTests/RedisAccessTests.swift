@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomRedis
 import DarkroomTestSupport
 import ErrorExpectations
 import Foundation

@@ -1,6 +1,8 @@
 import Darkroom
 import DarkroomCoding
 import DarkroomConcurrency
+import DarkroomRedis
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing

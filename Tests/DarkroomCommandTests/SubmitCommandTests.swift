@@ -46,7 +46,7 @@ import Testing
         #expect(outcome.standardOutput == "\(batch.id)\n")
         #expect((batch.photos, batch.operations, batch.sealed) == (120, 3, true))
         #expect(batch.options.name == "holidays")
-        #expect(batch.options.filters == ["sepia=0.5"])
+        #expect(batch.options.filters == [.sepia(intensity: 0.5)])
         #expect(batch.options.output == out)
         #expect(batch.options.fileName == "{index}-{name}")
         #expect(scratch.exists("new/deep/out/manifest/\(batch.id)"))

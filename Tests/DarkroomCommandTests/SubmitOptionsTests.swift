@@ -86,7 +86,7 @@ import Testing
             #expect(end.standardError.contains("error: --filter x:mine: \(message)"), "\(end.standardError)")
         }
         let submitted = try batch(queue.run("submit", list(1), "-o", scratch.path("out"), "--filter", "x:my-own_1"))
-        #expect(submitted.options.filters == ["x:my-own_1"])
+        #expect(submitted.options.filters == [.custom("my-own_1")])
     }
 
     @Test func batchStandsAmongOthersAsAsked() throws {

@@ -1,6 +1,9 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 import DarkroomTestSupport
+import DarkroomTransfer
+import DarkroomWorker
 import ErrorExpectations
 import Foundation
 import Testing

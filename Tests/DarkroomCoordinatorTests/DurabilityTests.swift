@@ -106,16 +106,16 @@ import Testing
         defer { kill(replicas[0].processIdentifier, SIGCONT) }
 
         let lacks = Locked([ReplicaLack]())
-        let control = BatchControl(store: store, replicaPatience: .milliseconds(20)) { lack in
+        let control = BatchController(store: store, replicaPatience: .milliseconds(20)) { lack in
             lacks.withLock { $0.append(lack) }
         }
-        let changes: [(String, (BatchControl) throws -> Void)] = [
+        let changes: [(String, (BatchController) throws -> Void)] = [
             ("suspend", { _ = try $0.suspend(id) }), ("resume", { _ = try $0.resume(id) }),
             ("suspend all", { _ = try $0.suspend(nil) }), ("prioritize", { _ = try $0.prioritize(id, .high) }),
             ("focus", { _ = try $0.focus(id, 0...3, only: false) }), ("clear", { try $0.clearFocus(id) }),
             ("limits", { try $0.setLimits(downloads: 3, filtrations: nil) }), ("no limits", { try $0.clearLimits() }),
             ("depend", { try $0.depend(id, on: [BatchID("b")]) }),
-            ("undepend", { _ = try $0.undepend(id, from: [BatchID("b")]) }), ("retry", { _ = try $0.retry(id) }),
+            ("undepend", { _ = try $0.removeDependency(id, on: [BatchID("b")]) }), ("retry", { _ = try $0.retry(id) }),
             ("cancel a photo", { _ = try $0.cancel(PhotoRanges([0...0]), of: id) }),
             ("cancel", { _ = try $0.cancel(id) }), ("cancel all", { _ = try $0.cancelAll() }),
         ]

@@ -45,7 +45,7 @@ import Testing
 
     @Test func theMoreUrgentComesFirst() throws {
         let test = try TestStore()
-        for priority in [Priority.low, .veryHigh, .normal] {
+        for priority in [BatchPriority.low, .veryHigh, .normal] {
             try test.submit(priority.rawValue, operations: 1) { $0.priority = priority }
         }
         let call = test.store.claim(worker: "choosy", number: 1, operations: 1, lowest: .high)

@@ -131,7 +131,7 @@ import Testing
     }
 
     /// Sets when work of a priority was hinted at last to `age` ms ago.
-    private func hinted(_ test: TestStore, _ priority: Priority, age: Int) throws {
+    private func hinted(_ test: TestStore, _ priority: BatchPriority, age: Int) throws {
         let script = """
             local clock = redis.call('TIME')
             redis.call('HSET', KEYS[1], ARGV[1], clock[1] * 1000 + math.floor(clock[2] / 1000) - ARGV[2])
@@ -146,7 +146,7 @@ import Testing
         _ = try test.claim()
         let listener = try Listener(test.store)
         defer { listener.close() }
-        for priority in [Priority.low, .high] { try hinted(test, priority, age: 100) }
+        for priority in [BatchPriority.low, .high] { try hinted(test, priority, age: 100) }
         _ = try test.store.perform([low, high].map { test.feeding($0, 2, photos: 3) })
         #expect(
             texts(try listener.upToNow().notices) == [

@@ -48,7 +48,7 @@ import Testing
         let focused = try test.submit("focused", operations: 3)
         let low = try test.submit("low", operations: 3) { $0.priority = .low }
         for id in [focused, low] { _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(3...5))) }
-        func claimed(_ number: Int, _ focus: BatchID, lowest: Priority = .veryLow) throws -> [String] {
+        func claimed(_ number: Int, _ focus: BatchID, lowest: BatchPriority = .veryLow) throws -> [String] {
             let call = test.store.claim(worker: "w", number: number, lowest: lowest, focus: focus)
             return try test.claimed(call).operations.map { "\($0.held.batch)/\($0.held.number)" }
         }

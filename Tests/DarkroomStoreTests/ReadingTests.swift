@@ -11,7 +11,7 @@ import Testing
         let test = try TestStore()
         var options = BatchOptions()
         options.name = "summer photos"
-        options.filters = ["tilt-shift=radius:3", "sepia=0.8"]
+        options.filters = [PhotoFilter(stored: "tilt-shift=radius:3"), .sepia()]
         options.output = "/photos/out"
         options.operationSize = 3
         options.priority = .high

@@ -5,7 +5,7 @@ import Testing
 
 /// What an observer is told who is slower than what happens.
 @Suite(.timeLimit(.minutes(1))) struct EventBufferTests {
-    private func event(_ time: Int) -> EventStream.Observation { .event(Event(.submitted, time: time)) }
+    private func event(_ time: Int) -> ClusterUpdate { .event(BatchEvent(.submitted, time: time)) }
 
     @Test func handsOnInOrder() async {
         let buffer = EventBuffer(capacity: 10)

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import FuzzSupport

@@ -45,7 +45,8 @@ struct StateBench {
     /// Claims an operation, of 10 photos by default, and takes it up. Without a priority the controls of its batch stay as they are.
     @discardableResult
     mutating func claim(
-        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: Priority? = nil, stateCodes: String? = nil,
+        _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: BatchPriority? = nil,
+        stateCodes: String? = nil,
         leaseExpiries: Int = 0
     ) -> HeldOperation {
         var options = BatchOptions()
@@ -290,7 +291,7 @@ struct StateBench {
     var waiting: Int { state.queues.total(\.waiting) }
 
     func waiting(of batch: BatchID) -> Int? { state.batches[batch]?.waiting }
-    func downloading(from priority: Priority) -> Int { state.queues[priority.rank].downloads }
+    func downloading(from priority: BatchPriority) -> Int { state.queues[priority.rank].downloads }
     func controls(of batch: BatchID) -> BatchControls { state.controls.controls(of: batch) }
     func urgency(of photo: Photo) -> Urgency { state.urgency(of: photo) }
     func unfinished(_ held: HeldOperation) -> Int? { state.operations[held]?.unfinished }

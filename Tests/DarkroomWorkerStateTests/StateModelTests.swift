@@ -59,7 +59,6 @@ import Testing
             numbers[batch, default: 0] += 1
             let stateCodes = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
             let leaseExpiries = chance(20) ? 2 : 0
-            // set right above
             bench.claim(batch, numbers[batch]!, stateCodes: stateCodes + "N", leaseExpiries: leaseExpiries)
         }
 
@@ -100,7 +99,7 @@ import Testing
             let batch = batches.randomElement(using: &random)!  // there are four
             let first = Int.random(in: 0..<60, using: &random)
             let (kind, only) = (Int.random(in: 0..<18, using: &random), chance(50))
-            let priority = Priority.allCases.randomElement(using: &random)!  // there are five
+            let priority = BatchPriority.allCases.randomElement(using: &random)!  // there are five
             switch kind {
             case 0: bench.steerCluster { $0.isSuspended.toggle() }
             case 1: bench.steerCluster { $0.areDownloadsSuspended.toggle() }

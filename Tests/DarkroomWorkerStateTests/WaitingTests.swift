@@ -108,7 +108,7 @@ import Testing
             bench.claim(BatchID("lowest"), priority: .veryLow)
             for number in 2...4 { bench.claim(BatchID("lowest"), number) }
             _ = bench.begin()
-            for priority in Priority.allCases.dropFirst() {
+            for priority in BatchPriority.allCases.dropFirst() {
                 let batch = try #require(BatchID("batch-\(priority)"))
                 for number in 1...4 { bench.claim(batch, number, priority: priority) }
                 let begun = bench.begin()

@@ -9,7 +9,8 @@ import Testing
     let start = ContinuousClock.now
 
     private func demand(
-        lowest: Priority?, focused: (batch: BatchID, priority: Priority)? = nil, drained: Priority? = nil,
+        lowest: BatchPriority?, focused: (batch: BatchID, priority: BatchPriority)? = nil,
+        drained: BatchPriority? = nil,
         takesOthers: Bool = false
     ) -> ClaimDemand {
         var demand = ClaimDemand(lowest: lowest)
@@ -21,7 +22,7 @@ import Testing
 
     /// The claim that a plan makes some time after its start.
     private func next(
-        _ plan: inout ClaimPlan, after milliseconds: Int = 0, lowest: Priority?, focused: Priority? = nil
+        _ plan: inout ClaimPlan, after milliseconds: Int = 0, lowest: BatchPriority?, focused: BatchPriority? = nil
     ) -> ClaimPlan.Claim? {
         let focus = focused.map { (batch: BatchID("focused"), priority: $0) }
         return plan.next(start + .milliseconds(milliseconds), demand(lowest: lowest, focused: focus))
@@ -29,7 +30,7 @@ import Testing
 
     /// Tells the plan what a claim brought that saw all there was.
     private func tell(
-        _ plan: inout ClaimPlan, _ claim: ClaimPlan.Claim?, _ priorities: [Priority] = [], next: String = "",
+        _ plan: inout ClaimPlan, _ claim: ClaimPlan.Claim?, _ priorities: [BatchPriority] = [], next: String = "",
         turn: Int = 1, sawAll: Bool = true
     ) throws {
         plan.claimed(try #require(claim), priorities, next: next, turn: turn, sawAll: sawAll)

@@ -149,7 +149,7 @@ final class Darkroom: Sendable {
         #expect(lines.count == facts.photos)
         for (index, stateCode) in stateCodes.enumerated() {
             let line = try #require(lines[index], "photo \(index) has no line")
-            let state = try #require(PhotoRecordState(stateCode: stateCode))
+            let state = try #require(PhotoState(stateCode: stateCode))
             #expect(line.state == state.word)
             guard state == .filtered else {
                 #expect(line.file == nil)

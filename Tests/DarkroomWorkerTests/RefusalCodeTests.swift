@@ -66,7 +66,7 @@ import Testing
 
     @Test func operationThatTheWorkerDoesNotKnow() throws {
         var options = BatchOptions()
-        options.filters = ["x:signature"]
+        options.filters = [.custom("signature")]
         #expect(try code(options) == .refused)
     }
 }

@@ -30,7 +30,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     private var url: String { photos.url(photos.paths.filter { $0.hasSuffix(".jpg") }.sorted()[0]) }
 
     /// Submits batches whose output is outside of the worker's folders.
-    private func submitOutside(_ count: Int, _ priority: Priority) throws -> [BatchID] {
+    private func submitOutside(_ count: Int, _ priority: BatchPriority) throws -> [BatchID] {
         try (0..<count).map { number in
             let options = darkroom.options {
                 $0.output = NSTemporaryDirectory() + "elsewhere/\(number)"

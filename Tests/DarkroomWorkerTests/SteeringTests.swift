@@ -322,7 +322,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             case 1: _ = try store.perform(store.suspend(nil, QueuePart.allCases.randomElement()!, true))
             case 2, 8, 9: for part in QueuePart.allCases { _ = try store.perform(store.suspend(nil, part, false)) }
             case 3, 10: for part in QueuePart.allCases { _ = try store.perform(store.suspend(id, part, false)) }
-            case 4: _ = try store.perform(store.prioritize(id, Priority.allCases.randomElement()!))
+            case 4: _ = try store.perform(store.prioritize(id, BatchPriority.allCases.randomElement()!))
             case 5: _ = try store.perform(store.focus(id, .init(3...9, only: Bool.random())))
             case 6: _ = try store.perform(store.focus(id, nil))
             default:

@@ -108,7 +108,7 @@ private final class SteeringTorture {
         case 56..<61: try note("cancel", store.perform(store.cancel(id)))
         case 61..<68: try note("cancel photos", store.perform(store.cancelPhotos(id, [range])))
         case 68..<78:
-            let priority = Priority.allCases.randomElement(using: &random)!  // there are five
+            let priority = BatchPriority.allCases.randomElement(using: &random)!  // there are five
             try note("prioritize", store.perform(store.prioritize(id, priority)))
         case 78..<86: try note("focus", store.perform(store.focus(id, .init(range, only: chance(40)))))
         case 86..<92: try note("clear focus", store.perform(store.focus(id, nil)))
@@ -124,7 +124,7 @@ private final class SteeringTorture {
 
     private func submit() throws {
         let urls = (0..<40).map { _ in self.urls.randomElement(using: &random)! }  // there are many
-        let priority = Priority.allCases.randomElement(using: &random)!
+        let priority = BatchPriority.allCases.randomElement(using: &random)!
         let size = Int.random(in: 1...12, using: &random)
         let folder = darkroom.folder + "/\(all.count)"
         let id = try darkroom.submit(
@@ -186,7 +186,7 @@ private final class SteeringTorture {
         #expect(facts.counts.new == 0 && facts.counts.downloaded == 0 && facts.executing == 0, "\(id)")
         let lines = try darkroom.manifest(of: id, in: facts.options.output)
         for (index, stateCode) in stateCodes.enumerated() {
-            let state = try #require(PhotoRecordState(stateCode: stateCode))
+            let state = try #require(PhotoState(stateCode: stateCode))
             guard state != .cancelled else { continue }
             let line = try #require(lines[index], "photo \(index) of \(id), \(state.word), has no line")
             #expect(line.state == state.word, "photo \(index) of \(id)")

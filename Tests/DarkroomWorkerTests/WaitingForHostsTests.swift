@@ -79,7 +79,7 @@ import Testing
         #expect(await slow.wait { $0.running == 6 })
         // All that the worker takes of them waits.
         for id in blocked { try darkroom.wait(id, "begun") { $0.executing > 0 } }
-        for priority in [Priority.normal, .low] {
+        for priority in [BatchPriority.normal, .low] {
             let free = try darkroom.submit(
                 (0..<20).map { _ in "http://fast.example/photo" },
                 darkroom.options {

@@ -1,5 +1,7 @@
 import CAttacks
 import Darkroom
+import DarkroomRedis
+import DarkroomWorker
 import Foundation
 import Synchronization
 
@@ -15,7 +17,7 @@ struct HostileWorker {
         configuration.transfer.fileFolders = [arguments[3]]
         configuration.isolatesEveryPhoto = arguments.contains("isolated")
         configuration.photoTimeout = .seconds(1)
-        try configuration.register(HostileOperation.self, as: "hostile")
+        try configuration.register("hostile") { HostileOperation() }
         configuration.useThisProgramAsHelper()
         let worker = try Worker(
             redis: RedisConfiguration(url: arguments[1]), keys: Keys(namespace: arguments[2]),

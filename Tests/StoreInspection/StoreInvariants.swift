@@ -9,7 +9,7 @@ extension StoreState {
             if previous?.batches[id] != batch {
                 broken += batch.violations(claims: claims).map { "batch \(id): \($0)" }
             }
-            let readyQueues = Priority.allCases.filter { self.readyQueues[$0]?.turns[id] != nil }
+            let readyQueues = BatchPriority.allCases.filter { self.readyQueues[$0]?.turns[id] != nil }
             let wanted = batch.handable.isEmpty ? [] : [batch.priority]
             if readyQueues != wanted {
                 broken.append("batch \(id): in the ready queues \(readyQueues), wanted \(wanted)")

@@ -56,7 +56,7 @@ final class StoreReader {
             "control", "batches", "leases", "workers", "outputs", "names", "expiring", "releases", "webhooks",
             "forgotten", "stale.files",
         ])
-        .union(Priority.allCases.map { "ready:\($0.rawValue)" })
+        .union(BatchPriority.allCases.map { "ready:\($0.rawValue)" })
 
     private static func isKnown(_ key: String) -> Bool {
         let parts = key.split(separator: ":").map(String.init)
@@ -126,7 +126,7 @@ final class StoreReader {
         content.window = int("window")
         content.lease = int("lease")
         content.retain = int("retain")
-        content.priority = Priority(rawValue: take("priority")) ?? .normal
+        content.priority = BatchPriority(rawValue: take("priority")) ?? .normal
         content.output = take("output")
         content.afterSuccess = take("after.success") == "1"
         content.originals = take("originals")
@@ -219,7 +219,7 @@ final class StoreReader {
         state.releases = byBatch("releases", &state.problems)
         state.webhooks = integers("webhooks", &state.problems)
         state.staleFiles = integers("stale.files", &state.problems)
-        for priority in Priority.allCases {
+        for priority in BatchPriority.allCases {
             let readyQueue = byBatch("ready:\(priority.rawValue)", &state.problems)
             if !readyQueue.isEmpty { state.readyQueues[priority] = ReadyQueue(turns: readyQueue) }
         }

@@ -17,7 +17,7 @@ struct StoreState: Equatable {
     var batches: [BatchID: BatchContent] = [:]
     var submissions: [BatchID: Int] = [:]
     /// By priority the turn of each batch in its ready queue.
-    var readyQueues: [Priority: ReadyQueue] = [:]
+    var readyQueues: [BatchPriority: ReadyQueue] = [:]
     var leases: [OperationID: Int] = [:]
     /// Workers by their last heartbeat.
     var workers: [String: Int] = [:]
@@ -88,7 +88,7 @@ struct BatchContent: Equatable {
     var lease = 0
     /// In ms, below 0 for ever.
     var retain = 0
-    var priority = Priority.normal
+    var priority = BatchPriority.normal
     var output = ""
     var afterSuccess = false
     var originals = ""

@@ -1,9 +1,9 @@
 import DarkroomConcurrency
 import Foundation
 
-/// Threads for calls that block, so that no task's thread does.
+/// Threads for short calls that block, so that no thread of Swift's tasks does.
 ///
-/// All calls share one connection, in which they do not wait for one another; the threads bound how many are on their way.
+/// All calls share one connection, in which they do not wait for one another. The number of threads bounds how many run at once.
 final class CallThreads: Sendable {
     private let queue: OperationQueue
 
@@ -13,18 +13,12 @@ final class CallThreads: Sendable {
         queue.maxConcurrentOperationCount = 16
     }
 
-    /// Runs `body` on one of the threads; a task that is cancelled does not wait for its end.
-    func call<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        let answer = Answer<Result>()
-        return try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                answer.expect(continuation)
-                queue.addOperation {
-                    if !answer.isGiven { answer.give(Swift.Result(catching: body)) }
-                }
+    /// Runs `body` on one of the threads. A cancelled task does not wait for its end.
+    func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await Answer.of { answer in
+            queue.addOperation {
+                if !answer.isGiven { answer.give(Result(catching: body)) }
             }
-        } onCancel: {
-            answer.give(.failure(CancellationError()))
         }
     }
 
@@ -39,7 +33,7 @@ final class CallThreads: Sendable {
     }
 }
 
-/// One answer to one task, whichever of several is given first.
+/// One answer for one task: the first that is given.
 final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -48,19 +42,23 @@ final class Answer<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// True when there is one.
+    /// True if there is one.
     var isGiven: Bool { state.withLock { $0.value != nil } }
 
-    /// Takes who waits for it; the answer may be there already.
-    func expect(_ continuation: CheckedContinuation<Value, any Error>) {
-        let value = state.withLock { state in
-            if state.value == nil { state.continuation = continuation }
-            return state.value
+    /// Waits for the answer that `begin` causes. A cancelled task gets `CancellationError` at once.
+    static func of(_ begin: (Answer) -> Void) async throws -> Value {
+        let answer = Answer()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                answer.expect(continuation)
+                begin(answer)
+            }
+        } onCancel: {
+            answer.give(.failure(CancellationError()))
         }
-        if let value { continuation.resume(with: value) }
     }
 
-    /// Gives the answer, unless there is one.
+    /// Gives the answer unless there is one.
     func give(_ value: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             guard state.value == nil else { return nil }
@@ -69,5 +67,14 @@ final class Answer<Value: Sendable>: Sendable {
             return state.continuation
         }
         continuation?.resume(with: value)
+    }
+
+    /// Resumes `continuation` with the answer, which may be there already.
+    private func expect(_ continuation: CheckedContinuation<Value, any Error>) {
+        let value = state.withLock { state in
+            if state.value == nil { state.continuation = continuation }
+            return state.value
+        }
+        if let value { continuation.resume(with: value) }
     }
 }

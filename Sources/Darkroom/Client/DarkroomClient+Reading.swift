@@ -1,68 +1,74 @@
-/// Reading: how it stands at the moment. What changes is told by ``DarkroomClient/events()``.
+import DarkroomStore
+
+/// Reading the present state. ``DarkroomClient/follow(_:)`` and ``DarkroomClient/events()`` report changes.
 extension DarkroomClient {
-    /// What Redis keeps of a photo that failed.
-    public struct Failure: Sendable, Equatable {
-        /// Its place in the list, from 0.
-        public let index: Int
-        /// What is kept of it, as JSON: `name`, `url` (without password and query), `reason`, `detail`, `attempts`.
-        public let json: String
-    }
-
-    /// The facts of all batches, earliest submission first.
+    /// Reads the facts of all batches, in the order of their submission.
     public func batches() async throws -> [BatchFacts] {
-        try await blocking { [store] in try store.facts(of: try store.batchIDs()) }
+        try await blocking("read the batches") { [store] in try store.facts(of: try store.batchIDs()) }
     }
 
-    /// The batch that is named by its id, a unique prefix of it, or its name.
-    /// - Throws: `StoreError` with the code `noSuchBatch` or `ambiguousBatch`, which lists what there is.
+    /// Finds a batch by its id, a unique prefix of its id, or its name. Of several batches with a name it is the newest.
+    /// - Throws: ``DarkroomError`` with the code `noSuchBatch` or `ambiguousName`.
     public func batch(named name: String) async throws -> BatchFacts {
-        try await blocking { [store] in try store.batch(named: name) }
+        try await blocking("find batch \"\(name)\"") { [store] in try store.batch(named: name) }
     }
 
-    /// The facts of a batch; nil when it is gone.
+    /// Reads the facts of a batch; nil if the batch is not in Redis.
     public func facts(of id: BatchID) async throws -> BatchFacts? {
-        try await blocking { [store] in try store.facts(of: id) }
+        try await blocking("read batch \(id)") { [store] in try store.facts(of: id) }
     }
 
-    /// What became of the photos with these indexes, in order; fewer when fewer are fed, none when the batch is gone.
-    /// - Parameter id: The batch.
-    /// - Parameter range: indexes from 0; nil is the whole batch, a byte a photo.
-    public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoRecordState] {
-        try await blocking { [store] in
+    /// Reads the states of photos, in the order of the list. Fewer come if fewer are fed, none if the batch is not in Redis.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - range: indexes from 0; nil is the whole batch, which transfers a byte a photo.
+    public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoState] {
+        try await blocking("read the photos of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
-            return try store.stateCodes(of: id, in: range ?? 0..<facts.photos).map { stateCode in
-                let state = PhotoRecordState(stateCode: stateCode) ?? .failed(.other)
-                // Nobody rewrites the letters of a cancelled batch.
-                return facts.cancelled && !state.isFinal ? .cancelled : state
+            return try store.stateCodes(of: id, in: range ?? 0..<facts.photos).map {
+                PhotoState(stateCode: $0, of: facts) ?? .failed(.other)
             }
         }
     }
 
-    /// What is kept of the photos that failed, in order: those of the first 10,000 that did.
-    public func failures(of id: BatchID) async throws -> [Failure] {
-        try await blocking { [store] in
-            try store.failures(of: id).map { Failure(index: $0.index, json: $0.json) }
+    /// Reads the failed photos, in the order of the list. Redis keeps those of the first 10,000 operations with failures; the
+    /// manifest has all.
+    public func failures(of id: BatchID) async throws -> [PhotoFailure] {
+        try await blocking("read the failures of batch \(id)") { [store] in
+            try store.failures(of: id).compactMap { PhotoFailure(index: $0.index, json: $0.json) }
         }
     }
 
-    /// The operations with these numbers (from 1), at most 1,000 at a time; nil is the first 1,000.
-    public func operations(of id: BatchID, in range: ClosedRange<Int>? = nil) async throws -> [OperationFacts] {
-        try await blocking { [store] in
+    /// Reads operations of a batch, at most 1,000; none if the batch is not in Redis.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - range: numbers from 1.
+    public func operations(of id: BatchID, in range: ClosedRange<Int> = 1...1000) async throws -> [OperationStatus] {
+        try await blocking("read the operations of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
-            return try store.operations(of: facts, in: range ?? 1...1000)
+            return try store.operations(of: facts, in: range).map { OperationStatus($0, of: facts) }
         }
     }
 
-    /// The workers that were heard of within the last hour, the one heard of last first.
-    public func workers() async throws -> [WorkerFacts] { try await blocking { [store] in try store.workers() } }
-
-    /// What is suspended and limited of the cluster as a whole.
-    public func cluster() async throws -> ClusterControls {
-        try await blocking { [store] in try store.clusterControls() }
+    /// Reads the workers that were heard of within the last hour, the one that was heard of last first.
+    public func workers() async throws -> [WorkerStatus] {
+        try await blocking("read the workers") { [store] in
+            let now = try store.time()
+            return try store.workers().map { WorkerStatus($0, now: now) }
+        }
     }
 
-    /// The batches that a batch waits for.
-    public func dependencies(of id: BatchID) async throws -> [BatchID] {
-        try await blocking { [store] in try store.dependencies(of: id) }
+    /// Reads what is suspended and limited for the cluster as a whole.
+    public func cluster() async throws -> ClusterControls {
+        try await blocking("read the controls of the cluster") { [store] in try store.clusterControls() }
+    }
+}
+
+extension PhotoState {
+    /// The state behind a stored letter; nil for a letter that no version writes. In a cancelled batch every photo that is not
+    /// final is cancelled: its letter is never rewritten.
+    package init?(stateCode: UInt8, of batch: BatchFacts) {
+        self.init(stateCode: stateCode)
+        if batch.cancelled, !isFinal { self = .cancelled }
     }
 }

@@ -1,33 +1,37 @@
-import DarkroomConcurrency
+import DarkroomCoordinator
+import DarkroomImaging
 
 /// Submitting photo lists.
 extension DarkroomClient {
-    /// Submits the photo list at `location`: a file, `http(s)://`, `-` for standard input, or a folder of photos.
+    /// Submits a photo list and returns when all of it is fed. For a list that is larger than the window of its options that is
+    /// near the end of the work. Fed photos are developed without this program.
     ///
-    /// Returns when all of it is fed, which for a list that is larger than the window of the options is near the end of the
-    /// work. What is fed is developed without this program.
+    /// If the batch is cancelled meanwhile, feeding ends, and the facts say so. A cancelled task stops feeding at the next photo
+    /// and gets `CancellationError`; fed photos stay, and ``resume(_:contentsOf:replicas:onNotice:)`` feeds the rest. While Redis
+    /// is away, feeding tries again for 5 minutes.
     /// - Parameters:
-    ///   - location: where the list is.
-    ///   - options: what is asked of the batch; `output` is an absolute path. `fileName` is replaced, see below.
-    ///   - fileName: how files are called; nil takes what suits the list: `{name}` where names are unique by the list's
-    ///     format and differ not only in case, `{index}-{name}` otherwise.
-    ///   - before: batches that must be over before it begins; it is fed meanwhile.
-    ///   - overwrite: take the output folder also when another batch has it.
-    ///   - replicas: how many replicas of Redis are waited for, for 10 s, before it counts as submitted; nil is one where there
-    ///     are any. When fewer have it by then, that is told as a notice.
-    ///   - onSubmitted: is told the batch's id before its first photo is fed.
-    ///   - onNotice: is told what users may want to know meanwhile.
-    /// - Throws: `PhotoListError`, `CoordinatorError`, `FileNameTemplate.Problem`. A task that is cancelled stops
-    ///   feeding at the next photo, with `CancellationError`; what is fed stays, and ``resume(_:with:replicas:onNotice:)`` goes on.
+    ///   - location: a path of a file or of a folder of photos, an `http:` or `https:` URL, or `-` for standard input.
+    ///   - options: what is asked of the batch. `output` and `originals` are absolute paths; `fileName` is replaced.
+    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil takes `{name}` if the list's format
+    ///     makes names unique, and `{index}-{name}` otherwise.
+    ///   - before: batches that must have finished before this one begins. It is fed meanwhile.
+    ///   - overwrite: takes the output folder although another batch has it.
+    ///   - replicas: how many replicas of Redis must have the batch before this returns, which waits 10 seconds at most; nil is one
+    ///     if there are any.
+    ///   - onSubmitted: called with the batch's id before its first photo is fed, on a thread of the client.
+    ///   - onNotice: called with what a program may want to show meanwhile, on a thread of the client.
+    /// - Throws: ``DarkroomError`` with the code `listUnreadable`, `listEmpty`, `invalidOptions`, `nameTaken`, `outputTaken`,
+    ///   `outputUnusable`, `noSuchBatch` (of `before`), `redisUnreachable`, `redisRefused` or `notDurable`.
     @discardableResult
     public func submit(
         contentsOf location: String, options: BatchOptions, fileName: String? = nil, after before: [BatchID] = [],
         overwrite: Bool = false, replicas: Int? = nil, onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
-        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (SubmissionNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
-        try await feeding(replicas, onNotice) { coordinator in
+        let checked = try checked(options)
+        return try await feeding("submit \(PhotoListReader.displayName(location))", replicas, onNotice) { coordinator in
             let list = try PhotoListReader(location)
-            var options = options
+            var options = checked
             options.fileName = try list.fileNameTemplate(fileName).description
             options.photosFolder = list.photosFolder
             return try coordinator.submit(
@@ -35,68 +39,76 @@ extension DarkroomClient {
         }
     }
 
-    /// Submits records: names, which need not be unique where the file name has `{index}`, and URLs.
+    /// Submits photos that the program has itself, see
+    /// ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
     ///
     /// ```swift
     /// let photos = [("Cabin", "https://example.com/cabin.jpg"), ("Lake", "https://example.com/lake.jpg")]
     /// let batch = try await client.submit(photos, options: options)
     /// ```
-    /// - Parameter before: The batches that it waits for.
-    /// - Parameter onNotice: Is told what its user may want to know meanwhile.
-    /// - Parameter onSubmitted: Is told the batch's id as soon as it is submitted.
-    /// - Parameter options: What is asked of the batch.
-    /// - Parameter overwrite: Take the output folder also when another batch has it.
-    /// - Parameter replicas: How many replicas of Redis are waited for; nil is one where there are any.
-    /// - Parameter records: gone through once, and again should Redis lose what it had confirmed.
+    /// - Parameters:
+    ///   - photos: names and URLs. Names need not be unique unless `options.fileName` lacks `{index}`. The collection is gone
+    ///     through once, and again if Redis loses operations that it had confirmed.
+    ///   - options: what is asked of the batch.
+    ///   - before: batches that must have finished before this one begins.
+    ///   - overwrite: takes the output folder although another batch has it.
+    ///   - replicas: how many replicas of Redis must have the batch; nil is one if there are any.
+    ///   - onSubmitted: called with the batch's id before its first photo is fed.
+    ///   - onNotice: called with what a program may want to show meanwhile.
     @discardableResult
     public func submit(
-        _ records: sending some Collection<(name: String, url: String)> & SendableMetatype, options: BatchOptions,
+        _ photos: some Collection<(name: String, url: String)> & Sendable, options: BatchOptions,
         after before: [BatchID] = [], overwrite: Bool = false, replicas: Int? = nil,
         onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
-        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
+        onNotice: @escaping @Sendable (SubmissionNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
-        try await submit(
-            PhotoRecords(records), options: options, after: before, overwrite: overwrite, replicas: replicas,
-            onSubmitted: onSubmitted, onNotice: onNotice)
-    }
-
-    /// Submits a list of any kind: one that a `PhotoListReader` reads, or a source of your own.
-    ///
-    /// The list is read on a thread of its own. See ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
-    @discardableResult
-    public func submit(
-        _ list: sending some PhotoListSource & SendableMetatype, options: BatchOptions, after before: [BatchID] = [],
-        overwrite: Bool = false, replicas: Int? = nil, onSubmitted: @escaping @Sendable (BatchID) -> Void = { _ in },
-        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
-    ) async throws -> BatchFacts {
-        nonisolated(unsafe) let list = list  // sent here, and from here to the thread that feeds
-        return try await feeding(replicas, onNotice) { coordinator in
+        let options = try checked(options)
+        return try await feeding("submit photos", replicas, onNotice) { coordinator in
             try coordinator.submit(
-                list, options: options, after: before, overwrite: overwrite, onSubmitted: onSubmitted)
+                PhotoRecords(photos), options: options, after: before, overwrite: overwrite, onSubmitted: onSubmitted)
         }
     }
 
-    /// Goes on feeding a batch whose feed was interrupted, with the same list; one that differs is an error.
+    /// Feeds the rest of a batch whose feed was interrupted, or whose list has grown behind its end.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - location: the same list as before, see
+    ///     ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
+    ///   - replicas: how many replicas of Redis must have the batch; nil is one if there are any.
+    ///   - onNotice: called with what a program may want to show meanwhile.
+    /// - Throws: ``DarkroomError`` with the code `listDiffers`, `noSuchBatch`, `batchCancelled`, or one of those of `submit`.
     @discardableResult
     public func resume(
-        _ id: BatchID, with list: sending some PhotoListSource & SendableMetatype, replicas: Int? = nil,
-        onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
+        _ id: BatchID, contentsOf location: String, replicas: Int? = nil,
+        onNotice: @escaping @Sendable (SubmissionNotice) -> Void = { _ in }
     ) async throws -> BatchFacts {
-        nonisolated(unsafe) let list = list  // sent here, and from here to the thread that feeds
-        return try await feeding(replicas, onNotice) { coordinator in try coordinator.resume(id, list) }
+        try await feeding("resume batch \(id)", replicas, onNotice) { coordinator in
+            try coordinator.resume(id, PhotoListReader(location))
+        }
     }
 
-    /// Feeds on a thread of its own; when the task is cancelled, stops feeding and waits for the end of the thread.
+    /// Feeds the rest of a batch from the same photos as before, see ``resume(_:contentsOf:replicas:onNotice:)``.
+    @discardableResult
+    public func resume(
+        _ id: BatchID, with photos: some Collection<(name: String, url: String)> & Sendable, replicas: Int? = nil,
+        onNotice: @escaping @Sendable (SubmissionNotice) -> Void = { _ in }
+    ) async throws -> BatchFacts {
+        try await feeding("resume batch \(id)", replicas, onNotice) { coordinator in
+            try coordinator.resume(id, PhotoRecords(photos))
+        }
+    }
+
+    /// Feeds on a thread of its own. A cancelled task stops feeding and waits for the end of the thread.
     private func feeding(
-        _ replicas: Int?, _ onNotice: @escaping @Sendable (FeedNotice) -> Void,
+        _ attempted: String, _ replicas: Int?, _ onNotice: @escaping @Sendable (SubmissionNotice) -> Void,
         _ feed: @escaping @Sendable (Coordinator) throws -> BatchFacts
     ) async throws -> BatchFacts {
-        let coordinator = Coordinator(store: store, replicas: replicas, onNotice: onNotice)
+        let coordinator = coordinator(replicas: replicas) { onNotice(SubmissionNotice($0)) }
         do {
             return try await withTaskCancellationHandler {
                 try await withCheckedThrowingContinuation { continuation in
-                    _ = OwnedThread("darkroom-feed") {
-                        continuation.resume(with: Result { try feed(coordinator) })
+                    _ = BatchFeed(coordinator, onEnd: { continuation.resume(with: $0) }) { coordinator, _ in
+                        try feed(coordinator)
                     }
                 }
             } onCancel: {
@@ -104,6 +116,22 @@ extension DarkroomClient {
             }
         } catch let error as CoordinatorError where error.code == .stopped {
             throw CancellationError()
+        } catch {
+            throw DarkroomError(error, attempted)
         }
+    }
+
+    /// The options with the text of their filters as the command line writes it.
+    private func checked(_ options: BatchOptions) throws -> BatchOptions {
+        var options = options
+        do {
+            guard try OwnFilter.name(in: options.filters.map(\.description)) == nil else { return options }
+            options.filters = try options.filters.map { filter in
+                PhotoFilter(stored: try Filter(parsing: filter.description).description)
+            }
+        } catch {
+            throw DarkroomError(.invalidOptions, "submit a batch", "\(error)", cause: error)
+        }
+        return options
     }
 }

@@ -1,72 +1,85 @@
-/// Waiting until batches are over.
-extension DarkroomClient {
-    private static let pause = Duration.milliseconds(100)
-    private static let heartbeatEvery = Duration.seconds(3)
+import DarkroomConcurrency
 
-    /// Waits until a batch has finished, and returns its facts: at once when it has.
+/// Waiting until batches have finished.
+extension DarkroomClient {
+    /// Waits until a batch has finished and returns its facts, at once if it has finished already.
     ///
-    /// Meanwhile it does what a living worker would do for others, so that the batch also ends when no worker lives any
-    /// more to recover the operations of dead ones. When Redis goes away, it is tried again until it is back.
+    /// Meanwhile the client does what a worker's heartbeats do for others, so that the operations of silent workers are recovered
+    /// also if no worker is left. While Redis is away, the client keeps trying.
     ///
     /// ```swift
     /// let done = try await client.wait(for: batch.id, timeout: .seconds(3600))
     /// if done.succeeded { print("all is developed") }
     /// ```
-    /// - Parameter id: The batch.
-    /// - Parameter timeout: how long to wait; nil is for ever.
-    /// - Throws: ``DarkroomClientError`` with the code `timedOut`, or `batchGone` when the batch is not there or was
-    ///   forgotten meanwhile, or `batchDamaged` when what Redis holds of it is out of bounds; `CancellationError` as soon as the task is cancelled.
+    /// - Parameters:
+    ///   - id: the batch.
+    ///   - timeout: how long to wait; nil is for ever.
+    /// - Throws: ``DarkroomError`` with the code `timedOut`, `noSuchBatch` (also if the batch is forgotten meanwhile),
+    ///   `batchDamaged` or `redisRefused`; `CancellationError` as soon as the task is cancelled.
     public func wait(for id: BatchID, timeout: Duration? = nil) async throws -> BatchFacts {
         try await wait(for: [id], timeout: timeout)[0]  // as many as were asked for
     }
 
-    /// Waits until all these batches have finished; their facts in the same order.
+    /// Waits until all these batches have finished, see ``wait(for:timeout:)-(BatchID,_)``.
+    /// - Returns: their facts in the same order.
     public func wait(for ids: [BatchID], timeout: Duration? = nil) async throws -> [BatchFacts] {
-        let deadline = timeout.map { ContinuousClock.now + $0 }
-        var latest: [BatchID: BatchFacts] = [:]
-        var nextHeartbeat = ContinuousClock.now
-        while true {
-            let open = Array(Set(ids.filter { latest[$0]?.state != .finished }))
-            let beats = nextHeartbeat <= .now
-            if let found = try await unlessAway({ [store] in try Self.read(open, in: store, beats: beats) }) {
-                for facts in found { latest[facts.id] = facts }
-                if let damaged = found.first(where: { !$0.damage.isEmpty }) {
-                    throw DarkroomClientError.damaged(damaged)
+        let attempted = "wait for " + (ids.count == 1 ? "batch \(ids[0])" : "\(ids.count) batches")
+        do {
+            // On a thread of its own: it may take days, and the client's threads are few.
+            return try await Answer.of { answer in
+                _ = OwnedThread("darkroom-wait") { [self] in
+                    answer.give(
+                        Result { try waitBlocking(for: ids, timeout, attempted, isOver: { answer.isGiven }) })
                 }
-                if let gone = open.first(where: { id in !found.contains { $0.id == id } }) {
-                    throw DarkroomClientError.gone(gone)
-                }
-                if beats { nextHeartbeat = .now + Self.heartbeatEvery }
             }
-            let left = ids.filter { latest[$0]?.state != .finished }
-            if left.isEmpty { return ids.compactMap { latest[$0] } }
-            if let deadline, let timeout, deadline <= .now { throw DarkroomClientError.timedOut(left, timeout) }
-            // Events may be lost, so that how it stands has to be read again and again in any case: a pause between two
-            // readings, not a wait for something that could be signalled.
-            try await Task.sleep(for: min(Self.pause, deadline.map { $0 - .now } ?? Self.pause))
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw DarkroomError(error, attempted)
         }
     }
 
-    /// Waits until every batch that there is has finished.
+    /// Waits until every batch that there is now has finished, see ``wait(for:timeout:)-(BatchID,_)``.
+    /// - Returns: their facts in the order of their submission.
     public func waitForAll(timeout: Duration? = nil) async throws -> [BatchFacts] {
-        let ids = try await blocking { [store] in try store.batchIDs() }
+        let ids = try await blocking("read the batches") { [store] in try store.batchIDs() }
         return try await wait(for: ids, timeout: timeout)
     }
 
-    private static func read(_ ids: [BatchID], in store: BatchStore, beats: Bool) throws -> [BatchFacts] {
-        if beats { _ = try store.maintain() }
-        return try store.facts(of: ids)
-    }
-
-    /// Nil while Redis is away.
-    private func unlessAway<Result: Sendable>(
-        _ body: @escaping @Sendable () throws -> Result
-    ) async throws -> Result? {
-        do {
-            return try await blocking(body)
-        } catch let error as StoreError {
-            guard error.isPassing else { throw error }
-            return nil
+    /// - Parameter isOver: whether nobody waits any more.
+    private func waitBlocking(
+        for ids: [BatchID], _ timeout: Duration?, _ attempted: String, isOver: @escaping () -> Bool
+    ) throws -> [BatchFacts] {
+        let deadline = timeout.map { ContinuousClock.now + $0 }
+        func late(_ open: [BatchID]) -> DarkroomError {
+            DarkroomError(
+                .timedOut, attempted,
+                "batch \(HumanText.list(open.map(\.description))) has not finished within \(timeout ?? .zero); "
+                    + "darkroom status tells what hinders it")
+        }
+        func check() throws {
+            if isOver() { throw CancellationError() }
+            if let deadline, deadline <= .now { throw late(ids) }
+        }
+        var waiter = BatchWaiter(self, onAway: check)
+        let wanted = Array(Set(ids))
+        let found = try waiter.asking { try store.facts(of: wanted) }
+        if let gone = wanted.first(where: { id in !found.contains { $0.id == id } }) {
+            throw DarkroomError.gone(gone, attempted)
+        }
+        let outcome = try waiter.wait(for: found, timeout: deadline.map { $0 - .now }) { _, _ in
+            if isOver() { throw CancellationError() }
+            return false
+        }
+        switch outcome {
+        case .finished(let batches, _):
+            if let damaged = batches.first(where: { !$0.damage.isEmpty }) {
+                throw DarkroomError.damaged(damaged, attempted)
+            }
+            let byID = Dictionary(uniqueKeysWithValues: batches.map { ($0.id, $0) })
+            return ids.compactMap { byID[$0] }
+        case .timedOut(let batches, _):
+            throw late(batches.filter { $0.state != .finished }.map(\.id))
         }
     }
 }

@@ -1,6 +1,9 @@
 import DarkroomConcurrency
+import DarkroomCoordinator
+import DarkroomRedis
+import DarkroomStore
 
-/// Submits photo lists, steers what became of them and observes it: what the commands of `darkroom` do, for Swift tasks.
+/// Submits photo lists, follows their batches and controls them: everything that the commands of `darkroom` do.
 ///
 /// ```swift
 /// let client = try DarkroomClient("redis://127.0.0.1:6379")
@@ -14,58 +17,71 @@ import DarkroomConcurrency
 /// await client.close()
 /// ```
 ///
-/// Every call may be made from any task, any number of them at once. What blocks runs on threads of the client's own, never
-/// on those that Swift runs tasks on. A task that is cancelled stops waiting: the call ends with `CancellationError`, and
-/// whether Redis has carried it out is not known (repeating it does no harm).
+/// Any task may make any call at any time. Blocking work runs on threads of the client, never on those of Swift's tasks. When a
+/// task is cancelled, its call ends with `CancellationError`; whether Redis has carried out the call is not known then, and
+/// repeating it does no harm.
 ///
-/// Calls throw `StoreError` when Redis fails or no batch has the name given, `ControlError` when what is asked is
-/// refused, `CoordinatorError` and `PhotoListError` when a list cannot be fed. While Redis is away, each call fails;
-/// only ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)`` and the waiting ones try again until it is back.
+/// Calls throw ``DarkroomError``. While Redis is away each call fails with the code `redisUnreachable`; submitting, waiting and
+/// following keep trying until Redis is back.
 public final class DarkroomClient: Sendable {
-    /// What stands in Redis, with calls that block; for what has no function here.
-    package let store: BatchStore
+    // DESIGN: one implementation, two faces. The layers below block: hiredis, libcurl and the file system do. So everything is
+    // written once as blocking code: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own threads,
+    // since signals and terminals need threads that block. The public functions run it on threads of the client.
+
     /// Where the Redis is.
-    public let redis: RedisConfiguration
+    public let location: RedisLocation
+    package let store: BatchStore
+    /// Changes batches and the cluster.
+    package let control: BatchController
+    private let threads = CallThreads()
 
-    let control: BatchControl
-    let threads = CallThreads()
+    /// A client. It connects with its first call.
+    public convenience init(_ location: RedisLocation) { self.init(location) { _ in } }
 
-    /// A client; it connects with its first call.
+    /// A client of the Redis at a URL such as `redis://127.0.0.1:6379` or `unix:///run/redis.sock`, see ``RedisLocation``.
     /// - Parameters:
-    ///   - redis: where the Redis is and how to get in.
-    ///   - namespace: what the keys begin with.
-    /// - Throws: `InvalidNamespace`.
-    public init(_ redis: RedisConfiguration, namespace: String = "darkroom") throws(InvalidNamespace) {
-        self.redis = redis
-        store = BatchStore(redis, keys: try Keys(namespace: namespace))
-        control = BatchControl(store: store)
-    }
-
-    /// A client of the Redis at a URL, such as `redis://127.0.0.1:6379` or `unix:///run/redis.sock`.
-    /// - Throws: `RedisError` when the URL is none, `InvalidNamespace`.
+    ///   - url: the URL.
+    ///   - namespace: what all keys begin with.
+    /// - Throws: ``DarkroomError`` with the code `invalidConfiguration`.
     public convenience init(_ url: String, namespace: String = "darkroom") throws {
-        try self.init(RedisConfiguration(url: url), namespace: namespace)
+        self.init(try RedisLocation(url, namespace: namespace))
     }
 
-    /// Connects now, so that a wrong address or password shows here, and looks whether the Redis is one that keeps what
-    /// is queued.
-    /// - Returns: what should be otherwise there, in sentences.
+    /// - Parameter onLack: called when no replica of the Redis has confirmed a change in time.
+    package init(_ location: RedisLocation, onLack: @escaping @Sendable (ReplicaLack) -> Void) {
+        self.location = location
+        store = BatchStore(location.redis, keys: location.keys)
+        control = BatchController(store: store, onLack: onLack)
+    }
+
+    /// Connects now and checks the Redis, so that a wrong address or password is found here.
+    /// - Returns: what should be changed about the Redis, a sentence each.
+    /// - Throws: ``DarkroomError`` with the code `redisUnreachable`, `redisRefused` or `unsuitableRedis`.
     @discardableResult
     public func connect() async throws -> [String] {
-        try await blocking { [self] in
+        try await blocking("connect to \(location)") { [self] in
             try store.connection.connect()
-            return try RedisRequirements.check(redis)
+            return try RedisRequirements.check(location.redis)
         }
     }
 
-    /// Closes the connection; calls that still run, and later ones, fail.
+    /// Closes the connection. Running calls fail, and so do later ones.
     public func close() async {
         await threads.run { [store] in store.connection.close() }
     }
 
-    /// Runs what blocks on a thread of the client's.
-    /// - Throws: what `body` throws, or `CancellationError` as soon as the task is cancelled; `body` then goes on alone.
-    func blocking<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
-        try await threads.call(body)
+    /// Runs `body` on a thread of the client.
+    /// - Parameter attempted: what ``DarkroomError/attempted`` says.
+    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled; `body` then goes on alone.
+    func blocking<Result: Sendable>(
+        _ attempted: @autoclosure () -> String, _ body: @escaping @Sendable () throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await threads.call(body)
+        } catch let error as CancellationError {
+            throw error
+        } catch {
+            throw DarkroomError(error, attempted())
+        }
     }
 }

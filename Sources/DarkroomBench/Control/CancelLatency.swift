@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomImaging
 import Foundation
 
 /// From the cancel command's reply to the last of 64 running photos stopped: half of them downloads that trickle, half
@@ -29,7 +30,7 @@ struct CancelLatency {
             $0.hearsHints = hearHints
         }
         defer { cluster.stopWorkers() }
-        let filters = [["sepia=0.8"], ["tilt-shift=radius:3"]]
+        let filters: [[PhotoFilter]] = [[.sepia()], [.tiltShift()]]
         return try (0..<rounds).map { round in
             let urls = (0..<160).map { $0 % 2 == 0 ? cluster.trickle.url(round * 160 + $0) : files[round % 2] }
             let id = try cluster.submit(urls) {

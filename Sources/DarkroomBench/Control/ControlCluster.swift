@@ -1,12 +1,16 @@
 import Darkroom
+import DarkroomCoordinator
 import DarkroomPhotoServer
+import DarkroomRedis
+import DarkroomStore
+import DarkroomWorker
 import Foundation
 
 /// A Redis of its own, workers in this process that tell what they do, and servers that they fetch from.
 final class ControlCluster {
     let bench: BenchCluster
     let log = MomentLog()
-    let control: BatchControl
+    let control: BatchController
     let trickle: TrickleServer
     /// Serves the folder of photos.
     let photos: PhotoServer
@@ -17,7 +21,7 @@ final class ControlCluster {
 
     init(folder: String) throws {
         bench = try BenchCluster(output: "/dev/shm")
-        control = BatchControl(store: bench.store)
+        control = BatchController(store: bench.store)
         trickle = try TrickleServer()
         photos = try PhotoServer(folder: folder)
         urls = try photoNames(photos.paths, in: folder).map(photos.url)

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomImaging
 import Foundation
 
 /// `darkroom-bench control`: how soon what users change reaches the work.

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomStore
 
 /// What 100 changes of focus a second cost a batch that runs, paired with runs without; two workers.
 struct FocusCost {

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomImaging
 
 /// A picture of 12 megapixels with colours and detail all over, for measuring what takes long.
 enum LargePhoto {

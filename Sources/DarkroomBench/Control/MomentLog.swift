@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomWorker
 import DarkroomWorkerState
 import Foundation
 

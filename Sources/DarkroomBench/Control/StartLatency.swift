@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoding
+import DarkroomStore
 
 /// From the reply of the script that makes work available, resume or the first feed of a batch, to the first photo that
 /// begins; idle workers.

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 import Foundation
 
 /// From the suspend command's reply to the last download or filter that begins after it, and operations that are claimed

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomWorker
 import DarkroomWorkerState
 
 /// A batch of the highest priority submitted behind 100,000 queued photos of low priority while the workers are full: from

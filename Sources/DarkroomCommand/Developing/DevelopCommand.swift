@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomImaging
 import Foundation
 
 /// `darkroom develop`: photos without a queue.

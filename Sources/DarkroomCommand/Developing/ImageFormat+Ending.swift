@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomImaging
 
 extension ImageFormat {
     /// Endings that stand for a format beside the one that its files are given.

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomImaging
 import DarkroomText
 import Foundation
 

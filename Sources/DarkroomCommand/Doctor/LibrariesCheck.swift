@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomImaging
+import DarkroomTransfer
 
 /// What the libraries that are installed can do.
 struct LibraryFacts {

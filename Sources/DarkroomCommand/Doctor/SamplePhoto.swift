@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomImaging
 import Foundation
 
 /// A photo of 8 x 8 pixels in each format, to see whether the libraries that are installed can read it.

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomImaging
 
 /// What a batch puts its photos through: an image filter that every worker knows, or an operation that a program of one's
 /// own has registered under a name, `x:NAME`.

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomTransfer
 
 /// What may be fetched, from where, and how patiently.
 struct FetchOptions: ParsableArguments {
@@ -123,7 +124,7 @@ struct FetchOptions: ParsableArguments {
 
 extension NetworkRange: ExpressibleByArgument {
     /// Reads a network.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         do throws(InvalidNetworkRange) {
             try self.init(parsing: argument)
         } catch {
@@ -134,7 +135,7 @@ extension NetworkRange: ExpressibleByArgument {
 
 extension HostPattern: ExpressibleByArgument {
     /// Reads a host or `*.` and a domain.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         do throws(InvalidHostPattern) {
             try self.init(parsing: argument)
         } catch {

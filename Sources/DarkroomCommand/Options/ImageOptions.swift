@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomImaging
 
 /// The format written: that of the photo read, or one of the list.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
@@ -54,8 +55,8 @@ struct ImageOptions: ParsableArguments {
 
     /// Puts these into what a batch asks for.
     func apply(to options: inout BatchOptions) {
-        options.filters = filters.map(\.description)
-        options.format = format.rawValue
+        options.filters = filters.map { PhotoFilter(stored: $0.description) }
+        options.format = PhotoFormat(stored: format.rawValue)
         options.quality = quality
         options.strip = strip
     }

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 
 /// How a photo list is read, where its bytes leave that open.
 struct ListReadingOptions: ParsableArguments {

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 
 /// How the files of a batch are called, whether they may come to lie among others, and where downloads are kept.
 struct OutputOptions: ParsableArguments {

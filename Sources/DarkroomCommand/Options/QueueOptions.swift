@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomStore
 import DarkroomText
 
 /// How long a finished batch is remembered.
@@ -43,7 +44,7 @@ struct QueueOptions: ParsableArguments {
     @Option(
         help: "How urgent it is: batches that can begin are begun by priority, in turn within one.",
         valueName: "priority")
-    var priority: Priority = .normal
+    var priority: BatchPriority = .normal
     @Option(
         help:
             "Begin when this batch has finished, also when it was cancelled or photos of it failed; again for several.",
@@ -101,11 +102,11 @@ struct QueueOptions: ParsableArguments {
     }
 
     /// The batches that must finish first, each once.
-    func batchesBefore(in store: BatchStore) throws -> [BatchID] {
+    func batchesBefore(in client: DarkroomClient) throws -> [BatchID] {
         var batches: [BatchID] = []
         for name in after {
             do throws(StoreError) {
-                let id = try store.batch(named: name).id
+                let id = try client.store.batch(named: name).id
                 if !batches.contains(id) { batches.append(id) }
             } catch {
                 guard [.noSuchBatch, .ambiguousBatch].contains(error.code) else { throw error }

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomRedis
 import Foundation
 
 /// How to get into a Redis, wherever it is: what does not belong into its URL.

@@ -1,6 +1,9 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 import DarkroomFiles
+import DarkroomRedis
+import DarkroomStore
 
 /// Which Redis, and which keys in it.
 struct RedisOptions: ParsableArguments {
@@ -41,7 +44,9 @@ struct RedisOptions: ParsableArguments {
             reference = try RunReference(batch)
         } catch {
             // It may be the name of a batch, too. Where Redis cannot be asked, what is wrong with the run is the error to show.
-            guard Path.split(batch).folder == nil, (try? connect().batch(named: batch)) != nil else { throw error }
+            guard Path.split(batch).folder == nil, (try? connect().store.batch(named: batch)) != nil else {
+                throw error
+            }
             return (self, batch)
         }
         guard let reference else { return (self, batch) }
@@ -61,17 +66,19 @@ struct RedisOptions: ParsableArguments {
     /// The names of the keys.
     func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }
 
-    /// The store there, connected, so that a wrong address or password shows now.
-    func connect() throws -> BatchStore {
+    /// A client of the Redis, connected, so that a wrong address or password is found now.
+    /// - Parameter onLack: called when no replica has confirmed a change in time.
+    func connect(onLack: @escaping @Sendable (ReplicaLack) -> Void = SteeringAnswer.warn(of:)) throws -> DarkroomClient
+    {
         let configuration = try configuration()
-        let store = BatchStore(configuration, keys: try keys())
+        let client = DarkroomClient(RedisLocation(configuration, try keys()), onLack: onLack)
         do throws(RedisError) {
-            try store.connection.connect()
+            try client.store.connection.connect()
         } catch {
             // A Redis that is too old refuses the scripts, in words that do not say so.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }
-        return store
+        return client
     }
 }

@@ -12,11 +12,11 @@ struct RetryListOptions: ParsableArguments {
     var list: String?
 
     /// Reads the list, if one was given, and restores what Redis has not kept of the batch; to be called before the retry.
-    func restore(_ batch: BatchFacts, in store: BatchStore, _ reading: ListReadingOptions) throws {
+    func restore(_ batch: BatchFacts, in client: DarkroomClient, _ reading: ListReadingOptions) throws {
         // A cancelled batch is refused by the retry, whatever its list.
         guard let list, !batch.cancelled else { return }
-        _ = try Coordinator(store: store) { printToStandardError($0.description) }
-            .restoreEntries(
-                of: batch.id, from: reading.open(list, output: batch.options.output) { printToStandardError($0) })
+        let reader = try reading.open(list, output: batch.options.output) { printToStandardError($0) }
+        let coordinator = client.coordinator { printToStandardError($0.description) }
+        _ = try coordinator.restoreEntries(of: batch.id, from: reader)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomWorker
 
 /// How much a worker does at once, and how it stops.
 struct SlotOptions: ParsableArguments {

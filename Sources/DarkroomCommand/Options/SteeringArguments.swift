@@ -2,11 +2,11 @@ import ArgumentParsing
 import Darkroom
 
 /// The words of the priorities.
-extension Priority: ExpressibleByArgument {}
+extension BatchPriority: ExpressibleByArgument {}
 
 extension PhotoRanges: ExpressibleByArgument {
     /// Reads indexes and ranges of indexes, as `10-20,31`.
-    public init(argument: String) throws {
+    package init(argument: String) throws {
         do throws(InvalidPhotoRanges) {
             try self.init(parsing: argument)
         } catch {
@@ -15,7 +15,7 @@ extension PhotoRanges: ExpressibleByArgument {
     }
 
     /// The ranges as they are read.
-    public var argumentText: String { description }
+    package var argumentText: String { description }
 }
 
 /// Reasons of failure, as `timeout,http-5xx`.

@@ -1,6 +1,7 @@
 import ArgumentParsing
 import Darkroom
 import DarkroomText
+import DarkroomWorker
 import Foundation
 
 /// Where webhooks may go from here, and how they are signed.

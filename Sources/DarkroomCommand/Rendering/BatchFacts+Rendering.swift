@@ -2,11 +2,6 @@ import Darkroom
 import DarkroomText
 
 extension BatchFacts {
-    /// The id, and the name where there is one.
-    var label: String {
-        options.name.isEmpty ? id.description : "\(id) \"\(HumanText.safe(options.name))\""
-    }
-
     /// State and flags as words: `executing, downloads suspended`.
     var stateText: String {
         guard damage.isEmpty else { return "damaged" }
@@ -42,16 +37,18 @@ extension BatchFacts {
 
     /// How the batch stands now.
     /// - Throws: ``CommandError`` when it was forgotten meanwhile.
-    func refreshed(_ store: BatchStore) throws -> BatchFacts {
-        guard let facts = try store.facts(of: id) else { throw CommandError("batch \(label) was forgotten meanwhile") }
+    func refreshed(_ client: DarkroomClient) throws -> BatchFacts {
+        guard let facts = try client.store.facts(of: id) else {
+            throw CommandError("batch \(label) was forgotten meanwhile")
+        }
         return facts
     }
 
     /// Why a list of what belongs to the batch is not complete.
     /// - Parameter doing: What was done meanwhile: `its photos were listed`.
     /// - Parameter lacking: How many photos Redis has no letters of.
-    func incompleteness(in store: BatchStore, _ doing: String, lacking: Int) throws -> CommandError {
-        guard try store.facts(of: id) != nil else {
+    func incompleteness(in client: DarkroomClient, _ doing: String, lacking: Int) throws -> CommandError {
+        guard try client.store.facts(of: id) != nil else {
             return CommandError("batch \(label) was forgotten while \(doing); the list is not complete")
         }
         return CommandError(

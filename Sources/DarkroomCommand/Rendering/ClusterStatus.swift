@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomStore
 
 /// What there is in one namespace of a Redis as a whole.
 struct ClusterStatus {
@@ -70,14 +71,14 @@ struct ClusterStatus {
 
 extension ClusterStatus {
     /// Reads everything.
-    init(_ store: BatchStore, _ redis: RedisOptions) throws {
-        let now = try store.time()
-        let batches = try store.facts(of: store.batchIDs())
+    init(_ client: DarkroomClient, _ redis: RedisOptions) throws {
+        let now = try client.store.time()
+        let batches = try client.store.facts(of: client.store.batchIDs())
         self.init(
             redis: try redis.configuration().displayName, namespace: redis.namespace,
             batches: batches,
-            workers: try store.workers().filter { $0.isLiving(now: now) },
-            controls: try store.clusterControls(), problems: try store.problems(of: batches, now: now))
+            workers: try client.store.workers().filter { $0.isLiving(now: now) },
+            controls: try client.store.clusterControls(), problems: try client.store.problems(of: batches, now: now))
     }
 }
 

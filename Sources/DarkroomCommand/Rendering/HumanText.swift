@@ -1,5 +1,4 @@
 import Darkroom
-import DarkroomText
 import Foundation
 
 extension HumanText {
@@ -12,8 +11,4 @@ extension HumanText {
         let length = strftime(&text, text.count, "%Y-%m-%d %H:%M:%S", &parts)
         return String(decoding: text[..<length].map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
-
-    /// Text of strangers (names, URLs, messages of servers) as one word of a line: without what would steer a terminal,
-    /// break the line or begin another column.
-    static func safe(_ text: String) -> String { PrintableText.escaped(text) }
 }

@@ -1,15 +1,5 @@
 import Darkroom
-
-extension WorkerFacts {
-    /// A number that it tells of itself, 0 when it does not, or when it is out of bounds. The bounds leave room for the sum of all
-    /// workers.
-    func number(_ field: String) -> Int {
-        fields[field].flatMap { Int($0) }.flatMap { (0...(1 << 43)).contains($0) ? $0 : nil } ?? 0
-    }
-
-    /// The operations it holds, as `<batch>/<operation>`, at most 16 are told.
-    var operations: [String] { fields["operations"]?.split(separator: " ").map(String.init) ?? [] }
-}
+import DarkroomStore
 
 extension JSON {
     /// The facts of a worker; `now` is in ms of the Redis clock.

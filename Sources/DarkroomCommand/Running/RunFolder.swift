@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomCoordinator
 import DarkroomFiles
 import Foundation
 

@@ -21,8 +21,8 @@ struct RunIdentity: Codable, Equatable {
         self.list = list
         self.redis = redis
         output = options.output
-        filters = options.filters
-        format = options.format
+        filters = options.filters.map(\.description)
+        format = options.format.name
         quality = options.quality
         strip = options.strip
         fileName = options.fileName

@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomFiles
+import DarkroomRedis
 import DarkroomText
 import Foundation
 

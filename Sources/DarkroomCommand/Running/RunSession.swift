@@ -1,5 +1,10 @@
 import Darkroom
+import DarkroomCoordinator
+import DarkroomLogging
+import DarkroomRedis
+import DarkroomStore
 import DarkroomText
+import DarkroomWorker
 import Foundation
 
 /// One `darkroom run`: a Redis, a coordinator and a worker in this process, until the batch of the folder has finished.
@@ -20,8 +25,7 @@ final class RunSession {
     private let options: BatchOptions
     private let overwrite: Bool
     private let privateRedis: PrivateRedis?
-    private let redis: RedisConfiguration
-    private let store: BatchStore
+    private let client: DarkroomClient
     private let progress: LiveProgress
 
     /// Starts the private Redis, or connects to a shared one.
@@ -38,26 +42,25 @@ final class RunSession {
         if let shared {
             for warning in try RedisRequirements.check(shared) { progress.note("warning: \(warning)") }
             privateRedis = nil
-            redis = shared
+            client = DarkroomClient(RedisLocation(shared, keys))
         } else {
             if again { try PrivateRedis.forget(in: folder) }
             let server = try PrivateRedis(in: folder)
             privateRedis = server
-            redis = server.configuration
+            client = DarkroomClient(RedisLocation(server.configuration, keys))
         }
-        store = BatchStore(redis, keys: keys)
-        try store.connection.connect()
+        try client.store.connection.connect()
         if again { try forget() }
     }
 
     /// Ends the private Redis.
     func close() {
-        store.connection.close()
+        client.store.connection.close()
         privateRedis?.close()
     }
 
     /// The URL of the Redis, without a password.
-    var redisURL: String { redis.displayName }
+    var redisURL: String { client.location.description }
 
     /// Develops the list, or goes on with it, until all is done, or it is interrupted or cancelled.
     /// - Parameters:
@@ -70,17 +73,16 @@ final class RunSession {
         let begun = try begunBatch()
         if privateRedis != nil {
             // The lock is ours, so no worker of this Redis lives.
-            while try store.perform(store.expireLeases()) {}
+            while try client.store.perform(client.store.expireLeases()) {}
         }
         // Photos that fail are counted in the progress and told at the end; that Redis is away the waiter says.
         let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
         var configuration = configuration
         // The batches that Redis holds decide where a worker writes: this one writes for its own run only.
         configuration.outputsUnder = [options.output, options.originals].filter { !$0.isEmpty }
-        let worker = try Worker(redis: redis, keys: store.keys, configuration: configuration, logger: logger)
-        let coordinator = Coordinator(store: store, replicas: replicas) { [progress] in
-            progress.note($0.description)
-        }
+        let worker = try Worker(
+            redis: client.location.redis, keys: client.location.keys, configuration: configuration, logger: logger)
+        let coordinator = client.coordinator(replicas: replicas) { [progress] in progress.note($0.description) }
         interruption.onFirst { [progress] in
             progress.note(
                 "stopping: photos that run may end, all else waits for the next time; interrupt again to leave at once")
@@ -107,7 +109,8 @@ final class RunSession {
         }
         if batch.state == .finished, !batch.cancelled { tellOfLeftOver(batch) }
         return Outcome(
-            batch: batch, now: try store.time(), wasFinished: !isWorking, isInterrupted: batch.state != .finished)
+            batch: batch, now: try client.store.time(), wasFinished: !isWorking, isInterrupted: batch.state != .finished
+        )
     }
 
     /// Reports the files that an earlier batch has written and this one has not.
@@ -130,7 +133,7 @@ final class RunSession {
     /// Forgets the batch that was begun here, with its manifest. An unreadable state file counts as "no batch".
     private func forget() throws {
         guard let state = try? folder.noted() else { return try folder.forget() }
-        while case .more = try store.perform(store.forget(state.batch, unfinished: true)) {}
+        _ = try client.control.forget(state.batch, unfinished: true)
         do {
             try replaced.note(filesOf: state.batch)
         } catch {
@@ -151,7 +154,7 @@ final class RunSession {
                     + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files"
             )
         }
-        guard let batch = try store.facts(of: state.batch) else {
+        guard let batch = try client.store.facts(of: state.batch) else {
             // Noted, but never submitted: no worker has written anything.
             if folder.output.isUntouched(by: state.batch) {
                 folder.output.withdraw(state.batch)
@@ -177,15 +180,15 @@ final class RunSession {
         // From here on the feeding thread alone uses the list.
         nonisolated(unsafe) let list = list
         if let id = begun?.id {
-            return BatchFeed { onBegun in
+            return BatchFeed(coordinator) { coordinator, onBegun in
                 onBegun(id)
                 return try coordinator.resume(id, list)
             }
         }
-        let id = BatchID(submittedAt: try store.time())
+        let id = BatchID(submittedAt: try client.store.time())
         // Noted first: whatever happens then, the next run knows which batch is its own.
         try folder.note(RunState(batch: id, identity: identity))
-        return BatchFeed { [options, overwrite] onBegun in
+        return BatchFeed(coordinator) { [options, overwrite] coordinator, onBegun in
             try coordinator.submit(list, as: id, options: options, overwrite: overwrite, onSubmitted: onBegun)
         }
     }
@@ -203,14 +206,14 @@ final class RunSession {
             throw error
         }
         do {
-            let begun = try store.batch(named: id.description)
+            let begun = try client.store.batch(named: id.description)
             if begun.state != .finished {
                 progress.note("batch \(id); from another terminal: darkroom watch \(nameForOthers)")
             }
             while true {
                 // The facts are read after this: a feed that has ended changes nothing more.
                 let hasEnded = feed.hasEnded
-                let batch = try waitUntilFinished(store.batch(named: id.description), interruption) { batch in
+                let batch = try waitUntilFinished(client.store.batch(named: id.description), interruption) { batch in
                     if batch.state != .finished { try onOpen() }
                     _ = try feed.waitUntilEnded(for: .zero)
                 }
@@ -218,7 +221,7 @@ final class RunSession {
                 _ = try feed.waitUntilEnded(for: .milliseconds(100))
             }
         } catch let error as CoordinatorError where error.code == .stopped {
-            return try store.batch(named: id.description)
+            return try client.store.batch(named: id.description)
         } catch let error as CoordinatorError where error.code == .listDiffers {
             throw CoordinatorError(error.code, "\(error); or say --again to do all again over the same files")
         }
@@ -229,7 +232,7 @@ final class RunSession {
         _ batch: BatchFacts, _ interruption: RunInterruption, check: (BatchFacts) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         var waiter = BatchWaiter(
-            store, redis: redis.displayName, warnAfter: .seconds(5),
+            client, warnAfter: .seconds(5),
             warn: { [progress, nameForOthers, address] text in
                 // Other programs find the batch by its folder, and the private Redis by its address.
                 let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
@@ -259,21 +262,20 @@ final class RunSession {
             progress.note("no photo has failed: there is nothing to run again")
             return batch
         }
-        let control = BatchControl(store: store)
-        var photos = try control.retry(batch.id, overwrite: overwrite)
+        var photos = try client.control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
             // Redis keeps the photos of a bounded number of operations; the list has them all.
             try list.rewind()
-            let coordinator = Coordinator(store: store) { [progress] in progress.note($0.description) }
+            let coordinator = client.coordinator { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)
-            photos.photos += try control.retry(batch.id, overwrite: overwrite).photos
+            photos.photos += try client.control.retry(batch.id, overwrite: overwrite).photos
         }
         progress.note("\(HumanText.count(photos.photos, of: "photo")) run again that had failed")
         progress.end()
         do {
-            return try waitUntilFinished(store.batch(named: batch.id.description), interruption)
+            return try waitUntilFinished(client.store.batch(named: batch.id.description), interruption)
         } catch let error as CoordinatorError where error.code == .stopped {
-            return try store.batch(named: batch.id.description)
+            return try client.store.batch(named: batch.id.description)
         }
     }
 
@@ -283,6 +285,6 @@ final class RunSession {
     }
 
     private var address: String {
-        privateRedis == nil ? "--redis ..." : "--redis \(redis.displayName)"
+        privateRedis == nil ? "--redis ..." : "--redis \(client.location)"
     }
 }

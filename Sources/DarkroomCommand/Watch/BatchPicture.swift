@@ -51,7 +51,7 @@ struct BatchPicture {
         let state = StyledLine(batch.stateText, batch.stateStyle)
         let options = batch.options
         var details: [StyledLine] = options.name.isEmpty ? [] : [StyledLine(batch.id.description, .dim)]
-        details.append(StyledLine(options.filters.joined(separator: " "), .dim))
+        details.append(StyledLine(options.filters.text, .dim))
         if batch.controls.priority != .normal {
             details.append(StyledLine("\(batch.controls.priority.rawValue) priority", .bold))
         }

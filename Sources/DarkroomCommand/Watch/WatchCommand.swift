@@ -25,14 +25,13 @@ struct WatchCommand: ParsableCommand {
         let inbox = WatchInbox()
         WatchSession.receiveSignals(into: inbox)
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let store = try redis.connect()
-        let watched = try batch.map { try store.batch(named: $0).id }
-        let configuration = try redis.configuration()
+        let client = try redis.connect { _ in }  // nothing may be printed beside the picture
+        let watched = try batch.map { try client.store.batch(named: $0).id }
         let canDraw = WatchTerminal.canDraw
         let model = WatchModel(
-            redis: configuration.displayName, namespace: redis.namespace, watched: watched,
+            redis: client.location.description, namespace: redis.namespace, watched: watched,
             hasKeys: canDraw && WatchTerminal.hasKeys)
-        let source = WatchSource(store, configuration, watched: watched, inbox: inbox)
+        let source = WatchSource(client, watched: watched, inbox: inbox)
         defer { source.close() }
         if canDraw {
             var session = WatchSession(model, source, inbox)

@@ -3,18 +3,11 @@ import Foundation
 
 /// Reads what `watch` shows: what may have changed since the last time, and everything from time to time.
 struct WatchReader {
-    /// What Redis keeps of a failed photo.
-    private struct FailureText: Decodable {
-        let name: String
-        let reason: String?
-        let detail: String?
-    }
-
     private static let heartbeatEvery = Duration.seconds(3)
     private static let everythingEvery = Duration.seconds(10)
     private static let allFailuresEvery = Duration.seconds(5)
 
-    private let store: BatchStore
+    private let client: DarkroomClient
     private let watched: BatchID?
     private let keptFailures: Int
     private var nextHeartbeat = ContinuousClock.now
@@ -29,8 +22,8 @@ struct WatchReader {
     private var failedBefore = 0
     private var nextAllFailures = ContinuousClock.now
 
-    init(_ store: BatchStore, watched: BatchID?, keptFailures: Int) {
-        self.store = store
+    init(_ client: DarkroomClient, watched: BatchID?, keptFailures: Int) {
+        self.client = client
         self.watched = watched
         self.keptFailures = keptFailures
     }
@@ -44,15 +37,15 @@ struct WatchReader {
         all: Bool, changed: Set<BatchID>, failed: [(index: Int, reason: FailureReason)]
     ) throws -> WatchSnapshot {
         if nextHeartbeat <= .now {
-            _ = try store.maintain()
+            _ = try client.store.maintain()
             nextHeartbeat = .now + Self.heartbeatEvery
         }
-        let now = try store.time()
+        let now = try client.store.time()
         let batches = try watched.map { [try facts(of: $0)] } ?? allFacts(all: all, changed: changed)
         let open = batches.filter(\.isOpen).map(\.id)
-        let workers = try store.workers(refusing: open).filter { $0.isLiving(now: now) }
+        let workers = try client.store.workers(refusing: open).filter { $0.isLiving(now: now) }
         var snapshot = WatchSnapshot(now: now, batches: batches, workers: workers)
-        snapshot.cluster = try store.clusterControls()
+        snapshot.cluster = try client.store.clusterControls()
         if watched != nil {
             snapshot.failures = try failures(of: batches[0], all: all, failed)
         }
@@ -60,7 +53,7 @@ struct WatchReader {
     }
 
     private mutating func facts(of id: BatchID) throws -> BatchFacts {
-        if let facts = try store.facts(of: id) {
+        if let facts = try client.store.facts(of: id) {
             lastSeen = facts
             return facts
         }
@@ -77,9 +70,9 @@ struct WatchReader {
             nextEverything = .now + Self.everythingEvery
         }
         for id in changed { finished[id] = nil }
-        let ids = try store.batchIDs()
+        let ids = try client.store.batchIDs()
         var found = finished
-        for facts in try store.facts(of: ids.filter { finished[$0] == nil }) {
+        for facts in try client.store.facts(of: ids.filter { finished[$0] == nil }) {
             found[facts.id] = facts
             if facts.state == .finished { finished[facts.id] = facts }
         }
@@ -109,11 +102,13 @@ struct WatchReader {
 
     /// All that is kept; which is the newest nobody knows, so those of the highest index come first.
     private mutating func readAllFailures(of batch: BatchID) throws {
-        failures = try store.failures(of: batch).suffix(keptFailures).reversed().map { failure($0.index, nil, $0.json) }
+        failures = try client.store.failures(of: batch).suffix(keptFailures).reversed().map {
+            failure($0.index, nil, $0.json)
+        }
     }
 
     private mutating func readUntold(of batch: BatchID) throws {
-        let texts = try store.failures(of: batch, indexes: untold.map(\.index))
+        let texts = try client.store.failures(of: batch, indexes: untold.map(\.index))
         var left: [(index: Int, reason: FailureReason)] = []
         for (photo, text) in zip(untold, texts) {
             guard let text else {
@@ -129,9 +124,9 @@ struct WatchReader {
 
     private func failure(_ index: Int, _ reason: FailureReason?, _ json: String) -> WatchSnapshot.Failure {
         // What another version wrote may look otherwise; the photo is shown all the same.
-        let text = try? UntrustedJSON().decode(FailureText.self, from: json.utf8)
+        let stored = PhotoFailure(index: index, json: json)
         return WatchSnapshot.Failure(
-            index: index, name: text?.name ?? "", reason: reason?.word ?? text?.reason ?? FailureReason.other.word,
-            detail: text?.detail ?? "")
+            index: index, name: stored?.name ?? "", reason: (reason ?? stored?.reason ?? .other).word,
+            detail: stored?.detail ?? "")
     }
 }

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomStore
 
 /// What was read of a queue at one moment.
 struct WatchSnapshot: Sendable {

@@ -1,5 +1,7 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomRedis
+import DarkroomStore
 import Foundation
 
 /// Reads what `watch` shows, on a thread of its own, again and again: at once after an event, else a few times a second.
@@ -19,8 +21,7 @@ final class WatchSource: Sendable {
 
     private static let keptFailures = 100
 
-    private let store: BatchStore
-    private let control: BatchControl
+    private let client: DarkroomClient
     private let watched: BatchID?
     private let inbox: WatchInbox
     private let signal = Signal()
@@ -30,12 +31,14 @@ final class WatchSource: Sendable {
 
     /// Begins to read into `inbox`.
     /// - Parameter watched: the batch; nil is all.
-    init(_ store: BatchStore, _ redis: RedisConfiguration, watched: BatchID?, inbox: WatchInbox) {
-        self.store = store
+    init(_ client: DarkroomClient, watched: BatchID?, inbox: WatchInbox) {
+        self.client = client
         self.watched = watched
         self.inbox = inbox
-        control = BatchControl(store: store)
-        let events = RedisSubscription(redis, channels: [store.keys.eventsChannel]) { [weak self] in self?.take($0) }
+        let events = RedisSubscription(client.location.redis, channels: [client.location.keys.eventsChannel]) {
+            [weak self] in
+            self?.take($0)
+        }
         subscription.withLock { $0 = events }
         let reader = OwnedThread("watch") { [self] in run() }
         thread.withLock { $0 = reader }
@@ -54,7 +57,7 @@ final class WatchSource: Sendable {
         case .subscribed: state.withLock { $0.mustReadAll = true }
         case .disconnected: return  // the reader notices by itself
         case .message(_, let payload):
-            guard let event = Event(json: payload), watched == nil || event.batch == nil || event.batch == watched
+            guard let event = BatchEvent(json: payload), watched == nil || event.batch == nil || event.batch == watched
             else { return }
             state.withLock { state in
                 if let batch = event.batch { state.changed.insert(batch) }
@@ -72,7 +75,7 @@ final class WatchSource: Sendable {
     // MARK: - Reading
 
     private func run() {
-        var reader = WatchReader(store, watched: watched, keptFailures: Self.keptFailures)
+        var reader = WatchReader(client, watched: watched, keptFailures: Self.keptFailures)
         while true {
             let began = ContinuousClock.now
             let taken = state.withLock { state in
@@ -110,15 +113,15 @@ final class WatchSource: Sendable {
     private func answer(to request: WatchRequest) throws -> String {
         switch request {
         case .suspend(let id):
-            _ = try control.suspend(id, .everything)
+            _ = try client.control.suspend(id, .everything)
             return "suspended: no download and no filtration begins now"
         case .resume(let id):
-            _ = try control.resume(id, .everything)
+            _ = try client.control.resume(id, .everything)
             return "resumed"
         case .cancel(let id?):
-            _ = try control.cancel(id)
+            _ = try client.control.cancel(id)
             return "cancelled: what has not begun never will"
-        case .cancel(nil): return "\(HumanText.count(try control.cancelAll(), of: "batch")) cancelled"
+        case .cancel(nil): return "\(HumanText.count(try client.control.cancelAll(), of: "batch")) cancelled"
         }
     }
 

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomStore
 
 /// The workers that live, a line each: what they run and which operations they hold.
 struct WorkerRows {

@@ -1,9 +1,9 @@
 import DarkroomModel
 
 /// Why a batch, or the cluster, was not steered as it was asked. Nothing was changed, unless the text says what was.
-public struct ControlError: Error, Sendable, CustomStringConvertible {
+package struct ControlError: Error, Sendable, CustomStringConvertible {
     /// What kind of refusal it is; more may be added.
-    public struct Code: Sendable, Hashable {
+    package struct Code: Sendable, Hashable {
         private enum Kind {
             case batchGone, finished, cancelled, started, circle, itself, notFed, outsideList, outOfBounds, busy
             case outputTaken
@@ -11,36 +11,36 @@ public struct ControlError: Error, Sendable, CustomStringConvertible {
         private let kind: Kind
 
         /// The batch, or one that it is to wait for, is not, or no longer, in Redis.
-        public static let batchGone = Code(kind: .batchGone)
+        package static let batchGone = Code(kind: .batchGone)
         /// The batch has finished: nothing of it is left to be steered.
-        public static let finished = Code(kind: .finished)
+        package static let finished = Code(kind: .finished)
         /// The batch is cancelled, which is for good.
-        public static let cancelled = Code(kind: .cancelled)
+        package static let cancelled = Code(kind: .cancelled)
         /// The batch has started, so it cannot be made to wait any more.
-        public static let started = Code(kind: .started)
+        package static let started = Code(kind: .started)
         /// The batches would wait for each other.
-        public static let circle = Code(kind: .circle)
+        package static let circle = Code(kind: .circle)
         /// A batch cannot wait for itself.
-        public static let itself = Code(kind: .itself)
+        package static let itself = Code(kind: .itself)
         /// Some of the photos are not fed yet; trying again later can help.
-        public static let notFed = Code(kind: .notFed)
+        package static let notFed = Code(kind: .notFed)
         /// The photos are none of the batch's, all of which are fed.
-        public static let outsideList = Code(kind: .outsideList)
+        package static let outsideList = Code(kind: .outsideList)
         /// A limit is smaller or larger than limits may be.
-        public static let outOfBounds = Code(kind: .outOfBounds)
+        package static let outOfBounds = Code(kind: .outOfBounds)
         /// Others kept changing what it depends on; trying again can help.
-        public static let busy = Code(kind: .busy)
+        package static let busy = Code(kind: .busy)
         /// Another batch has taken the output folder.
-        public static let outputTaken = Code(kind: .outputTaken)
+        package static let outputTaken = Code(kind: .outputTaken)
     }
 
     /// What kind of refusal it is.
-    public let code: Code
+    package let code: Code
     /// What failed, on what, what was found, what to do.
-    public let description: String
+    package let description: String
 
     /// An error with the whole sentence that users read.
-    public init(_ code: Code, _ description: String) {
+    package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
     }

@@ -85,20 +85,20 @@ struct Durability {
 }
 
 /// What is missing to the replicas that were asked for.
-public struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
+package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
     /// How many were to have the batch.
-    public let asked: Int
+    package let asked: Int
     /// How many the server knows.
-    public let connected: Int
+    package let connected: Int
     /// How many have confirmed that they have it.
-    public let confirmed: Int
+    package let confirmed: Int
     /// How long they were waited for.
-    public let patience: Duration
+    package let patience: Duration
     /// What they were to have.
-    public var subject = Subject.batch
+    package var subject = Subject.batch
 
     /// What replicas were to have.
-    public enum Subject: Sendable {
+    package enum Subject: Sendable {
         /// A batch that was fed.
         case batch
         /// What a call changed for a batch or for the cluster.
@@ -106,7 +106,7 @@ public struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// What was asked, what was found, what that means, what to do.
-    public var description: String {
+    package var description: String {
         let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
         let found =
             connected == 0

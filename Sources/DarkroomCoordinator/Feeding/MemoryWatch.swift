@@ -50,11 +50,11 @@ struct MemoryWatch {
 }
 
 /// How much memory a Redis with a limit has and uses.
-public struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
+package struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
     /// `used_memory` of INFO, in bytes.
-    public let usedBytes: Int
+    package let usedBytes: Int
     /// `maxmemory`, in bytes.
-    public let limitBytes: Int
+    package let limitBytes: Int
 
     /// Asks a Redis; nil when it does not say, or has no limit.
     init?(of store: BatchStore) {
@@ -69,7 +69,7 @@ public struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// In MB, as redis.conf counts them.
-    public var description: String {
+    package var description: String {
         func megabytes(_ bytes: Int) -> String {
             let tenths = (bytes * 10 + (1 << 19)) >> 20
             return "\(tenths / 10).\(tenths % 10) MB"

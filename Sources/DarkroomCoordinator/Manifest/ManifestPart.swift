@@ -8,9 +8,9 @@ import Foundation
 /// operation may end under a fence lower than one that Redis forgot. So each photo's line is that of the highest fence
 /// that has it. What cannot be read of lower ones is left out: a power cut damages files of claims that were not reported.
 /// Lines of other batches are left out: no worker wrote them here.
-public struct ManifestPart: Sendable {
+package struct ManifestPart: Sendable {
     /// As many operations share a folder.
-    public static let size = 1000
+    package static let size = 1000
 
     private let batch: BatchID
     private let folder: ManifestFolder
@@ -24,10 +24,10 @@ public struct ManifestPart: Sendable {
     }
 
     /// The numbers of the operations that have lines, ascending.
-    public var operations: [Int] { fences.keys.sorted() }
+    package var operations: [Int] { fences.keys.sorted() }
 
     /// The lines of an operation, by index; none when there is no file of it.
-    public mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine] {
+    package mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine] {
         while let listed = fences[number] {
             if let lines = try lines(ofOperation: number, listed) { return lines }
             // One was removed since the folder was read: there is a higher fence now, or the batch was forgotten.

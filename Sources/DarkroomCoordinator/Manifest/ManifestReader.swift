@@ -5,14 +5,14 @@ import Foundation
 /// Reads what became of the photos in an output folder, from its `manifest/` folder alone; workers may be writing there.
 ///
 /// It holds the names of at most a thousand operations' files and the lines of one operation at a time.
-public struct ManifestReader: Sendable {
+package struct ManifestReader: Sendable {
     private let output: String
 
     /// A reader of the folder that photos were written to.
-    public init(output: String) { self.output = output }
+    package init(output: String) { self.output = output }
 
     /// The batches that wrote there, earliest submission first.
-    public func batches() throws(ManifestError) -> [BatchID] {
+    package func batches() throws(ManifestError) -> [BatchID] {
         guard let names = try ManifestFolder(output: output, path: "manifest").names() else {
             throw ManifestError(
                 .noManifest,
@@ -25,12 +25,12 @@ public struct ManifestReader: Sendable {
     }
 
     /// Calls `body` with every line: batch by batch, each in the order of its list.
-    public func forEachLine(_ body: (ManifestLine) throws -> Void) throws {
+    package func forEachLine(_ body: (ManifestLine) throws -> Void) throws {
         for batch in try batches() { try forEachLine(of: batch, body) }
     }
 
     /// Calls `body` with every line of a batch, in the order of its list.
-    public func forEachLine(of batch: BatchID, _ body: (ManifestLine) throws -> Void) throws {
+    package func forEachLine(of batch: BatchID, _ body: (ManifestLine) throws -> Void) throws {
         for number in try parts(of: batch) {
             var part = try part(number, of: batch)
             for operation in part.operations {
@@ -40,7 +40,7 @@ public struct ManifestReader: Sendable {
     }
 
     /// The numbers of a batch's parts, ascending; none when it has no manifest here.
-    public func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
+    package func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
         guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
             return []
         }
@@ -48,7 +48,7 @@ public struct ManifestReader: Sendable {
     }
 
     /// A part of a batch's manifest: operation n is in part n div ``ManifestPart/size``. Empty when there is none.
-    public func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
+    package func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
         let subfolder = ManifestPath.subfolder(operation: number * ManifestPart.size)
         return try ManifestPart(
             of: batch, folder: ManifestFolder(output: output, path: ManifestPath.folder(batch) + "/" + subfolder))

@@ -6,17 +6,17 @@ import Glibc
 /// they see the same folder.
 ///
 /// Both are made by the coordinator and by nobody else, so that a machine without the share writes nothing.
-public struct OutputFolder: Sendable {
+package struct OutputFolder: Sendable {
     /// The folder's absolute path.
-    public let path: String
+    package let path: String
 
     /// A folder by its absolute path.
-    public init(path: String) { self.path = path }
+    package init(path: String) { self.path = path }
 
     private var folder: WritableFolder { WritableFolder(role: "output folder", path: path) }
 
     /// The batches that have a manifest here, in order.
-    public func batches() throws(CoordinatorError) -> [BatchID] {
+    package func batches() throws(CoordinatorError) -> [BatchID] {
         do throws(SystemFailure) {
             return try Folder(trusted: path).folder("manifest").names().compactMap { BatchID($0) }.sorted()
         } catch {
@@ -27,11 +27,11 @@ public struct OutputFolder: Sendable {
     }
 
     /// Makes the folder, and those above it, where they are missing.
-    public func create() throws(CoordinatorError) { try folder.create() }
+    package func create() throws(CoordinatorError) { try folder.create() }
 
     /// True when a batch has no manifest here, or an empty one: none of its photos was written. A manifest that cannot be read
     /// counts as one with photos.
-    public func isUntouched(by batch: BatchID) -> Bool {
+    package func isUntouched(by batch: BatchID) -> Bool {
         do throws(SystemFailure) {
             let names = try Folder(trusted: path).folder(ManifestPath.folder(batch)).names()
             return names.allSatisfy { $0 == ManifestPath.origin }
@@ -50,7 +50,7 @@ public struct OutputFolder: Sendable {
 
     /// The batch that took the folder last, and the number of that (see `BatchFacts.outputTaken`); nil if no batch has taken
     /// it, or if the manifest of the batch is gone.
-    public var holder: (batch: BatchID, taken: Int)? {
+    package var holder: (batch: BatchID, taken: Int)? {
         guard let folder = try? Folder(trusted: path),
             let found = try? FolderHolder.read(ManifestPath.holder, in: folder), let batch = BatchID(found.owner),
             (try? folder.status(of: ManifestPath.folder(batch))) != nil
@@ -79,7 +79,7 @@ public struct OutputFolder: Sendable {
     ///   - origin: which Redis is asked, see `BatchStore.identify()`; nil for none.
     ///   - isGone: whether that Redis does not know a batch. A manifest of a batch that was submitted there, that is empty, and for
     ///     which no worker took the folder, remains of a submission that was killed. It does not keep other batches out.
-    public func checkFree(
+    package func checkFree(
         for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
         let holder = holder?.batch
@@ -103,7 +103,7 @@ public struct OutputFolder: Sendable {
     ///   - overwrite: take the folder also when it has the manifest of another batch.
     ///   - origin: the Redis that it is submitted to, see ``checkFree(for:origin:isGone:)``.
     ///   - isGone: see there.
-    public func prepare(
+    package func prepare(
         for batch: BatchID, overwrite: Bool, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
         if !overwrite { try checkFree(for: batch, origin: origin, isGone: isGone) }
@@ -126,7 +126,7 @@ public struct OutputFolder: Sendable {
     }
 
     /// Removes the folder of a batch's manifest, with what it holds, and `manifest` itself if that leaves it empty.
-    public func withdraw(_ batch: BatchID) {
+    package func withdraw(_ batch: BatchID) {
         // A manifest that cannot be removed stays. The next batch that wants the folder reports it.
         guard let folder = try? Folder(trusted: path) else { return }
         try? folder.removeTree(ManifestPath.folder(batch))

@@ -9,15 +9,15 @@ import Foundation
 ///
 /// It reads a piece at a time, when asked: who is slow slows the list down, and memory stays the same for lists of any
 /// length (but for JSON documents and property lists, see `PhotoListParser`). One thread at a time may use it; it blocks.
-public final class PhotoListReader {
+package final class PhotoListReader {
     /// The bytes read at once; of compressed ones few, since a piece of them may grow a thousandfold.
     private static let pieceBytes = 256 << 10
     private static let compressedPieceBytes = 16 << 10
 
     /// What messages call the list: its path or URL (without password and query), or `standard input`.
-    public let name: String
+    package let name: String
     /// How many entries were handed on since the beginning.
-    public private(set) var photos = 0
+    package private(set) var photos = 0
 
     private enum Source {
         case folder(PhotoFolder)
@@ -49,7 +49,7 @@ public final class PhotoListReader {
     ///   - options: how to read it.
     ///   - standardInput: the descriptor that `-` stands for.
     ///   - remark: told what was left out, converted or guessed, a sentence each.
-    public init(
+    package init(
         _ location: String, _ options: ListOptions = ListOptions(), standardInput: Int32 = STDIN_FILENO,
         remark: @escaping @Sendable (String) -> Void = { _ in }
     ) throws(PhotoListError) {
@@ -79,29 +79,29 @@ public final class PhotoListReader {
     deinit { buffer.deallocate() }
 
     /// The format of the list.
-    public var format: PhotoListFormat {
+    package var format: PhotoListFormat {
         if case .folder = source { return .folder }
         return parser.format ?? .text  // it is known since `begin`
     }
 
     /// True where no two photos can have the same name: in a property list's dictionary and in a folder.
-    public var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
+    package var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
 
     /// The file name template for this list unless the user gives one.
-    public var standardFileNameTemplate: String {
+    package var standardFileNameTemplate: String {
         FileNameTemplate.standard(
             for: format, namesAreDistinct: parser.namesAreDistinct, stemsAreDistinct: parser.stemsAreDistinct)
     }
 
     /// The template of file names that `text` writes, or the one for this list where it is nil.
-    public func fileNameTemplate(_ text: String?) throws(FileNameTemplate.Problem) -> FileNameTemplate {
+    package func fileNameTemplate(_ text: String?) throws(FileNameTemplate.Problem) -> FileNameTemplate {
         try FileNameTemplate(
             text ?? standardFileNameTemplate, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreDistinct)
     }
 
     /// The folder of local photos: the real path of a list that is a folder, or the folder of the first path of a list of
     /// paths; empty for other lists.
-    public private(set) var photosFolder = ""
+    package private(set) var photosFolder = ""
 
     /// The folder of the first entry of a list that is streamed, where that is a path.
     private func folderOfFirstPath() throws(PhotoListError) -> String {
@@ -140,7 +140,7 @@ public final class PhotoListReader {
     /// these were the last.
     ///
     /// A list without any photo ends in an error. After an error only `rewind` is of use.
-    public func next(_ receive: PhotoListReceiver) throws(PhotoListError) -> Bool {
+    package func next(_ receive: PhotoListReceiver) throws(PhotoListError) -> Bool {
         var count = 0
         func counting(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) {
             count += 1
@@ -169,7 +169,7 @@ public final class PhotoListReader {
     }
 
     /// Goes back to the beginning, as if the list had just been opened.
-    public func rewind() throws(PhotoListError) {
+    package func rewind() throws(PhotoListError) {
         photos = 0
         isAtStart = true
         isEnded = false
@@ -265,7 +265,7 @@ public final class PhotoListReader {
     }
 
     /// What messages call the list at a location: its path, its URL without what may be secret, or `standard input`.
-    public static func displayName(_ location: String) -> String {
+    package static func displayName(_ location: String) -> String {
         if location == "-" { return "standard input" }
         // A URL may have blanks in it; a path may have a mistyped URL.
         return isWeb(location) ? PhotoURL.redacted(location) : PhotoURL.redacting(location)

@@ -110,7 +110,7 @@ final class EntryRestorer {
         }
         let start = (number - firstRead) * size
         let states = stateCodes[min(start, stateCodes.count)..<min(start + size, stateCodes.count)].map {
-            PhotoRecordState(stateCode: $0)
+            PhotoState(stateCode: $0)
         }
         let isEnded = states.allSatisfy { $0?.isFinal == true }
         return isEnded && states.contains { if case .failed = $0 { true } else { false } }
@@ -130,7 +130,7 @@ extension Coordinator {
     ///
     /// The list is compared with what was fed before anything is changed; one that differs is an error. It is read twice.
     /// - Returns: how many operations have their names and URLs again.
-    public func restoreEntries(of id: BatchID, from list: some PhotoListSource) throws -> Int {
+    package func restoreEntries(of id: BatchID, from list: some PhotoListSource) throws -> Int {
         let restorer = EntryRestorer(store: store, batch: try facts(of: id), control: control)
         try restorer.compare(list)
         try list.rewind()

@@ -1,3 +1,5 @@
+import DarkroomModel
+
 /// An operation of the program that runs in place of filters, as it was registered.
 package struct CustomOperation: Sendable {
     package let name: String

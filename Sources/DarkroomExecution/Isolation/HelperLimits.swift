@@ -2,19 +2,19 @@ import DarkroomImaging
 
 /// The limits of a helper process for one photo, besides ``WorkerConfiguration/photoTimeout``. A photo that needs more fails as
 /// `out-of-memory`, or as `crashed` if the process ends.
-public struct HelperLimits: Sendable, Equatable {
+package struct HelperLimits: Sendable, Equatable {
     /// Address space in bytes (`RLIMIT_AS`). Nil is enough for the largest photo that ``WorkerConfiguration/maxPixels`` lets in: 2 GiB
     /// for the libraries, and for each pixel what the encoder of the format needs, 32 bytes, 64 of AVIF, 96 of JPEG XL (measured
     /// with 16 bits and alpha: 43 and 76).
-    public var memory: Int?
+    package var memory: Int?
     /// Open files (`RLIMIT_NOFILE`).
-    public var openFiles = 64
+    package var openFiles = 64
 
     /// The largest file that an operation of a program's own may make of a photo, in bytes. The worker holds it in memory.
-    public var ownFileBytes = 256 << 20
+    package var ownFileBytes = 256 << 20
 
     /// The limits that hold unless told.
-    public init() {}
+    package init() {}
 
     /// Address space for photos of at most so many pixels that become files of this format.
     static func memory(maxPixels: Int, format: ImageFormat?) -> Int {

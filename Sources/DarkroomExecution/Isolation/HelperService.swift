@@ -7,9 +7,9 @@ import Foundation
 /// The environment of a helper process. A helper gets these variables of its worker, those that
 /// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)`` is given, and no others, such as the password of
 /// Redis.
-public enum HelperEnvironment {
+package enum HelperEnvironment {
     /// The names of the variables that it gets where they are set: how its libraries are found and behave.
-    public static let names: Set<String> = [
+    package static let names: Set<String> = [
         "LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH", "VIPSHOME", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "ASAN_OPTIONS",
         "TSAN_OPTIONS", "UBSAN_OPTIONS",
     ]

@@ -100,7 +100,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     }
 }
 
-extension Priority {
+extension BatchPriority {
     /// The priority of local operations of a batch.
     var ofQueue: Operation.QueuePriority {
         switch self {

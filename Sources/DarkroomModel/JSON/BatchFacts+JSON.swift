@@ -4,7 +4,7 @@ extension JSON {
     ///   - batch: the facts.
     ///   - now: in ms of the Redis clock.
     ///   - problems: what hinders the batch, see `BatchProblems`.
-    public init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
+    package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
         let failures = batch.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
         let left = batch.secondsLeft(at: batch.photosPerSecond(now: now), problems: problems)
         self = [
@@ -19,7 +19,8 @@ extension JSON {
             "finished": JSON(time: batch.finished), "seconds": JSON(batch.seconds(now: now), decimals: 3),
             "photosPerSecond": JSON(batch.photosPerSecond(now: now), decimals: 2),
             "secondsLeft": JSON(left, decimals: 1), "problems": .array(problems.map { JSON($0) }),
-            "filters": .array(batch.options.filters.map(JSON.string)), "output": .string(batch.options.output),
+            "filters": .array(batch.options.filters.map { .string($0.description) }),
+            "output": .string(batch.options.output),
         ]
         self = adding(JSON.controls(of: batch))
     }
@@ -47,14 +48,14 @@ extension JSON {
     }
 
     /// Something that hinders a batch.
-    public init(_ problem: BatchProblem) {
+    package init(_ problem: BatchProblem) {
         self = [
             "code": .string(problem.code.rawValue), "text": .string(problem.text), "remedy": .string(problem.remedy),
         ]
     }
 
     /// How many photos are in each state.
-    public init(_ counts: PhotoCounts) {
+    package init(_ counts: PhotoCounts) {
         self = [
             "new": .int(counts.new), "downloaded": .int(counts.downloaded), "filtered": .int(counts.filtered),
             "failed": .int(counts.failed), "cancelled": .int(counts.cancelled),

@@ -1,7 +1,7 @@
 import Foundation
 
 /// A JSON value that is written with its members in the order given, as documented.
-public enum JSON: Sendable, Equatable {
+package enum JSON: Sendable, Equatable {
     /// Nothing.
     case null
     /// A truth value.
@@ -18,49 +18,49 @@ public enum JSON: Sendable, Equatable {
     case object([Member])
 
     /// A name and a value of an object.
-    public struct Member: Sendable, Equatable {
+    package struct Member: Sendable, Equatable {
         /// The name, which an object should have once.
-        public let key: String
+        package let key: String
         /// The value.
-        public let value: JSON
+        package let value: JSON
 
         /// A name and its value.
-        public init(key: String, value: JSON) {
+        package init(key: String, value: JSON) {
             self.key = key
             self.value = value
         }
     }
 
     /// A string; null for nil.
-    public init(_ value: String?) { self = value.map(JSON.string) ?? .null }
+    package init(_ value: String?) { self = value.map(JSON.string) ?? .null }
 
     /// A whole number; null for nil.
-    public init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
+    package init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
 
     /// A number with the decimals that say something: three for seconds, two for rates.
-    public init(_ value: Double?, decimals: Int) {
+    package init(_ value: Double?, decimals: Int) {
         let scale = pow(10, Double(decimals))
         self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
     }
 
     /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
-    public init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
+    package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
     /// This object with further members; any other value as it is.
-    public func adding(_ members: [Member]) -> JSON {
+    package func adding(_ members: [Member]) -> JSON {
         guard case .object(let own) = self else { return self }
         return .object(own + members)
     }
 
     /// The value as text without spaces.
-    public var text: String {
+    package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
         return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Appends the text.
-    public func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
         case .bool(let value): bytes += (value ? "true" : "false").utf8
@@ -100,7 +100,7 @@ public enum JSON: Sendable, Equatable {
 
 extension JSON: ExpressibleByDictionaryLiteral {
     /// An object with its members in the order written.
-    public init(dictionaryLiteral elements: (String, JSON)...) {
+    package init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(elements.map { Member(key: $0, value: $1) })
     }
 }

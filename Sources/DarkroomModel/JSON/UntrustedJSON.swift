@@ -4,15 +4,15 @@ import Foundation
 ///
 /// Every key that Darkroom writes is printable ASCII without escapes, and an object with another key is refused. With Swift 6.0,
 /// Foundation's decoder ends the process on a key that is no text: bytes that are no UTF-8, control characters, wrong escapes.
-public struct UntrustedJSON {
+package struct UntrustedJSON {
     private let decoder = JSONDecoder()
 
     /// A decoder, for any number of values.
-    public init() {}
+    package init() {}
 
     /// Decodes a value.
     /// - Throws: `DecodingError`.
-    public func decode<Value: Decodable>(_ type: Value.Type, from text: some Sequence<UInt8>) throws -> Value {
+    package func decode<Value: Decodable>(_ type: Value.Type, from text: some Sequence<UInt8>) throws -> Value {
         let text = Data(text)
         guard text.withUnsafeBytes(Self.hasPlainKeys) else {
             throw DecodingError.dataCorrupted(

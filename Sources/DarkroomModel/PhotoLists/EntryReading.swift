@@ -1,15 +1,15 @@
 /// Converts the entries of a list: text that is not UTF-8 is read as Windows-1252, and a path becomes a `file:` URL.
-public struct EntryReading {
+package struct EntryReading {
     /// The folder of relative paths; nil if paths are not converted, as in a list from the web.
     private let folder: [UInt8]?
     /// How many entries were no UTF-8.
-    public private(set) var converted = 0
+    package private(set) var converted = 0
 
     /// - Parameter folder: The absolute path that relative ones begin at; nil leaves paths as they are.
-    public init(folder: String?) { self.folder = folder.map { Array($0.utf8) } }
+    package init(folder: String?) { self.folder = folder.map { Array($0.utf8) } }
 
     /// Hands an entry on as it is meant.
-    public mutating func read(
+    package mutating func read(
         _ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer, _ receive: PhotoListReceiver
     ) {
         // The path itself is bytes, whatever they mean.
@@ -20,7 +20,7 @@ public struct EntryReading {
     }
 
     /// The absolute path that stands in place of a URL; nil for everything else.
-    public func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
+    package func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let folder, PhotoURL.authorityStart(url) == nil, LocalPath.isOne(url) else { return nil }
         return LocalPath.absolute(url, in: folder)
     }

@@ -1,11 +1,11 @@
 /// The endings of file names that stand for pictures.
-public enum ImageEnding {
+package enum ImageEnding {
     private static let known = ["jpg", "jpeg", "png", "webp", "avif", "heic", "heif", "jxl", "tif", "tiff", "gif"]
 
     /// How many bytes at the end of `name` are a picture's ending with its dot, in any case; 0 without one.
     ///
     /// A name that is nothing but an ending, such as `.jpg`, has none.
-    public static func length(of name: some BidirectionalCollection<UInt8>) -> Int {
+    package static func length(of name: some BidirectionalCollection<UInt8>) -> Int {
         for ending in known {
             let tail = name.suffix(ending.utf8.count + 1)
             guard tail.first == UInt8(ascii: "."), tail.startIndex > name.startIndex else { continue }
@@ -19,16 +19,16 @@ public enum ImageEnding {
 
     /// Finds out whether the names of a list make different files on every file system. Windows shares and macOS treat names
     /// that differ only in case or in Unicode composition as equal.
-    public struct Names {
+    package struct Names {
         private var names = Distinct()
         private var stems = Distinct()
         private var haveEndings = false
 
         /// No names.
-        public init() {}
+        package init() {}
 
         /// Takes the next name.
-        public mutating func add(_ name: UnsafeRawBufferPointer) {
+        package mutating func add(_ name: UnsafeRawBufferPointer) {
             let length = ImageEnding.length(of: name)
             if length > 0 { haveEndings = true }
             names.add(name[...])
@@ -36,9 +36,9 @@ public enum ImageEnding {
         }
 
         /// True when no two names differ only in case or composition.
-        public var namesAreDistinct: Bool { names.areDistinct }
+        package var namesAreDistinct: Bool { names.areDistinct }
         /// True when the same holds of the names without their endings, and some have one.
-        public var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
+        package var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
     }
 
     /// A set of names that is dropped at the first name that is in it already.

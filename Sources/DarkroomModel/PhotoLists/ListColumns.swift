@@ -1,12 +1,12 @@
 /// The columns of a table that its user names: by what the header calls them, or by their numbers from 1.
-public struct ListColumns: Sendable, Equatable {
+package struct ListColumns: Sendable, Equatable {
     /// The column of the URLs; nil finds it.
-    public var url: String?
+    package var url: String?
     /// The column of the names; nil finds it.
-    public var name: String?
+    package var name: String?
 
     /// Columns; none are named by default.
-    public init(url: String? = nil, name: String? = nil) {
+    package init(url: String? = nil, name: String? = nil) {
         self.url = url
         self.name = name
     }

@@ -1,5 +1,5 @@
 /// The forms of photo lists.
-public enum PhotoListFormat: Sendable, Equatable {
+package enum PhotoListFormat: Sendable, Equatable {
     /// A URL a line.
     case text
     /// CSV, TSV and their like.
@@ -14,5 +14,5 @@ public enum PhotoListFormat: Sendable, Equatable {
     case folder
 
     /// True for the formats that are read whole before their first photo is known.
-    public var isReadWhole: Bool { self == .json || self == .propertyList }
+    package var isReadWhole: Bool { self == .json || self == .propertyList }
 }

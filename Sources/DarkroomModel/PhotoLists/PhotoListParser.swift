@@ -3,9 +3,9 @@
 /// Plain text, CSV, TSV and JSONL are streamed: the memory is that of the longest line, at most 1 MiB. A JSON document
 /// and a property list are collected first, up to `maxWholeBytes`. An entry that is no usable URL is handed on like any
 /// other, its text or what was found in place of the URL.
-public struct PhotoListParser {
+package struct PhotoListParser {
     /// The largest JSON document or property list, 1 GB.
-    public static let maxWholeBytes = 1 << 30
+    package static let maxWholeBytes = 1 << 30
 
     private enum Content {
         case text(RecordSplitter, TextListParser)
@@ -16,15 +16,15 @@ public struct PhotoListParser {
     }
 
     /// The format, once enough bytes have come to know it.
-    public private(set) var format: PhotoListFormat?
+    package private(set) var format: PhotoListFormat?
     /// True where no two entries can have the same name: in a property list's dictionary.
-    public private(set) var namesAreUnique = false
+    package private(set) var namesAreUnique = false
     /// True for a property list's dictionary none of whose names differ only in case; false of every other list.
-    public private(set) var namesAreDistinct = false
+    package private(set) var namesAreDistinct = false
     /// True where the same holds of the names without the endings of pictures, and some have one.
-    public private(set) var stemsAreDistinct = false
+    package private(set) var stemsAreDistinct = false
     /// A sentence for the user that says which columns of a table were guessed; nil if none were.
-    public private(set) var guess: String?
+    package private(set) var guess: String?
 
     private let ending: String
     private let maxWholeBytes: Int
@@ -34,10 +34,10 @@ public struct PhotoListParser {
     private var held: [UInt8] = []
 
     /// The number of bytes after which the format was decided because the list paused; nil if it did not pause before.
-    public var examinedBytes: Int?
+    package var examinedBytes: Int?
 
     /// A parser for a list with this name; its ending decides only where the bytes allow two formats.
-    public init(
+    package init(
         listName: String = "", columns: ListColumns = ListColumns(), maxWholeBytes: Int = PhotoListParser.maxWholeBytes
     ) {
         self.columns = columns
@@ -49,7 +49,7 @@ public struct PhotoListParser {
 
     /// Takes the next bytes without handing anything on; true when the format is known, and of a property list also
     /// whether its names are unique. From then on `parse` takes the bytes.
-    public mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
+    package mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
             let mark: [UInt8] = [0xef, 0xbb, 0xbf]  // the byte order mark
@@ -77,7 +77,7 @@ public struct PhotoListParser {
     /// Returns false if the bytes have no line with a URL, as when only the header of a table is there, or if they may begin
     /// a JSON document or a property list. A parser that reads the list again must decide after the same number of bytes, so
     /// that it finds the same format: see ``examinedBytes``.
-    public mutating func decide() -> Bool {
+    package mutating func decide() -> Bool {
         guard format == nil, held.contains(Byte.lineFeed), String(decoding: held, as: UTF8.self).contains("://"),
             let finding = try? find(isWhole: false), finding != .json, finding != .propertyList
         else { return false }
@@ -90,7 +90,7 @@ public struct PhotoListParser {
     /// Takes the next bytes and hands on the entries that are complete; `isLast` ends the list.
     ///
     /// May be called from the beginning, or after `examine` has returned true. After an error the parser is of no use.
-    public mutating func parse(
+    package mutating func parse(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
         guard content != nil else {

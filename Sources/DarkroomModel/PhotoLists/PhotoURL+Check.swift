@@ -1,11 +1,11 @@
 extension PhotoURL {
     /// Why an entry cannot be fetched: the reason that its photo fails with, and what was found.
-    public struct Problem: Sendable, Equatable {
+    package struct Problem: Sendable, Equatable {
         /// `notAURL` or `schemeDenied`.
-        public let reason: FailureReason
+        package let reason: FailureReason
         /// What was found; for an entry that is no URL at all the entry itself, at most 200 bytes of it.
         /// Neither names user and password nor the query.
-        public let detail: String
+        package let detail: String
     }
 
     /// What is wrong with an entry's URL, or nil when it can be fetched.
@@ -13,7 +13,7 @@ extension PhotoURL {
     /// It must have the form `scheme://host`, `file:///path` for files, hold no control characters, and no spaces before
     /// its path. Bytes outside ASCII and spaces in the path are fine: who
     /// fetches it percent-encodes them.
-    public static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
+    package static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
         guard let authority = authorityStart(url) else {
             var shown = redacted(String(decoding: url, as: UTF8.self))
@@ -32,7 +32,7 @@ extension PhotoURL {
     }
 
     /// What is wrong with an entry's URL, or nil when it can be fetched.
-    public static func check(_ url: String) -> Problem? {
+    package static func check(_ url: String) -> Problem? {
         var url = url
         return url.withUTF8 { check(UnsafeRawBufferPointer($0)) }
     }

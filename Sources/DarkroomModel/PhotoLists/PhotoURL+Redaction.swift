@@ -1,12 +1,12 @@
 /// What may be shown of a URL: user, password, query and fragment may hold secrets. The one place that leaves them out.
 extension PhotoURL {
     /// A URL without user, password, query and fragment; what is no URL is treated as if it were one.
-    public static func redacted(_ url: String) -> String {
+    package static func redacted(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...]), as: UTF8.self)
     }
 
     /// A URL without user and password; what is no URL is treated as if it were one.
-    public static func withoutUser(_ url: String) -> String {
+    package static func withoutUser(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...], keepsQuery: true), as: UTF8.self)
     }
 
@@ -14,7 +14,7 @@ extension PhotoURL {
     /// - Parameters:
     ///   - text: any text.
     ///   - keepsQuery: whether query and fragment stay.
-    public static func redacting(_ text: String, keepsQuery: Bool = false) -> String {
+    package static func redacting(_ text: String, keepsQuery: Bool = false) -> String {
         let bytes = Array(text.utf8)
         guard let first = marker(in: bytes[...]) else { return text }
         var safe: [UInt8] = []

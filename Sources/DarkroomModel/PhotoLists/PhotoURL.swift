@@ -1,20 +1,20 @@
 /// What a list has in place of a URL: which name it gives, and whether it can be fetched.
-public enum PhotoURL {}
+package enum PhotoURL {}
 
 extension PhotoURL {
     /// Memory that `withName` uses again and again.
-    public struct Scratch {
+    package struct Scratch {
         var bytes: [UInt8] = []
 
         /// Empty memory.
-        public init() {}
+        package init() {}
     }
 
     /// Calls `body` with the name that a URL gives: the last part of its path, percent-decoded, without query; if that
     /// is empty, the host.
     ///
     /// What is no URL is taken as a path alone. Without a percent sign nothing is copied.
-    public static func withName<Result>(
+    package static func withName<Result>(
         of url: UnsafeRawBufferPointer, _ scratch: inout Scratch, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
         let end = min(url.offset(of: UInt8(ascii: "?")) ?? url.count, url.offset(of: Byte.hash) ?? url.count)
@@ -35,7 +35,7 @@ extension PhotoURL {
     }
 
     /// The name that a URL gives, as text.
-    public static func name(of url: String) -> String {
+    package static func name(of url: String) -> String {
         var url = url
         var scratch = Scratch()
         return url.withUTF8 { bytes in
@@ -44,7 +44,7 @@ extension PhotoURL {
     }
 
     /// The `file:` URL of an absolute path, which need not be UTF-8.
-    public static func file(path: [UInt8]) -> [UInt8] {
+    package static func file(path: [UInt8]) -> [UInt8] {
         var url = Array("file://".utf8)
         for byte in path {
             if Byte.isLetter(byte) || Byte.isDigit(byte) || "/-._~".utf8.contains(byte) {
@@ -57,7 +57,7 @@ extension PhotoURL {
     }
 
     /// Whether a URL is of the scheme `file`.
-    public static func isFile(_ url: String) -> Bool {
+    package static func isFile(_ url: String) -> Bool {
         String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
     }
 

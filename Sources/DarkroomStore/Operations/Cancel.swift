@@ -15,7 +15,7 @@ extension BatchStore {
 }
 
 /// The reply of ``BatchStore/cancel(_:reason:)``.
-public enum CancelReply: Sendable, Equatable {
+package enum CancelReply: Sendable, Equatable {
     /// The batch is cancelled, by this call if `isNew`. It is finished as soon as no operation of it executes.
     case cancelled(isNew: Bool, isFinished: Bool)
     /// The batch had finished before, without a cancel.

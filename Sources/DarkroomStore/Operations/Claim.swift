@@ -18,7 +18,7 @@ extension BatchStore {
     ///   - without: batches that this claim leaves out, at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.
     package func claim(
-        worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: Priority = .veryLow,
+        worker: String, number: Int, operations: Int = 16, photos: Int = 4000, lowest: BatchPriority = .veryLow,
         next: String = "", focus: BatchID? = nil, refusals: RefusalChanges = RefusalChanges(),
         without: [BatchID] = [], held: [HeldOperation] = []
     ) -> ScriptCall<ClaimReply> {

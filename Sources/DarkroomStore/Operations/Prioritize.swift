@@ -6,7 +6,7 @@ extension StoreScripts {
 
 extension BatchStore {
     /// Changes the priority of a batch, effective with the next claim. Repeating the call does no harm.
-    package func prioritize(_ id: BatchID, _ priority: Priority) -> ScriptCall<ControlReply> {
+    package func prioritize(_ id: BatchID, _ priority: BatchPriority) -> ScriptCall<ControlReply> {
         call(StoreScripts.prioritize, [id, priority.rawValue])
     }
 }

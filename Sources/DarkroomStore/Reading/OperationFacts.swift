@@ -1,18 +1,18 @@
 /// An operation as `darkroom operations` shows it.
-public struct OperationFacts: Sendable, Equatable {
+package struct OperationFacts: Sendable, Equatable {
     /// The state of an operation.
-    public enum State: String, Sendable, Codable {
+    package enum State: String, Sendable, Codable {
         case queued, executing, ended
     }
 
     /// Its number in the batch, from 1.
-    public let number: Int
+    package let number: Int
     /// Its state.
-    public let state: State
+    package let state: State
     /// The worker that holds it.
-    public let worker: String?
+    package let worker: String?
     /// How many leases of it have expired.
-    public let leaseExpiries: Int
+    package let leaseExpiries: Int
     /// One state code a photo.
-    public let stateCodes: [UInt8]
+    package let stateCodes: [UInt8]
 }

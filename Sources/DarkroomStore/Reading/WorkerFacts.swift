@@ -1,18 +1,18 @@
 import DarkroomModel
 
 /// A worker as Redis lists it.
-public struct WorkerFacts: Sendable, Equatable {
+package struct WorkerFacts: Sendable, Equatable {
     /// The worker's id, new with every start.
-    public let id: String
+    package let id: String
     /// The time of its last claim or heartbeat, in ms since 1970 of the Redis clock.
-    public let seen: Int
+    package let seen: Int
     /// Its facts: host, pid, version, start time, slots, running photos, rates.
-    public let fields: [String: String]
+    package let fields: [String: String]
     /// Batches that it refuses without a reason in its fields, of those given to ``BatchStore/workers(refusing:)``.
     package internal(set) var refusedToo: Set<BatchID> = []
 
     /// A worker with its facts.
-    public init(id: String, seen: Int, fields: [String: String]) {
+    package init(id: String, seen: Int, fields: [String: String]) {
         self.id = id
         self.seen = seen
         self.fields = fields
@@ -21,16 +21,16 @@ public struct WorkerFacts: Sendable, Equatable {
 
 extension WorkerFacts {
     /// A worker that was silent for longer counts as lost: three heartbeats and 1 s.
-    public static let livesFor = Duration.seconds(10)
+    package static let livesFor = Duration.seconds(10)
 
     /// Whether the worker counts as running; `now` is in ms of the Redis clock.
-    public func isLiving(now: Int) -> Bool { now - seen <= Self.livesFor.wholeMilliseconds }
+    package func isLiving(now: Int) -> Bool { now - seen <= Self.livesFor.wholeMilliseconds }
 
     /// The most characters of the fact `refused`. A longer text of refusals is cut.
     package static let mostRefusedText = 4000
 
     /// The reason why the worker refuses a batch; nil if no refusal is known.
-    public func refusal(of batch: BatchID) -> String? {
+    package func refusal(of batch: BatchID) -> String? {
         // `<batch>: <reason>; <batch>: <reason>`, where a reason may have semicolons of its own.
         guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else {
             return refusedToo.contains(batch) ? "it refuses too many batches to say why" : nil

@@ -1,15 +1,15 @@
 import DarkroomTransfer
 
 /// The hosts that a worker delivers webhooks to.
-public struct WebhookHosts: Sendable, Equatable {
+package struct WebhookHosts: Sendable, Equatable {
     private let patterns: [ServerPattern]
 
     /// No host at all.
-    public init() { patterns = [] }
+    package init() { patterns = [] }
 
     /// Hosts as `HOST` (the ports 80 of `http:` and 443 of `https:`), `HOST:PORT`, or `*.HOST` for all names below it, with or
     /// without a port. They may be private ones.
-    public init(parsing texts: [String]) throws(InvalidWebhookHost) {
+    package init(parsing texts: [String]) throws(InvalidWebhookHost) {
         var patterns: [ServerPattern] = []
         for text in texts {
             do throws(InvalidHostPattern) {
@@ -22,22 +22,22 @@ public struct WebhookHosts: Sendable, Equatable {
     }
 
     /// Whether there is none.
-    public var isEmpty: Bool { patterns.isEmpty }
+    package var isEmpty: Bool { patterns.isEmpty }
 
     /// Whether a webhook may be delivered to `url`: an `http:` or `https:` URL of a listed host.
-    public func allow(_ url: String) -> Bool {
+    package func allow(_ url: String) -> Bool {
         guard let origin = Origin(url: url) else { return false }
         return patterns.contains { $0.matches(origin) }
     }
 }
 
 /// A text that names no host for webhooks.
-public struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
+package struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
     /// What was given.
-    public let text: String
+    package let text: String
 
     /// What is wrong, and what to write.
-    public var description: String {
+    package var description: String {
         "\"\(text)\" is no host; write HOST, HOST:PORT or *.HOST, as hooks.example.org:8443"
     }
 }

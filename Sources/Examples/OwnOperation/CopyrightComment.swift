@@ -11,10 +11,6 @@ struct CopyrightComment: PhotoOperation {
 
     let owner: String
 
-    init() { self.init(owner: "nobody") }
-
-    init(owner: String) { self.owner = owner }
-
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
         guard photo.bytes.starts(with: [0xFF, 0xD8, 0xFF]) else { throw NotAJPEG() }
         // Long work asks now and then; nobody wants the result once this is true.

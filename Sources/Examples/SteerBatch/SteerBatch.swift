@@ -27,41 +27,41 @@ struct SteerBatch {
     }
 
     static func run(_ client: DarkroomClient, list: String, _ options: BatchOptions) async throws {
-        // A cluster that is suspended begins nothing, so that all below happens before the first photo.
+        // In a suspended cluster nothing begins, so that the calls below come before the first photo.
         try await client.suspendAll()
         let batch = try await client.submit(contentsOf: list, options: options)
         print("submitted \(batch.photos) photos as \(batch.id)")
-
-        // Listening begins with the first `subscribed`; whatever is steered from then on is told.
-        var events = client.events(of: batch.id).makeAsyncIterator()
-        _ = await events.next()
-        let done = try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { [events] in await printEvents(events) }
-            try await client.suspend(batch.id)
-            let last = min(6, batch.photos - 1)
-            try await client.focus(batch.id, max(0, last - 2)...last)
-            try await client.prioritize(batch.id, .high)
-            try await client.resumeAll()
-            try await client.resume(batch.id)
-            let done = try await client.wait(for: batch.id, timeout: .seconds(600))
-            group.cancelAll()
-            return done
-        }
+        guard let done = try await follow(batch, client) else { return print("the batch was forgotten") }
         print("\(done.counts.filtered) of \(done.photos) photos developed, \(done.counts.failed) failed")
-        for failure in try await client.failures(of: batch.id) { print("photo \(failure.index): \(failure.json)") }
+        for failure in try await client.failures(of: batch.id) {
+            print("photo \(failure.index): \(failure.reason.word), \(failure.detail ?? failure.url)")
+        }
     }
 
-    /// Prints until the batch has told its end, or the task is cancelled.
-    static func printEvents(_ events: EventStream.Iterator) async {
-        var events = events
-        while let observation = await events.next() {
-            switch observation {
-            case .event(let event): print("event:", event.kind)
-            case .missed(let count): print("\(count) events came too fast")
-            case .disconnected(let error): print("Redis is away:", error)
-            case .subscribed: print("Redis is back")
+    /// Lets the batch begin and prints what happens until it has finished.
+    /// - Returns: its last facts; nil if it was forgotten.
+    static func follow(_ batch: BatchFacts, _ client: DarkroomClient) async throws -> BatchFacts? {
+        var last: BatchFacts?
+        for try await update in client.follow(batch.id) {
+            switch update {
+            case .facts(let facts):
+                print("\(facts.state.rawValue): \(facts.counts.done) of \(facts.photos) photos")
+                // Every event after the first facts is reported.
+                if last == nil { try await begin(batch, client) }
+                last = facts
+            case .event(let event): print("event: \(event.kind)")
+            case .disconnected(let error): print("Redis is away: \(error)")
+            case .forgotten: last = nil
             }
         }
+        return last
+    }
+
+    static func begin(_ batch: BatchFacts, _ client: DarkroomClient) async throws {
+        let last = min(6, batch.photos - 1)
+        try await client.focus(batch.id, max(0, last - 2)...last)
+        try await client.prioritize(batch.id, .high)
+        try await client.resumeAll()
     }
 
     static func leave(_ status: Int32, _ message: String) -> Never {

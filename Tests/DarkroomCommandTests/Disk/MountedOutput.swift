@@ -1,5 +1,6 @@
 import Darkroom
 import DarkroomCoding
+import DarkroomCoordinator
 import DarkroomPhotoServer
 import DarkroomTestSupport
 import Foundation

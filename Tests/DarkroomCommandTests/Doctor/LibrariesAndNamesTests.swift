@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomImaging
 import DarkroomLogging
 import ErrorExpectations
 import Testing

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 import Testing
 
 @testable import DarkroomCommand

@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomExecution
+import DarkroomWorker
 import Testing
 
 @testable import DarkroomCommand

@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomRedis
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 import DarkroomTestSupport
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomImaging
 import DarkroomTestSupport
 import Foundation
 import Testing
@@ -19,9 +20,9 @@ import Testing
         // One after the other: a folder belongs to one batch at a time.
         for format in ImageFormat.allCases {
             let id = try queue.submit(urls) { options in
-                options.format = format.rawValue
+                options.format = PhotoFormat(stored: format.rawValue)
                 options.fileName = "\(format.rawValue)-{index}"
-                options.filters = ["sepia=0.8", "tilt-shift=radius:3"]
+                options.filters = [.sepia(), PhotoFilter(stored: "tilt-shift=radius:3")]
             }
             let ended = try queue.run("wait", "\(id)", "--timeout", "50s")
             let failures = try queue.run("photos", "\(id)", "--state", "failed").standardOutput

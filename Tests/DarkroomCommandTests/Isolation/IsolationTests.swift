@@ -1,5 +1,8 @@
 import Darkroom
+import DarkroomCoordinator
+import DarkroomExecution
 import DarkroomTestSupport
+import DarkroomWorker
 import Foundation
 import Testing
 
@@ -14,7 +17,7 @@ struct IsolationTests {
         let list = PhotoRecords(names.map { (name: $0, url: "file://\(queue.folder)/photo.txt") })
         var options = BatchOptions()
         options.output = queue.folder + "/out"
-        options.filters = ["x:hostile"]
+        options.filters = [.custom("hostile")]
         options.lease = .seconds(6)
         let coordinator = Coordinator(store: queue.store) { _ in }
         return try coordinator.submit(list, options: options).id

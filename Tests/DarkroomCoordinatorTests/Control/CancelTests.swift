@@ -8,7 +8,7 @@ import Testing
 /// Cancelling batches, all of them, and single photos.
 @Suite(.redisServer) struct CancelTests {
     let fixture: ControlFixture
-    var control: BatchControl { fixture.control }
+    var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 

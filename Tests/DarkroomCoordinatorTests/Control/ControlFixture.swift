@@ -10,12 +10,12 @@ import Testing
 /// Batches of one test in a real Redis, and a control that steers them.
 struct ControlFixture {
     let store: BatchStore
-    let control: BatchControl
+    let control: BatchController
 
     init() throws {
         let redis = RedisServer.current
         store = BatchStore(redis.configuration, keys: try Keys(namespace: redis.namespace()))
-        control = BatchControl(store: store)
+        control = BatchController(store: store)
     }
 
     /// A new id; they sort in the order of their numbers.

@@ -8,7 +8,7 @@ import Testing
 /// Batches that wait for others.
 @Suite(.redisServer, .timeLimit(.minutes(5))) struct DependTests {
     let fixture: ControlFixture
-    var control: BatchControl { fixture.control }
+    var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 
@@ -51,10 +51,10 @@ import Testing
     @Test func dependencyIsTakenAway() throws {
         let ids = try (1...3).map { try fixture.submit($0) }
         try control.depend(ids[2], on: [ids[0], ids[1]])
-        #expect(try control.undepend(ids[2], from: [ids[0]]))
-        #expect(try !control.undepend(ids[2], from: [ids[0]]))
+        #expect(try control.removeDependency(ids[2], on: [ids[0]]))
+        #expect(try !control.removeDependency(ids[2], on: [ids[0]]))
         #expect(try fixture.facts(ids[2]).waitsFor == [ids[1]])
-        #expect(try control.undepend(ids[2], from: [ids[0], ids[1]]))
+        #expect(try control.removeDependency(ids[2], on: [ids[0], ids[1]]))
         #expect(try fixture.facts(ids[2]).state == .ready)
     }
 
@@ -112,7 +112,7 @@ import Testing
         #expect(refusal { try control.depend(ids[0], on: [ids[1], ids[0]]) }?.code == .itself)
         #expect(try fixture.facts(ids[0]).waitsFor.isEmpty)
         #expect(refusal { try control.depend(gone, on: [ids[1]]) }?.code == .batchGone)
-        #expect(refusal { _ = try control.undepend(gone, from: [ids[1]]) }?.code == .batchGone)
+        #expect(refusal { _ = try control.removeDependency(gone, on: [ids[1]]) }?.code == .batchGone)
     }
 
     @Test func batchThatHasStartedIsNotMadeToWait() throws {

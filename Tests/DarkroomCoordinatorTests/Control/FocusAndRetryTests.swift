@@ -10,7 +10,7 @@ import Testing
 /// Photos that run first, and failed photos that run again.
 @Suite(.redisServer) struct FocusAndRetryTests {
     let fixture: ControlFixture
-    var control: BatchControl { fixture.control }
+    var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 
@@ -41,16 +41,16 @@ import Testing
         let id = try fixture.submit(1, photos: 3000) { $0.operationSize = 100 }
         try fixture.develop("FgjFi")
         #expect(try fixture.facts(id).state == .finished)
-        #expect(try control.retry(id, reasons: [.timeout, .httpServerError]) == Retried(photos: 1200))
+        #expect(try control.retry(id, reasons: [.timeout, .httpServerError]) == RetriedPhotos(photos: 1200))
         var facts = try fixture.facts(id)
         #expect(facts.state == .ready && facts.round == 2)
         #expect(facts.counts.new == 1200 && facts.counts.failed == 600)
         #expect(facts.failures.filter { $0.value > 0 } == [.httpClientError: 600])
         // Every operation is queued again, and only photos of operations that have ended are retried.
-        #expect(try control.retry(id) == Retried())
+        #expect(try control.retry(id) == RetriedPhotos())
         try fixture.develop("F", worker: "another")
         #expect(try fixture.facts(id).state == .finished)
-        #expect(try control.retry(id) == Retried(photos: 600))
+        #expect(try control.retry(id) == RetriedPhotos(photos: 600))
         try fixture.develop("F", worker: "third")
         facts = try fixture.facts(id)
         #expect(facts.state == .finished && facts.counts.filtered == 3000 && facts.counts.failed == 0)
@@ -67,7 +67,7 @@ import Testing
         try fixture.develop("i")
         // As it is with the operations beyond the first 10,000 that failed.
         _ = try fixture.store.connection.call(.init("DEL", fixture.store.keys.operations(id)))
-        #expect(try control.retry(id) == Retried(photos: 0, notKept: 10))
+        #expect(try control.retry(id) == RetriedPhotos(photos: 0, notKept: 10))
     }
 
     /// Redis need not know the other batch any more.
@@ -84,11 +84,11 @@ import Testing
         }
         try take(taken - 1)  // before the batch did
         try fixture.develop("i")
-        #expect(try control.retry(id) == Retried(photos: 10))
+        #expect(try control.retry(id) == RetriedPhotos(photos: 10))
         try fixture.develop("i", worker: "another")
         try take(taken + 1)
         #expect(refusal { _ = try control.retry(id) }?.code == .outputTaken)
         #expect(try fixture.facts(id).counts.failed == 10)
-        #expect(try control.retry(id, overwrite: true) == Retried(photos: 10))
+        #expect(try control.retry(id, overwrite: true) == RetriedPhotos(photos: 10))
     }
 }

@@ -8,7 +8,7 @@ import Testing
 /// Suspending, ordering and limiting.
 @Suite(.redisServer) struct SuspendTests {
     let fixture: ControlFixture
-    var control: BatchControl { fixture.control }
+    var control: BatchController { fixture.control }
 
     init() throws { fixture = try ControlFixture() }
 

@@ -3,7 +3,7 @@ import Testing
 
 /// Messages of the events channel, as the scripts and the workers publish them.
 @Suite struct EventTests {
-    static let messages: [(String, Event.Kind)] = [
+    static let messages: [(String, BatchEvent.Kind)] = [
         (#""event":"submitted""#, .submitted),
         (#""event":"forgotten""#, .forgotten),
         (#""event":"isReady","value":false"#, .isReady(false)),
@@ -22,7 +22,7 @@ import Testing
         (
             #""event":"completion","round":2,"cancelled":true,"photos":10,"filtered":6,"failed":1,"cancelledPhotos":3"#,
             .completion(
-                Event.Completion(round: 2, isCancelled: true, photos: 10, filtered: 6, failed: 1, cancelled: 3))
+                BatchEvent.Completion(round: 2, isCancelled: true, photos: 10, filtered: 6, failed: 1, cancelled: 3))
         ),
         (#""event":"claimed","operations":[3,4,17],"worker":"w-1""#, .claimed(operations: [3, 4, 17], worker: "w-1")),
         (#""event":"released","operation":4"#, .released(operation: 4)),
@@ -36,15 +36,15 @@ import Testing
         (#""event":"photos","worker":"w-1","photos":{},"dropped":7"#, .photos([:], worker: "w-1", dropped: 7)),
     ]
 
-    @Test(arguments: messages) func readsWhatIsPublished(_ members: String, _ kind: Event.Kind) {
+    @Test(arguments: messages) func readsWhatIsPublished(_ members: String, _ kind: BatchEvent.Kind) {
         let id = "20261121-090501123-7f3a"
         let json = "{\(members),\"batch\":\"\(id)\",\"time\":1795251901123}"
-        #expect(Event(json: Array(json.utf8)) == Event(kind, batch: BatchID(id), time: 1_795_251_901_123))
+        #expect(BatchEvent(json: Array(json.utf8)) == BatchEvent(kind, batch: BatchID(id), time: 1_795_251_901_123))
     }
 
     @Test func whatIsOfTheClusterHasNoBatch() {
         let json = #" { "time" : 1.5e3, "event" : "isSuspended", "part" : "everything", "value" : false } "#
-        #expect(Event(json: Array(json.utf8)) == Event(.isSuspended(.everything, false), time: 1500))
+        #expect(BatchEvent(json: Array(json.utf8)) == BatchEvent(.isSuspended(.everything, false), time: 1500))
     }
 
     @Test(arguments: [
@@ -56,7 +56,7 @@ import Testing
         #"{"event":"photos","worker":"w","photos":{"x":"F"},"time":5}"#,
         #"{"event":"recovered","operation":1,"time":5}"#,
     ]) func whatIsNotKnownKeepsItsName(_ json: String) throws {
-        let event = try #require(Event(json: Array(json.utf8)))
+        let event = try #require(BatchEvent(json: Array(json.utf8)))
         guard case .other(let name) = event.kind else {
             Issue.record("\(event)")
             return
@@ -68,10 +68,10 @@ import Testing
         "", "[]", "null", "{", "{}", #"{"event":"submitted"}"#, #"{"time":1}"#, #"{"event":7,"time":1}"#,
         #"{"event":"submitted","time":1} x"#, #"{"event":"submitted","time":1e400}"#,
         #"{"event":"submitted","time":1,"batch":"../x"}"#,
-    ]) func whatIsNoMessageIsNone(_ json: String) { #expect(Event(json: Array(json.utf8)) == nil) }
+    ]) func whatIsNoMessageIsNone(_ json: String) { #expect(BatchEvent(json: Array(json.utf8)) == nil) }
 
     @Test func namesAreUnescaped() {
         let json = #"{"event":"ab\"\u00e9","time":1,"batch":"x\u002dy"}"#
-        #expect(Event(json: Array(json.utf8)) == Event(.other("ab\"é"), batch: "x-y", time: 1))
+        #expect(BatchEvent(json: Array(json.utf8)) == BatchEvent(.other("ab\"é"), batch: "x-y", time: 1))
     }
 }

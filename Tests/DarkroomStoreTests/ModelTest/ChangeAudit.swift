@@ -192,7 +192,7 @@ struct ChangeAudit {
             }
         }
         for notice in notices where notice.name == "work" {
-            guard let priority = notice.string("priority").flatMap(Priority.init(rawValue:)) else {
+            guard let priority = notice.string("priority").flatMap(BatchPriority.init(rawValue:)) else {
                 found.append("\(notice) names no priority")
                 continue
             }

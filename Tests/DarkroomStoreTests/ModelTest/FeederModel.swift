@@ -28,7 +28,7 @@ struct FeederModel {
         var options = BatchOptions()
         options.operationSize = random.chance(10) ? 50 : Int.random(in: 1...7, using: &random)
         options.window = random.pick([1, 2, 3, 5, 10_000])!
-        options.priority = random.pick(Priority.allCases)!
+        options.priority = random.pick(BatchPriority.allCases)!
         options.lease = .seconds(random.pick([1500, 3500, 7500])!)
         options.retain = random.chance(20) ? nil : random.chance(20) ? .zero : .seconds(48 * 3600)
         options.output = random.pick(["", "", "/photos/a", "/photos/b"])!

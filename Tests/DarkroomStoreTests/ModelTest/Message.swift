@@ -19,7 +19,7 @@ enum Message {
     case cancelPhotos(BatchID, [ClosedRange<Int>])
     /// Of a batch, or of the cluster; false resumes.
     case suspend(BatchID?, QueuePart, Bool)
-    case prioritize(BatchID, Priority)
+    case prioritize(BatchID, BatchPriority)
     case focus(BatchID, BatchControls.Focus?)
     case limit(downloads: Int?, filtrations: Int?)
     case clearLimits
@@ -37,7 +37,7 @@ enum Message {
         var number: Int
         var operations = 16
         var photos = 4000
-        var lowest = Priority.veryLow
+        var lowest = BatchPriority.veryLow
         var next = ""
         var focus: BatchID?
         var refusals = RefusalChanges()

@@ -79,7 +79,7 @@ extension ModelRun {
 
     private func prioritize() throws {
         guard let id = anyBatch(isOpen) else { return }
-        _ = try deliver(.prioritize(id, random.pick(Priority.allCases)!))
+        _ = try deliver(.prioritize(id, random.pick(BatchPriority.allCases)!))
     }
 
     private func focus() throws {

@@ -174,7 +174,7 @@ final class ModelRun {
             claim.operations = Int.random(in: 1...16, using: &random)
             claim.photos = random.pick([1, 5, 10, 60, 400, 4000])!
         }
-        if random.chance(15) { claim.lowest = random.pick(Priority.allCases)! }
+        if random.chance(15) { claim.lowest = random.pick(BatchPriority.allCases)! }
         if random.chance(15) { claim.without = bench.state.batches.keys.sorted().filter { _ in random.chance(30) } }
         if random.chance(10) { claim.focus = random.pick(bench.state.batches.keys.sorted()) }
         if random.chance(20) { claim.refusals = refusals(of: claim.worker) }

@@ -58,7 +58,7 @@ extension StoreModel {
         var (read, looked) = (0, 0)
         let start = claim.next.split(separator: ":").compactMap { Int($0) }
         let refused = (state.refusals[claim.worker] ?? []).union(claim.without)
-        for priority in Priority.allCases.reversed() where priority >= claim.lowest {
+        for priority in BatchPriority.allCases.reversed() where priority >= claim.lowest {
             if let rank = start.first, priority.rank > rank { continue }
             var after = start.first == priority.rank ? start[1] : Int.min
             while true {

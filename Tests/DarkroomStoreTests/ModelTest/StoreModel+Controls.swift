@@ -66,7 +66,7 @@ extension StoreModel {
         return .done(isNew: state.cluster != before)
     }
 
-    mutating func prioritize(_ id: BatchID, _ priority: Priority) -> ControlReply {
+    mutating func prioritize(_ id: BatchID, _ priority: BatchPriority) -> ControlReply {
         let before = state.batches[id]?.priority
         let reply = steer(id) { $0.priority = priority }
         if let before, before != state.batches[id]!.priority {

@@ -164,7 +164,7 @@ extension StoreModel {
         state.readyQueues[batch.priority, default: ReadyQueue()].turns[id] = state.turn
     }
 
-    mutating func leaveRing(_ id: BatchID, _ priority: Priority) {
+    mutating func leaveRing(_ id: BatchID, _ priority: BatchPriority) {
         state.readyQueues[priority]?.turns[id] = nil
         if state.readyQueues[priority]?.turns.isEmpty == true { state.readyQueues[priority] = nil }
     }

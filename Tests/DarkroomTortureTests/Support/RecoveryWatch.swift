@@ -1,5 +1,7 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomRedis
+import DarkroomStore
 
 /// Measures how long operations of dead workers stay with them, and how long until another worker has claimed them, which also takes one
 /// with room; by asking Redis every 20 ms.

@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomRedis
+import DarkroomStore
 
 /// An operation that Redis says a worker holds.
 struct HeldOperationContent: Sendable {

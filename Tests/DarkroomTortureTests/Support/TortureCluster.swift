@@ -1,5 +1,8 @@
 import Darkroom
 import DarkroomConcurrency
+import DarkroomCoordinator
+import DarkroomRedis
+import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 

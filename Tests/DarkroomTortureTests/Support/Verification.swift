@@ -1,5 +1,7 @@
 import Darkroom
 import DarkroomCoding
+import DarkroomCoordinator
+import DarkroomRedis
 import Foundation
 import Testing
 
@@ -101,7 +103,7 @@ extension TortureCluster {
 
         demand(lines.count == submission.photos, "the manifest has \(lines.count) lines")
         for (index, stateCode) in stateCodes.enumerated() {
-            let word = PhotoRecordState(stateCode: stateCode)?.word
+            let word = PhotoState(stateCode: stateCode)?.word
             demand(
                 lines[index]?.state == word,
                 "photo \(index) is \(word ?? "?"), its line says \(lines[index]?.state ?? "")")
@@ -134,7 +136,7 @@ extension TortureCluster {
             let isFolder = names.fileAttributes?[.type] as? FileAttributeType == .typeDirectory
             if !isFolder, !last.hasPrefix("."), !name.hasPrefix("manifest/") { found.insert(name) }
         }
-        for (index, line) in lines.sorted(by: { $0.key < $1.key }) where line.state == PhotoRecordState.filtered.word {
+        for (index, line) in lines.sorted(by: { $0.key < $1.key }) where line.state == PhotoState.filtered.word {
             guard let file = line.file, found.remove(file) != nil,
                 let bytes = FileManager.default.contents(atPath: submission.output + "/" + file)
             else {

@@ -157,7 +157,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     @Test func anotherBatchReadsThemInsteadOfTheNetwork() throws {
         _ = try run(urls, options())
         let requests = photos.requests
-        let facts = try run(urls, options { $0.filters = ["tilt-shift=radius:3"] })
+        let facts = try run(urls, options { $0.filters = [PhotoFilter(stored: "tilt-shift=radius:3")] })
         #expect(facts.counts.filtered == 2)
         #expect(facts.bytesIn == 0, "what is read was not downloaded")
         #expect(photos.requests == requests, "they were downloaded again")

@@ -140,7 +140,7 @@ import Testing
     }
 
     private func write(
-        _ id: BatchID, fencingToken: Int, _ photos: [(Int, PhotoRecordState)], name: String, operation: Int = 1
+        _ id: BatchID, fencingToken: Int, _ photos: [(Int, PhotoState)], name: String, operation: Int = 1
     ) throws {
         var text: [UInt8] = []
         for (index, state) in photos {

@@ -85,9 +85,10 @@ private struct Endless: PhotoOperation {
 
     @Test func operationThatTakesTooMuchProcessorTimeIsToldToStop() throws {
         let id = try darkroom.submit(
-            [photos.url("astronaut.jpg"), photos.url("moon.png")], darkroom.options { $0.filters = ["x:endless"] })
+            [photos.url("astronaut.jpg"), photos.url("moon.png")],
+            darkroom.options { $0.filters = [.custom("endless")] })
         let worker = try darkroom.worker {
-            try $0.register(Endless.self, as: "endless")
+            try $0.register("endless") { Endless() }
             $0.photoTimeout = .milliseconds(50)
         }
         let facts = try darkroom.wait(id)
@@ -99,10 +100,10 @@ private struct Endless: PhotoOperation {
     @Test func runsInPlaceOfTheFilters() throws {
         let server = try HostileServer(["/a.txt": .answer(body: Array("hello".utf8))])
         defer { server.stop() }
-        let options = darkroom.options { $0.filters = ["x:count"] }
+        let options = darkroom.options { $0.filters = [.custom("count")] }
         let (id, facts) = try run([photos.url("astronaut.jpg"), server.url("/a.txt"), photos.url("none.jpg")], options)
         {
-            try $0.register(Count.self, as: "count")
+            try $0.register("count") { Count() }
         }
         #expect(facts.counts.filtered == 2 && facts.failures == [.httpClientError: 1])
         let lines = try darkroom.manifest(of: id)
@@ -120,8 +121,8 @@ private struct Endless: PhotoOperation {
         let urls = [
             photos.url("astronaut.jpg"), photos.url("moon.png"), server.url("/plain"), server.url("/list.CSV?v=1"),
         ]
-        let (id, _) = try run(urls, darkroom.options { $0.filters = ["x:copy"] }) {
-            try $0.register(Copy.self, as: "copy")
+        let (id, _) = try run(urls, darkroom.options { $0.filters = [.custom("copy")] }) {
+            try $0.register("copy") { Copy() }
         }
         let lines = try darkroom.manifest(of: id)
         #expect(lines[0]?.file == "000000-astronaut.jpg" && lines[1]?.file == "000001-moon.png")
@@ -145,18 +146,18 @@ private struct Endless: PhotoOperation {
     }
 
     @Test func whatItThrowsIsWhyThePhotoFailed() throws {
-        let (id, facts) = try run([photos.url("astronaut.jpg")], darkroom.options { $0.filters = ["x:picky"] }) {
-            try $0.register(Picky.self, as: "picky")
+        let (id, facts) = try run([photos.url("astronaut.jpg")], darkroom.options { $0.filters = [.custom("picky")] }) {
+            try $0.register("picky") { Picky() }
         }
         #expect(facts.failures == [.filterFailed: 1])
         #expect(try darkroom.manifest(of: id)[0]?.detail == "the sky is missing")
     }
 
     @Test func workerWithoutItLeavesTheBatchToOthers() throws {
-        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = ["x:count"] })
-        let other = try darkroom.worker { try $0.register(Copy.self, as: "copy") }
+        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("count")] })
+        let other = try darkroom.worker { try $0.register("copy") { Copy() } }
         darkroom.waitForLog("for the filter x:count: registered with it are copy")
-        let worker = try darkroom.worker { try $0.register(Count.self, as: "count") }
+        let worker = try darkroom.worker { try $0.register("count") { Count() } }
         let facts = try darkroom.wait(id)
         #expect(facts.counts.filtered == 1)
         for worker in [worker, other] {
@@ -167,8 +168,8 @@ private struct Endless: PhotoOperation {
 
     @Test func isNotMixedWithFilters() throws {
         let id = try darkroom.submit(
-            [photos.url("moon.png")], darkroom.options { $0.filters = ["x:copy", "sepia=0.8"] })
-        let worker = try darkroom.worker { try $0.register(Copy.self, as: "copy") }
+            [photos.url("moon.png")], darkroom.options { $0.filters = [.custom("copy"), .sepia()] })
+        let worker = try darkroom.worker { try $0.register("copy") { Copy() } }
         darkroom.waitForLog("takes the place of all filters")
         worker.stop()
         worker.wait()
@@ -178,8 +179,8 @@ private struct Endless: PhotoOperation {
     @Test func operationIsToldThatItsBatchWasCancelled() throws {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
-        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = ["x:patient"] })
-        let worker = try darkroom.worker { try $0.register(as: "patient") { Patient(began: began, ended: ended) } }
+        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
+        let worker = try darkroom.worker { try $0.register("patient") { Patient(began: began, ended: ended) } }
         #expect(began.wait(timeout: .now() + 20) == .success)
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         #expect(ended.wait(timeout: .now() + 20) == .success, "it was not told to stop")
@@ -193,10 +194,10 @@ private struct Endless: PhotoOperation {
     @Test func resultOfACancelledOperationIsThrownAway() throws {
         let began = DispatchSemaphore(value: 0)
         let ended = DispatchSemaphore(value: 0)
-        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = ["x:patient"] })
+        let id = try darkroom.submit([photos.url("moon.png")], darkroom.options { $0.filters = [.custom("patient")] })
         let worker = try darkroom.worker {
             $0.grace = .milliseconds(50)
-            try $0.register(as: "patient") { Patient(began: began, ended: ended) }
+            try $0.register("patient") { Patient(began: began, ended: ended) }
         }
         #expect(began.wait(timeout: .now() + 20) == .success)
         worker.stop()
@@ -213,10 +214,10 @@ private struct Endless: PhotoOperation {
         ])
         defer { server.stop() }
         let id = try darkroom.submit(
-            [server.url("/a.txt"), server.url("/slow")], darkroom.options { $0.filters = ["x:copy"] })
+            [server.url("/a.txt"), server.url("/slow")], darkroom.options { $0.filters = [.custom("copy")] })
         let first = try darkroom.worker {
             $0.grace = .milliseconds(100)
-            try $0.register(Copy.self, as: "copy")
+            try $0.register("copy") { Copy() }
         }
         try darkroom.wait(id, "partly reported") { $0.counts.filtered == 1 }
         first.stop()
@@ -224,7 +225,7 @@ private struct Endless: PhotoOperation {
         let manifest = "\(darkroom.folder)/\(ManifestPath.folder(id))"
         for name in try FileManager.default.contentsOfDirectory(atPath: manifest) { unlink("\(manifest)/\(name)") }
         server.release()
-        let second = try darkroom.worker { try $0.register(Copy.self, as: "copy") }
+        let second = try darkroom.worker { try $0.register("copy") { Copy() } }
         try darkroom.wait(id)
         second.stop()
         second.wait()
@@ -233,6 +234,6 @@ private struct Endless: PhotoOperation {
 
     @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func nameOfAnOperationIsPlain(_ name: String) {
         var configuration = WorkerConfiguration()
-        #expect(throws: InvalidOwnFilter.self) { try configuration.register(Copy.self, as: name) }
+        #expect(throws: InvalidOwnFilter.self) { try configuration.register(name) { Copy() } }
     }
 }

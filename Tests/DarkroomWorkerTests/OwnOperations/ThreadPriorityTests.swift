@@ -37,12 +37,12 @@ private struct Niceness: PhotoOperation {
         let id = try darkroom.submit(
             Array(repeating: server.url("/a"), count: 200),
             darkroom.options {
-                $0.filters = ["x:niceness"]
+                $0.filters = [.custom("niceness")]
                 $0.operationSize = 10
             })
         let worker = try darkroom.worker {
             $0.threadPriority = 0.0
-            try $0.register(Niceness.self, as: "niceness")
+            try $0.register("niceness") { Niceness() }
         }
         try darkroom.wait(id)
         let threads = try ofAllThreads()

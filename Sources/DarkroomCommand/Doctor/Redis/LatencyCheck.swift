@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 
 /// How long does an answer of Redis take?
 struct LatencyCheck: Check {

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 
 /// What is left of the queue when Redis dies?
 struct PersistenceCheck: Check {

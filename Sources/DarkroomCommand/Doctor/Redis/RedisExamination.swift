@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 
 /// All checks of one Redis.
 struct RedisExamination: Check {

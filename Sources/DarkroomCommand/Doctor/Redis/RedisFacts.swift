@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 import Foundation
 
 /// What a Redis tells of itself, and how fast it answers.

@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomRedis
+import DarkroomStore
 
 /// Is there memory for batches, and what happens when there is none?
 struct RedisMemoryCheck: Check {

@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomRedis
+import DarkroomStore
 
 /// Is it a Redis that Darkroom can work with?
 struct RedisServerCheck: Check {

@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomRedis
 
 /// Is it the one that takes changes, and who has a copy?
 struct ReplicationCheck: Check {

@@ -1,4 +1,6 @@
 import Darkroom
+import DarkroomExecution
+import DarkroomWorker
 
 /// Checks which of the confinements for helper processes the kernel offers.
 struct ConfinementCheck: Check {

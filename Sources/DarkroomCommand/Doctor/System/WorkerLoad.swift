@@ -1,4 +1,5 @@
 import Darkroom
+import DarkroomWorker
 
 /// What a worker does at once, and what that takes.
 struct WorkerLoad {

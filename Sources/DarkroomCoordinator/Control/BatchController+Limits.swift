@@ -2,14 +2,14 @@ import DarkroomModel
 import DarkroomStore
 
 /// How much every worker may do at once, while it runs.
-extension BatchControl {
+extension BatchController {
     /// Downloads at once that a limit may allow.
-    public static let downloadLimits = ClusterControls.downloadLimits
+    package static let downloadLimits = ClusterControls.downloadLimits
     /// Filtrations at once that a limit may allow.
-    public static let filtrationLimits = ClusterControls.filtrationLimits
+    package static let filtrationLimits = ClusterControls.filtrationLimits
 
     /// Limits what each worker of the cluster does at once; nil leaves a limit as it is. What runs goes on.
-    public func setLimits(downloads: Int?, filtrations: Int?) throws {
+    package func setLimits(downloads: Int?, filtrations: Int?) throws {
         for (limit, bounds, name) in [
             (downloads, Self.downloadLimits, "downloads"), (filtrations, Self.filtrationLimits, "filtrations"),
         ] {
@@ -23,8 +23,8 @@ extension BatchControl {
     }
 
     /// Takes the limits away: each worker does as much at once as it was started for.
-    public func clearLimits() throws { _ = try steer(store.clearLimits()) }
+    package func clearLimits() throws { _ = try steer(store.clearLimits()) }
 
     /// The limits and flags of the cluster.
-    public func limits() throws -> ClusterControls { try store.clusterControls() }
+    package func limits() throws -> ClusterControls { try store.clusterControls() }
 }

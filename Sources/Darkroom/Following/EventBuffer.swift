@@ -1,24 +1,21 @@
 import DarkroomConcurrency
-import DarkroomRedis
 
-/// What was told and not taken yet, for one task; when it is full, the oldest events are dropped and counted.
+/// The updates that one observer has not taken yet. When the buffer is full, the oldest are dropped and counted.
 final class EventBuffer: Sendable {
-    typealias Observation = EventStream.Observation
-
     private struct State {
-        /// The oldest at `first`; those before it are taken.
-        var waiting: [Observation] = []
+        /// The oldest is at `first`; those before it are taken.
+        var waiting: [ClusterUpdate] = []
         var first = 0
         var missed = 0
-        var observer: CheckedContinuation<Observation?, Never>?
+        var observer: CheckedContinuation<ClusterUpdate?, Never>?
         var isCancelled = false
 
         var count: Int { waiting.count - first }
 
-        mutating func removeFirst() -> Observation {
+        mutating func removeFirst() -> ClusterUpdate {
             defer {
                 first += 1
-                // Moved to the beginning now and then, which costs each element one move.
+                // Removing the taken ones only now and then moves each element once.
                 if first * 2 > waiting.count {
                     waiting.removeFirst(first)
                     first = 0
@@ -27,8 +24,7 @@ final class EventBuffer: Sendable {
             return waiting[first]
         }
 
-        /// What comes next: that some were missed before what came after them.
-        mutating func next() -> Observation? {
+        mutating func next() -> ClusterUpdate? {
             if missed > 0 {
                 defer { missed = 0 }
                 return .missed(missed)
@@ -42,29 +38,38 @@ final class EventBuffer: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Adds what was told. Never blocks.
-    func add(_ observation: Observation) {
-        let observer = state.withLock { state -> CheckedContinuation<Observation?, Never>? in
+    /// Adds an update. Never blocks.
+    func add(_ update: ClusterUpdate) {
+        let observer = state.withLock { state -> CheckedContinuation<ClusterUpdate?, Never>? in
             if let observer = state.observer {
                 state.observer = nil
                 return observer
             }
             if state.count == capacity {
-                // A `subscribed` may be dropped, too: whoever hears that some were missed reads all again as well.
+                // A dropped `subscribed` does no harm: the observer reads everything again after `missed`, too.
                 _ = state.removeFirst()
                 state.missed += 1
             }
-            state.waiting.append(observation)
+            state.waiting.append(update)
             return nil
         }
-        observer?.resume(returning: observation)
+        observer?.resume(returning: update)
     }
 
-    /// Takes the next; nil when the task is cancelled.
-    func next() async -> Observation? {
+    /// Makes an observer that waits read again; does nothing if none waits.
+    func remind() {
+        let observer = state.withLock { state in
+            defer { state.observer = nil }
+            return state.observer
+        }
+        observer?.resume(returning: .missed(0))
+    }
+
+    /// Takes the next update; nil if the task is cancelled.
+    func next() async -> ClusterUpdate? {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (isNow, next) = state.withLock { state -> (Bool, Observation?) in
+                let (isNow, next) = state.withLock { state -> (Bool, ClusterUpdate?) in
                     if state.isCancelled { return (true, nil) }
                     if let next = state.next() { return (true, next) }
                     state.observer = continuation

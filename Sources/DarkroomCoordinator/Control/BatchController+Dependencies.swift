@@ -3,25 +3,25 @@ import DarkroomStore
 import Foundation
 
 /// What a batch was made to wait for.
-public struct Depended: Sendable, Equatable {
+package struct Depended: Sendable, Equatable {
     /// Batches that it waits for from now on.
-    public var added: [BatchID] = []
+    package var added: [BatchID] = []
     /// Batches that it waited for before.
-    public var waitedBefore: [BatchID] = []
+    package var waitedBefore: [BatchID] = []
     /// Batches that have finished: there was nothing to wait for.
-    public var finishedBefore: [BatchID] = []
+    package var finishedBefore: [BatchID] = []
     /// A batch that has finished without success. The batch goes on only after success, so it is cancelled.
-    public var cancelledBy: BatchID?
+    package var cancelledBy: BatchID?
 }
 
 /// Batches that wait for others.
-extension BatchControl {
+extension BatchController {
     /// Makes a batch wait until others have finished, one after the other. Repeating it does no harm.
     ///
     /// A batch that has started cannot be made to wait. Nothing is added when one of the others is gone, or waits, also by
     /// way of further batches, for this one: the error names that path.
     @discardableResult
-    public func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
+    package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
         // All are looked at first, so that a mistake in one of them adds none.
         _ = try checkedVersion(of: id, on: others)
@@ -45,7 +45,7 @@ extension BatchControl {
 
     /// Takes it back that a batch waits for others; it is ready when nothing else is left that it waits for.
     /// - Returns: false when it waited for none of them.
-    public func undepend(_ id: BatchID, from others: [BatchID]) throws -> Bool {
+    package func removeDependency(_ id: BatchID, on others: [BatchID]) throws -> Bool {
         try steer(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
             case .removed(let isNew): return isNew || isChanged

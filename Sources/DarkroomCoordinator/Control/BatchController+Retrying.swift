@@ -2,27 +2,19 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// What a retry set going.
-public struct Retried: Sendable, Equatable {
-    /// Failed photos that run again.
-    public var photos = 0
-    /// Failed photos that stay failed, because Redis no longer has their names and URLs: only the list has.
-    public var notKept = 0
-}
-
 /// Running failed photos again.
-extension BatchControl {
+extension BatchController {
     /// Runs the failed photos of a batch again, and only those. A batch that has finished executes again.
     ///
     /// While a batch executes, failed photos of operations that have not ended are left out: retry it again later.
     /// - Parameter id: The batch.
     /// - Parameter reasons: only photos that failed for one of these; empty for all.
     /// - Parameter overwrite: take the output folder back where another batch has taken it since.
-    public func retry(
+    package func retry(
         _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
-    ) throws -> Retried {
+    ) throws -> RetriedPhotos {
         let seen = try takenOutput(of: id, overwrite: overwrite)
-        var sum = Retried()
+        var sum = RetriedPhotos()
         var next: Int? = 1
         let deadline = ContinuousClock.now + .seconds(30)
         while let first = next {

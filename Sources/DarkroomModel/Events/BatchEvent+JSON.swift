@@ -1,7 +1,7 @@
-extension Event {
+extension BatchEvent {
     /// Reads a message of the events channel; nil when it is no JSON object with an `event` and a `time`, or names a batch by
     /// what is no id.
-    public init?(json: [UInt8]) {
+    package init?(json: [UInt8]) {
         guard let message = EventMessage(json), let name = message.string("event"), let time = message.int("time")
         else { return nil }
         let batch = message.string("batch")
@@ -21,7 +21,7 @@ extension Event {
         case "isCancelled": message.bool("value").map(Kind.isCancelled)
         case "isSuspended": isSuspended(message)
         case "dependencies": message.int("value").map(Kind.dependencies)
-        case "priority": message.string("value").flatMap(Priority.init(rawValue:)).map(Kind.priority)
+        case "priority": message.string("value").flatMap(BatchPriority.init(rawValue:)).map(Kind.priority)
         case "focus": focus(message)
         case "limits": .limits(downloads: message.int("downloads"), filtrations: message.int("filtrations"))
         case "completion": completion(message)
@@ -69,10 +69,10 @@ extension Event {
 
     private static func photos(_ message: EventMessage) -> Kind? {
         guard let stateCodes = message.members("photos"), let worker = message.string("worker") else { return nil }
-        var states: [Int: PhotoRecordState] = [:]
+        var states: [Int: PhotoState] = [:]
         for (index, stateCode) in stateCodes {
             guard let index = Int(index), StoredBounds.indexes.contains(index), stateCode.utf8.count == 1,
-                let state = stateCode.utf8.first.flatMap(PhotoRecordState.init(stateCode:))
+                let state = stateCode.utf8.first.flatMap(PhotoState.init(stateCode:))
             else { return nil }
             states[index] = state
         }

@@ -6,7 +6,7 @@ import DarkroomStore
 /// The functions block until Redis has what was changed; any thread may call them. Workers learn of it within
 /// milliseconds, or with their next heartbeat when the message is lost; nothing begins against it from the return on.
 /// They throw ``ControlError`` when what is asked is refused, `StoreError` when Redis fails.
-public final class BatchControl: Sendable {
+package final class BatchController: Sendable {
     /// What it steers.
     package let store: BatchStore
 
@@ -31,7 +31,7 @@ public final class BatchControl: Sendable {
     }
 
     /// If Redis has replicas, blocks until one of them has all changes made through the store, or 5 s are over.
-    public func awaitReplica() throws {
+    package func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }
         lack.subject = .change
@@ -54,7 +54,7 @@ public final class BatchControl: Sendable {
     /// - Parameter id: The batch.
     /// - Parameter reason: why, for those who look at the batch; may be empty.
     /// - Returns: `cancelled` or `finished`; a batch that is gone is an error.
-    public func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
+    package func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
         let reply = try steer(store.cancel(id, reason: reason))
         if case .gone = reply { throw ControlError.gone(id) }
         return reply
@@ -62,7 +62,7 @@ public final class BatchControl: Sendable {
 
     /// Cancels every batch that there is.
     /// - Returns: how many had not finished and were not cancelled before.
-    public func cancelAll() throws -> Int {
+    package func cancelAll() throws -> Int {
         var cancelled = 0
         var rest = try store.batchIDs()[...]
         while !rest.isEmpty {
@@ -81,7 +81,7 @@ public final class BatchControl: Sendable {
     /// - Parameter id: The batch.
     /// - Parameter part: `everything`, or only downloads or filtrations; the three are independent of each other.
     /// - Returns: false when it was suspended so before.
-    public func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
+    package func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
         try changed(steer(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
     }
 
@@ -89,7 +89,7 @@ public final class BatchControl: Sendable {
     /// - Parameter id: The batch.
     /// - Parameter part: `everything` lifts whatever is suspended, also when only a part was.
     /// - Returns: false when nothing of it was suspended.
-    public func resume(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
+    package func resume(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
         let parts = part == .everything ? [.downloads, .filtrations, .everything] : [part]
         let replies = try steer(parts.map { store.suspend(id, $0, false) })
         return try replies.reduce(false) { isChanged, reply in
@@ -99,8 +99,23 @@ public final class BatchControl: Sendable {
 
     /// Makes a batch more or less urgent, from the next claim on, everywhere. What is claimed already runs as it would.
     /// - Returns: false when it had the priority before.
-    public func prioritize(_ id: BatchID, _ priority: Priority) throws -> Bool {
+    package func prioritize(_ id: BatchID, _ priority: BatchPriority) throws -> Bool {
         try changed(steer(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
+    }
+
+    /// Removes a batch from Redis; its photos stay.
+    /// - Parameter unfinished: removes it also if it has not finished.
+    /// - Returns: nil, or the state of a batch that was not removed because it has not finished.
+    package func forget(_ id: BatchID, unfinished: Bool) throws -> BatchState? {
+        while true {
+            switch try store.perform(store.forget(id, unfinished: unfinished)) {
+            case .more: continue
+            case .unfinished(let state): return state
+            case .forgotten, .gone:
+                try awaitReplica()
+                return nil
+            }
+        }
     }
 
     /// How many calls are sent at once.

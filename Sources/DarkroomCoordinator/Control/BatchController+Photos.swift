@@ -2,29 +2,29 @@ import DarkroomModel
 import DarkroomStore
 
 /// What cancelling single photos did.
-public struct PhotosCancelled: Sendable, Equatable {
+package struct PhotosCancelled: Sendable, Equatable {
     /// Photos that were cancelled.
-    public var cancelled = 0
+    package var cancelled = 0
     /// Photos that were filtered, failed or cancelled before and stay so.
-    public var wereFinal = 0
+    package var wereFinal = 0
 }
 
 /// What a focus reaches.
-public struct FocusSet: Sendable, Equatable {
+package struct FocusSet: Sendable, Equatable {
     /// How many photos of the range are fed.
-    public let fed: Int
+    package let fed: Int
     /// True when the others of the range are none of the batch; otherwise they may still be fed, and come first then.
-    public let isSealed: Bool
+    package let isSealed: Bool
     /// False when the batch had this focus before.
-    public let isNew: Bool
+    package let isNew: Bool
 }
 
 /// Single photos of a batch, by their indexes from 0.
-extension BatchControl {
+extension BatchController {
     /// Cancels some photos of a batch; the others go on. Repeating it does no harm.
     /// - Parameter id: The batch.
     /// - Parameter ranges: any number of photos; all must be fed, otherwise none is cancelled.
-    public func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
+    package func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
         guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
         if let last = ranges.ranges.last?.upperBound, last >= facts.photos { throw Self.notFed(ranges, facts) }
         var sum = PhotosCancelled()
@@ -57,7 +57,7 @@ extension BatchControl {
     ///   - id: the batch.
     ///   - range: indexes from 0; photos of it that are not fed yet are the next as soon as they are.
     ///   - only: the others stop, and are not handed out until the focus is cleared.
-    public func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {
+    package func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {
         guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {
             throw ControlError(
@@ -75,7 +75,7 @@ extension BatchControl {
     /// Lets all photos of a batch run in their order again.
     /// - Returns: false when it had no focus.
     @discardableResult
-    public func clearFocus(_ id: BatchID) throws -> Bool {
+    package func clearFocus(_ id: BatchID) throws -> Bool {
         try replaceFocus(of: id, nil, "its focus ended with it").isNew
     }
 

@@ -1,13 +1,18 @@
-/// What became of a photo. Filtered, failed and cancelled are final.
-public enum PhotoRecordState: Sendable, Hashable {
+/// Where a photo is. Filtered, failed and cancelled are final: only a retry changes them.
+public enum PhotoState: Sendable, Hashable {
+    /// Nothing was done yet, or what was done was dropped.
     case new
+    /// It is downloaded.
     case downloaded
+    /// It was filtered and written.
     case filtered
+    /// It was cancelled.
     case cancelled
+    /// It failed.
     case failed(FailureReason)
 
     /// The state code that stands for this state in a batch's `states` string: `N`, `D`, `F`, `C` or the reason's small letter.
-    public var stateCode: UInt8 {
+    package var stateCode: UInt8 {
         switch self {
         case .new: 78
         case .downloaded: 68
@@ -18,7 +23,7 @@ public enum PhotoRecordState: Sendable, Hashable {
     }
 
     /// The state of a state code, nil if it is the code of no state.
-    public init?(stateCode: UInt8) {
+    package init?(stateCode: UInt8) {
         switch stateCode {
         case 78: self = .new
         case 68: self = .downloaded
@@ -30,7 +35,7 @@ public enum PhotoRecordState: Sendable, Hashable {
         }
     }
 
-    /// True when nothing but a retry moves the photo any more.
+    /// True if only a retry changes it.
     public var isFinal: Bool { self != .new && self != .downloaded }
 
     /// The word for this state in the command line, in JSON and in manifests; the reason is a word of its own.

@@ -1,0 +1,55 @@
+import DarkroomCoordinator
+import DarkroomFileNames
+import DarkroomRedis
+import DarkroomStore
+
+extension DarkroomError {
+    /// The public error for an error of the layers below, whose text becomes the message.
+    init(_ error: any Error, _ attempted: String) {
+        if let error = error as? DarkroomError {
+            self = error
+        } else {
+            self.init(Self.code(of: error), attempted, "\(error)", cause: error)
+        }
+    }
+
+    private static func code(of error: any Error) -> Code {
+        switch error {
+        case let error as RedisError: code(of: error)
+        case let error as StoreError: code(of: error)
+        case let error as ControlError: controlCodes[error.code] ?? .other
+        case let error as CoordinatorError: coordinatorCodes[error.code] ?? .other
+        case is PhotoListError: .listUnreadable
+        case is ManifestError: .manifestUnreadable
+        case is FileNameTemplate.Problem: .invalidOptions
+        default: .other
+        }
+    }
+
+    private static func code(of error: RedisError) -> Code {
+        if error.isPassing { return .redisUnreachable }
+        return error.code == .invalidAddress ? .invalidConfiguration : .redisRefused
+    }
+
+    private static func code(of error: StoreError) -> Code {
+        switch error.code {
+        case .noSuchBatch: .noSuchBatch
+        case .ambiguousBatch: .ambiguousName
+        case .unsuitableRedis: .unsuitableRedis
+        default: error.redis.map(code(of:)) ?? .other
+        }
+    }
+
+    private static let controlCodes: [ControlError.Code: Code] = [
+        .batchGone: .noSuchBatch, .finished: .batchFinished, .cancelled: .batchCancelled, .started: .batchStarted,
+        .circle: .circularDependency, .itself: .circularDependency, .notFed: .photosNotFed,
+        .outsideList: .photosOutsideList, .outOfBounds: .invalidOptions, .busy: .busy, .outputTaken: .outputTaken,
+    ]
+
+    private static let coordinatorCodes: [CoordinatorError.Code: Code] = [
+        .emptyList: .listEmpty, .listDiffers: .listDiffers, .batchGone: .noSuchBatch, .batchCancelled: .batchCancelled,
+        .redisUnreachable: .redisUnreachable, .redisRefused: .redisRefused, .notDurable: .notDurable,
+        .optionsOutOfBounds: .invalidOptions, .outputDenied: .outputUnusable, .outputTaken: .outputTaken,
+        .nameTaken: .nameTaken, .folderInUse: .outputUnusable,
+    ]
+}

@@ -1,0 +1,84 @@
+import DarkroomConcurrency
+import DarkroomCoordinator
+import DarkroomStore
+import Foundation
+
+/// Feeds a photo list on a thread of its own.
+///
+/// A feed ends when the whole list is fed and safe, with an error, or when its batch is cancelled: then its facts say so.
+package final class BatchFeed: Sendable {
+    private struct State {
+        var batch: BatchID?
+        var outcome: Result<BatchFacts, any Error>?
+    }
+
+    private let state = Locked(State())
+    private let begun = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+
+    /// Starts feeding. ``Coordinator/stop()`` ends it early.
+    /// - Parameters:
+    ///   - onEnd: called on the feeding thread with the outcome.
+    ///   - feed: submits or resumes; calls its second argument as soon as the batch's id is known.
+    package init(
+        _ coordinator: Coordinator, onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
+        feed: @escaping @Sendable (Coordinator, _ onBegun: (BatchID) -> Void) throws -> BatchFacts
+    ) {
+        _ = OwnedThread("darkroom-feed") { [self] in
+            let outcome = Result {
+                do {
+                    return try feed(coordinator) { id in
+                        state.withLock { $0.batch = id }
+                        begun.signal()
+                    }
+                } catch let cancelled as BatchCancelled {
+                    return cancelled.batch
+                }
+            }
+            state.withLock { $0.outcome = outcome }
+            begun.signal()
+            ended.signal()
+            onEnd(outcome)
+        }
+    }
+
+    /// The batch, once its id is known.
+    package var batch: BatchID? { state.withLock { $0.batch } }
+
+    /// Whether the feed has ended, with or without an error.
+    package var hasEnded: Bool { state.withLock { $0.outcome != nil } }
+
+    /// Blocks until the batch's id is known.
+    package func waitUntilBegun() throws -> BatchID {
+        begun.wait()
+        begun.signal()
+        guard let batch else { return try waitUntilEnded().id }
+        return batch
+    }
+
+    /// Blocks until the feed has ended.
+    package func waitUntilEnded() throws -> BatchFacts {
+        while true {
+            if let facts = try waitUntilEnded(for: .seconds(3600)) { return facts }
+        }
+    }
+
+    /// Blocks until the feed has ended; nil if the time passes first.
+    package func waitUntilEnded(for duration: Duration) throws -> BatchFacts? {
+        guard ended.wait(timeout: .now() + duration / .seconds(1)) == .success else { return nil }
+        ended.signal()
+        return try state.withLock { $0.outcome }?.get()
+    }
+}
+
+extension DarkroomClient {
+    /// A coordinator for one feed or several, one after the other.
+    /// - Parameters:
+    ///   - replicas: how many replicas of Redis must have a batch; nil is one if there are any.
+    ///   - onNotice: called on the feeding thread.
+    package func coordinator(
+        replicas: Int? = nil, onNotice: @escaping @Sendable (FeedNotice) -> Void
+    ) -> Coordinator {
+        Coordinator(store: store, replicas: replicas, onNotice: onNotice)
+    }
+}

@@ -1,0 +1,128 @@
+import DarkroomRedis
+
+/// What happens to a batch, from its present facts to its end, see ``DarkroomClient/follow(_:)``.
+public struct BatchUpdates: AsyncSequence, Sendable {
+    let client: DarkroomClient
+    let id: BatchID
+
+    /// Starts to follow the batch.
+    public func makeAsyncIterator() -> Iterator { Iterator(client, id) }
+
+    /// One observer with a connection of its own, which ends with the sequence. It is for one task at a time.
+    public struct Iterator: AsyncIteratorProtocol {
+        /// What to do next.
+        private enum Phase { case reading, listening, ended }
+
+        /// How long events may be silent before the facts are read all the same.
+        private static let silence = Duration.seconds(3)
+        private static let pauseWhileAway = Duration.milliseconds(100)
+
+        private let client: DarkroomClient
+        private let id: BatchID
+        private var phase = Phase.reading
+        /// Nil before the first reading and after the end.
+        private var listener: EventListener?
+        /// The facts that were reported last; nil before the first.
+        private var last: BatchFacts?
+        /// True from a `disconnected` to the next reading.
+        private var hasToldOutage = false
+
+        init(_ client: DarkroomClient, _ id: BatchID) {
+            self.client = client
+            self.id = id
+        }
+
+        /// Returns the next update; nil after the end of the batch.
+        /// - Throws: ``DarkroomError`` and `CancellationError`, see ``DarkroomClient/follow(_:)``.
+        public mutating func next() async throws -> BatchUpdate? {
+            while true {
+                let update: BatchUpdate?
+                switch phase {
+                case .ended: return nil
+                case .reading: update = try await read()
+                case .listening: update = try await listen()
+                }
+                if let update { return update }
+            }
+        }
+
+        /// Takes the next news; nil if there is nothing to report.
+        private mutating func listen() async throws -> BatchUpdate? {
+            guard let news = await listener?.buffer.next() else { throw CancellationError() }
+            switch news {
+            case .subscribed, .missed: phase = .reading
+            case .disconnected(let error): return outage(error)
+            case .event(let event):
+                if event.kind == .forgotten { return end(.forgotten) }
+                // The last event of a round. A retry may have begun another round since: the facts tell.
+                if case .completion = event.kind { phase = .reading }
+                return .event(event)
+            }
+            return nil
+        }
+
+        /// Reads the facts; nil if there is nothing to report.
+        private mutating func read() async throws -> BatchUpdate? {
+            let facts: BatchFacts?
+            do {
+                facts = try await client.blocking("follow batch \(id)") { [client, id] in
+                    _ = try client.store.maintain()
+                    return try client.store.facts(of: id)
+                }
+            } catch let error as DarkroomError where error.isTransient && listener != nil {
+                if let update = outage(error) { return update }
+                try await Task.sleep(for: Self.pauseWhileAway)
+                return nil
+            }
+            hasToldOutage = false
+            guard let facts else {
+                guard listener != nil else { throw DarkroomError.gone(id, "follow batch \(id)") }
+                return end(.forgotten)
+            }
+            guard facts.damage.isEmpty else { throw DarkroomError.damaged(facts, "follow batch \(id)") }
+            if facts.state == .finished { return end(.facts(facts)) }
+            phase = .listening
+            guard listener != nil else {
+                // The first facts are reported once the subscription is confirmed, so that no later event is missed.
+                listener = EventListener(client.location, of: id, capacity: 1000, remindsAfter: Self.silence)
+                return nil
+            }
+            defer { last = facts }
+            return facts == last ? nil : .facts(facts)
+        }
+
+        /// Reports an outage once.
+        private mutating func outage(_ error: DarkroomError) -> BatchUpdate? {
+            defer { hasToldOutage = true }
+            return hasToldOutage || last == nil ? nil : .disconnected(error)
+        }
+
+        private mutating func end(_ update: BatchUpdate) -> BatchUpdate {
+            phase = .ended
+            listener = nil
+            return update
+        }
+    }
+}
+
+extension DarkroomClient {
+    /// Follows a batch until it has finished or is forgotten.
+    ///
+    /// ```swift
+    /// for try await update in client.follow(batch.id) {
+    ///     if case .facts(let facts) = update { print(facts.counts.done, "of", facts.photos) }
+    /// }
+    /// ```
+    ///
+    /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow as they happen. The facts come again whenever events
+    /// may have been missed: after a reconnect, if more than 1,000 events wait for a slow loop, and after 3 seconds without an event
+    /// if they have changed. The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop ends. Of
+    /// a batch that has finished before, it is the only update.
+    ///
+    /// Meanwhile the client does what a worker's heartbeats do for others, as ``wait(for:timeout:)-(BatchID,_)`` does.
+    ///
+    /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning, `redisUnreachable`
+    /// if Redis is not reachable at the beginning (later the client keeps trying), `batchDamaged` or `redisRefused`; and
+    /// `CancellationError` when its task is cancelled.
+    public func follow(_ id: BatchID) -> BatchUpdates { BatchUpdates(client: self, id: id) }
+}

@@ -1,0 +1,33 @@
+import DarkroomConcurrency
+import DarkroomRedis
+
+/// A subscription to the events channel and the buffer that it fills. Both end with it.
+final class EventListener: Sendable {
+    let buffer: EventBuffer
+    private let subscription: RedisSubscription
+    private let isOver = Signal()
+
+    /// - Parameters:
+    ///   - batch: the batch whose events are taken; nil takes all.
+    ///   - capacity: how many events wait for a slow observer before the oldest are dropped.
+    ///   - silence: after how long an observer that waits is reminded to read; nil never reminds.
+    init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsAfter silence: Duration? = nil) {
+        let buffer = EventBuffer(capacity: capacity)
+        self.buffer = buffer
+        subscription = RedisSubscription(location.redis, channels: [location.keys.eventsChannel]) { event in
+            switch event {
+            case .subscribed: buffer.add(.subscribed)
+            case .disconnected(let error): buffer.add(.disconnected(DarkroomError(error, "listen to \(location)")))
+            case .message(_, let payload):
+                guard let event = BatchEvent(json: payload), batch == nil || event.batch == batch else { return }
+                buffer.add(.event(event))
+            }
+        }
+        guard let silence else { return }
+        _ = OwnedThread("darkroom-follow") { [isOver] in
+            while !isOver.wait(timeout: silence) { buffer.remind() }
+        }
+    }
+
+    deinit { isOver.raise() }
+}

@@ -1,0 +1,73 @@
+import DarkroomConcurrency
+import DarkroomLogging
+import DarkroomWorker
+
+/// A worker: claims operations from Redis and develops their photos until it is stopped. A process may have several.
+///
+/// ```swift
+/// var configuration = PhotoWorkerConfiguration()
+/// configuration.outputFolders = ["/mnt/photos"]
+/// let worker = try PhotoWorker(RedisLocation("redis://127.0.0.1:6379"), configuration) { print($0) }
+/// try await worker.start()
+/// ```
+public final class PhotoWorker: Sendable {
+    private let worker: Worker
+    private let location: RedisLocation
+    private let hasStarted = Latch()
+
+    /// A worker that has not started.
+    /// - Parameters:
+    ///   - location: where the Redis is.
+    ///   - configuration: what the worker may do.
+    ///   - onLog: called with every line of the log from level `info` on, on any thread; must be quick.
+    /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if a setting is invalid, or if libvips cannot be started.
+    public init(
+        _ location: RedisLocation, _ configuration: PhotoWorkerConfiguration = PhotoWorkerConfiguration(),
+        onLog: @escaping @Sendable (WorkerLogEvent) -> Void = { _ in }
+    ) throws {
+        self.location = location
+        do {
+            worker = try Worker(
+                redis: location.redis, keys: location.keys, configuration: configuration.workerConfiguration(),
+                logger: Logger(label: "worker", handler: FunctionLog(onEvent: onLog)))
+        } catch {
+            throw DarkroomError(.invalidConfiguration, "make a worker", "\(error)", cause: error)
+        }
+    }
+
+    /// The id under which ``DarkroomClient/workers()`` lists the worker. It is new for each worker.
+    public var id: String { worker.id }
+
+    /// How many photos the worker has made final.
+    public var photosDone: Int { worker.photosDone }
+
+    /// Connects to Redis and begins to work.
+    /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`.
+    public func start() async throws {
+        do {
+            try await onOwnThread("darkroom-worker-start") { [worker] in try worker.start() }
+            hasStarted.set()
+        } catch {
+            throw DarkroomError(error, "start a worker on \(location)")
+        }
+    }
+
+    /// Stops the worker and returns when it has stopped: it claims and begins nothing more, running photos may end within the grace
+    /// period, and everything else goes back to the queue for other workers. Returns at once if the worker has not started.
+    public func stop() async {
+        guard hasStarted.isSet else { return }
+        worker.stop()
+        try? await onOwnThread("darkroom-worker-stop") { [worker] in worker.wait() }  // waiting throws nothing
+    }
+
+    /// Stops the worker at once and returns. Nothing goes back to the queue: other workers take over its operations when the leases have
+    /// expired.
+    public func abandon() { worker.leave() }
+
+    /// Both calls may take seconds, in which no thread of Swift's tasks may be blocked.
+    private func onOwnThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            _ = OwnedThread(name) { continuation.resume(with: Result(catching: body)) }
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// What is done to each photo of a batch: an image filter, or a custom operation that takes the place of all filters.
+public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
+    /// The filter as the command line and Redis have it: `sepia=0.8`, `tilt-shift=radius:3`, `x:thumbnail`.
+    public let description: String
+
+    /// A filter as a batch's options have it in Redis, which may be one that this version does not know.
+    package init(stored text: String) { description = text }
+
+    /// Blends each photo with its sepia version
+    /// ([Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent)); alpha stays.
+    /// - Parameter intensity: how much of the sepia version, 0 to 1.
+    public static func sepia(intensity: Double = 0.8) -> PhotoFilter { PhotoFilter(stored: "sepia=\(intensity)") }
+
+    /// Blurs each photo from a quarter of its height outwards; the middle stays sharp.
+    /// - Parameter radius: the standard deviation of the blur in pixels, 0.1 to 100.
+    public static func tiltShift(radius: Double = 3) -> PhotoFilter {
+        PhotoFilter(stored: "tilt-shift=radius:\(radius)")
+    }
+
+    /// The custom operation that workers have registered under a name. It must be the only filter of its batch.
+    /// - Parameter name: 1 to 64 ASCII letters, digits, `_` and `-`.
+    public static func custom(_ name: String) -> PhotoFilter { PhotoFilter(stored: OwnFilter.prefix + name) }
+}
+
+extension [PhotoFilter] {
+    /// The filters with a space between them, as Redis has them.
+    package var text: String { map(\.description).joined(separator: " ") }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+/// A program that runs to its end.
+struct ChildProgram {
+    /// The folder of the programs that are built with the tests.
+    static let built = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+
+    let program: URL
+    let arguments: [String]
+    /// Its working folder.
+    let folder: String
+
+    /// Runs it, 60 s at most unless another limit is given.
+    /// - Returns: its status, and what it has printed on standard output and standard error.
+    func run(within limit: Duration = .seconds(60)) throws -> (status: Int32, text: String) {
+        let path = folder + "/\(UUID().uuidString).out"
+        try Data().write(to: URL(fileURLWithPath: path))
+        let output = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        let process = Process()
+        process.executableURL = program
+        process.arguments = arguments
+        process.currentDirectoryURL = URL(fileURLWithPath: folder)
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = output
+        process.standardError = output
+        let ended = DispatchSemaphore(value: 0)
+        process.terminationHandler = { _ in ended.signal() }
+        // A child inherits the mask; where tests run, it may block the signals that end the child.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigemptyset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+        try process.run()
+        if ended.wait(timeout: .now() + limit / .seconds(1)) == .timedOut {
+            Issue.record("\(program.lastPathComponent) has not ended within \(limit)")
+            kill(process.processIdentifier, SIGKILL)
+            ended.wait()
+        }
+        return (process.terminationStatus, try String(contentsOfFile: path, encoding: .utf8))
+    }
+}
