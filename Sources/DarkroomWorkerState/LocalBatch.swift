@@ -27,7 +27,7 @@ struct LocalBatch {
     var waiting = 0
     /// Of those, the ones in the local queue of filters, or being filtered.
     var filters = 0
-    /// Photos that it has filtered, as ``RunQueues`` counts them.
+    /// See ``RunQueues``.
     var virtualTime = 0
     /// Whether as many photos wait for their hosts as may: no further photo begins until one of them goes on.
     private(set) var isStalled = false

@@ -28,7 +28,7 @@ struct Load: Equatable {
 /// Which batch begins the next photo, and which one filters the next.
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides: each batch has a
-/// virtual time, which grows by one with each photo that it filters, and the batch with the least virtual time is next. A batch
+/// virtual time, which grows by one with each photo that it filters or that fails before, and the batch with the least virtual time is next. A batch
 /// that comes, or comes back, starts at the present virtual time of its priority, so that it neither catches up on the past nor
 /// waits for it. Filters are what batches compete for; a batch begins photos ahead of its filters, so for the next beginning
 /// the photos that it has begun count as filtered. All batches of a priority weigh the same.
@@ -61,7 +61,7 @@ struct RunQueues {
         /// Those with downloaded photos to filter.
         var toFilter = Turns()
         var load = Load()
-        /// The virtual time of the batch that filtered last.
+        /// The virtual time of the batch that was served last.
         var virtualTime = 0
     }
 
@@ -103,8 +103,8 @@ struct RunQueues {
     /// The batch of a rank that filters its next photo; nil when none has any.
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// A batch filters a photo.
-    mutating func filtered(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
+    /// The virtual time of a batch has grown.
+    mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     // MARK: Changes
 
