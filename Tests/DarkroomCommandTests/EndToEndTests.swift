@@ -184,8 +184,8 @@ struct EndToEndTests {
         #expect(hidden.isEmpty, "half-written files are left: \(hidden)")
     }
 
-    /// Every command of the README's section about keys works as shown.
-    @Test func theReadmesLinesForMonitoringWork() throws {
+    /// Every command in the "Redis keys" page of the documentation works as shown.
+    @Test func commandsOfThePageAboutRedisKeysWork() throws {
         let queue = try Queue()
         let server = try PhotoServer(folder: Self.samples)
         defer { server.stop() }
@@ -193,10 +193,11 @@ struct EndToEndTests {
         let worker = try queue.start("worker", "--allow-private")
         let id = try queue.run("submit", list, "-o", scratch.path("out")).lines[0]
         #expect(try queue.run("wait", id).status == 3)
-        let readme = try String(
-            contentsOf: Self.tests.deletingLastPathComponent().appendingPathComponent("README.md"), encoding: .utf8)
-        let commands = readme.split(separator: "\n").filter { $0.hasPrefix("redis-cli ") }
-        #expect(commands.count >= 9)
+        let page = try String(
+            contentsOf: Self.tests.deletingLastPathComponent()
+                .appendingPathComponent("Sources/Darkroom/Darkroom.docc/RedisKeys.md"), encoding: .utf8)
+        let commands = page.split(separator: "\n").filter { $0.hasPrefix("redis-cli ") }
+        #expect(commands.count >= 10)
         guard case .unix(let socket) = queue.redis.configuration.address else {
             Issue.record("the suite's Redis has no socket")
             return

@@ -1,0 +1,53 @@
+import ArgumentParsing
+import Darkroom
+import Foundation
+import Testing
+
+@testable import DarkroomCommand
+
+/// The README and the pages of the documentation have every command, option and reason of the program.
+@Suite struct DocumentationTests {
+    private static let project = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test func readmeHasEveryCommand() throws {
+        let readme = try Self.text(of: "README.md")
+        for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
+            #expect(readme.contains("`\(command.configuration.name)`"), "\(command.configuration.name)")
+        }
+    }
+
+    @Test func pagesHaveEveryOption() throws {
+        let pages = try Self.page("Commands") + Self.page("ListsAndOutput")
+        for command in DarkroomProgram.configuration.subcommands where command.configuration.shouldDisplay {
+            let name = command.configuration.name
+            for line in try Program.run(name, "--help").lines {
+                // `  --photos <ranges>` or `  -o, --output <folder>`; the text beside an option has more spaces before it.
+                guard let match = try #/ {2}(?:-[a-z], )?(--[a-z-]+)(?: .*)?/#.wholeMatch(in: line) else { continue }
+                let option = String(match.output.1)
+                #expect(option == "--help" || pages.contains(option), "\(name) \(option)")
+            }
+        }
+    }
+
+    @Test func pageHasEveryReasonOfFailures() throws {
+        let page = try Self.page("ListsAndOutput")
+        for reason in FailureReason.allCases { #expect(page.contains("| `\(reason.word)` |"), "\(reason.word)") }
+    }
+
+    @Test func linksBetweenPagesHaveTargets() throws {
+        let readme = try Self.text(of: "README.md")
+        for match in readme.matches(of: #/\]\(((?:Sources|Documentation|deploy)/[^)]+)\)/#) {
+            let path = Self.project.appendingPathComponent(String(match.output.1)).path
+            #expect(FileManager.default.fileExists(atPath: path), "\(path)")
+        }
+    }
+
+    private static func page(_ name: String) throws -> String {
+        try text(of: "Sources/Darkroom/Darkroom.docc/\(name).md")
+    }
+
+    private static func text(of path: String) throws -> String {
+        try String(contentsOf: project.appendingPathComponent(path), encoding: .utf8)
+    }
+}
