@@ -5,12 +5,13 @@ import Foundation
 
 // DESIGN
 //
-// One thread owns everything here: the multi handle, the easy handles, the places at hosts, the pauses before further attempts.
-// Other threads only leave messages. A round of the loop is: messages, what is due by time, libcurl, what libcurl finished; then
-// it sleeps until a socket, a message or the next time. The limits per host and of all are kept here and not by libcurl
-// (CURLMOPT_MAX_HOST_CONNECTIONS), whose timeouts would count the time spent queueing.
+// One thread owns all state here: the multi handle, the easy handles, the slots at hosts, the pauses before further
+// attempts. Other threads only send messages. One round of the loop handles messages, expired pauses, libcurl, and the
+// attempts that libcurl finished. Then the loop sleeps until a socket is ready, a message arrives or a pause ends. The
+// loop applies the limits per host and in total itself, because libcurl's limit (CURLMOPT_MAX_HOST_CONNECTIONS) would
+// count the wait in the queue against the timeouts.
 
-/// The engine's thread.
+/// The loop that runs on the engine's thread.
 final class TransferLoop {
     private let configuration: TransferConfiguration
     private let settings: EasySettings
@@ -49,7 +50,7 @@ final class TransferLoop {
             var count: Int32 = 0
             curl_multi_perform(multi, &count)
             finishAttempts()
-            sweep(.now)  // after libcurl, which may have found what seemed to be missing
+            sweep(.now)  // after libcurl, which may have received data meanwhile
             if mailbox.prepareToSleep() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
         }
         end()
@@ -102,7 +103,7 @@ final class TransferLoop {
 
     private func begin(_ transfer: Transfer) {
         transfer.phase = .waiting
-        // Files wait for the threads that read them.
+        // For files, the limit is the number of threads that read them.
         let limit = transfer.host.isEmpty ? FileReader.maxThreads : nil
         if places.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
             attempt(transfer)
@@ -111,16 +112,16 @@ final class TransferLoop {
         }
     }
 
-    /// Begins the attempts of those that wait and get a place.
+    /// Begins the attempts of waiting transfers that get a slot.
     private func beginWaiting() {
-        // What cannot begin after all gives its place back, which this goes on with.
+        // A transfer that cannot begin releases its slot and calls this again; the running loop then fills the slot.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
         while !isShutDown, let next = places.next() { attempt(next) }
         isBeginningWaiting = false
     }
 
-    /// Begins an attempt of a transfer, which holds a place.
+    /// Begins an attempt of a transfer that holds a slot.
     private func attempt(_ transfer: Transfer) {
         guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
         transfer.attempts += 1
@@ -135,7 +136,7 @@ final class TransferLoop {
         }
     }
 
-    /// Hands the transfer to libcurl.
+    /// Starts the transfer in libcurl.
     private func run(_ transfer: Transfer, _ url: String, _ host: String) {
         guard let handle = spare.popLast() ?? EasyHandle(settings) else {
             return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
@@ -150,7 +151,7 @@ final class TransferLoop {
         running[handle.curl] = handle
     }
 
-    /// Ends a transfer that holds a place, but that libcurl does not have.
+    /// Ends a transfer that holds a slot but is not in libcurl.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         finish(transfer, .failure(Refusal(code: code, detail: detail)))
         releasePlace(of: transfer)
@@ -181,7 +182,7 @@ final class TransferLoop {
         finish(transfer, outcome, retryAfter: retryAfter, hasReceived: hasReceived)
     }
 
-    /// Takes `handle` from libcurl, which closes its connection if the attempt was not through.
+    /// Removes `handle` from libcurl, which closes its connection if the attempt was not finished.
     private func giveUp(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.curl)
         running[handle.curl] = nil
@@ -273,7 +274,7 @@ final class TransferLoop {
         for transfer in due { begin(transfer) }
     }
 
-    /// Ends attempts that stall and reads that hang; libcurl itself keeps the other timeouts.
+    /// Ends stalled attempts and hanging reads; libcurl applies the other timeouts.
     private func sweep(_ now: ContinuousClock.Instant) {
         guard now >= nextSweep else { return }
         nextSweep = now + sweepInterval
@@ -305,7 +306,7 @@ final class TransferLoop {
     }
 }
 
-/// TLS libraries may write to a connection that was closed; the signal for that would end the process.
+/// Blocks SIGPIPE on this thread. TLS libraries may write to a closed connection, and the signal would end the process.
 func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)
