@@ -61,7 +61,7 @@ static bool is_small_enough(struct pipeline *pipeline) {
     double bytes = (double)image->Xsize * image->Ysize * (double)pixel;
     if (bytes <= (double)pipeline->job->max_pixels * MAX_BYTES_A_PIXEL) return true;
     g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail,
-               "%zu bytes a pixel, which count as %zu pixels of %d", pixel,
+               "%zu bytes per pixel, which count as %zu pixels of %d", pixel,
                (pixel + MAX_BYTES_A_PIXEL - 1) / MAX_BYTES_A_PIXEL, MAX_BYTES_A_PIXEL);
     return false;
 }

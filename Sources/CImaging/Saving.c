@@ -49,7 +49,7 @@ bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format) 
     result->width = pipeline->image->Xsize;
     result->height = pipeline->image->Ysize;
     if (VIPS_MAX(result->width, result->height) <= longest_side(format)) return true;
-    g_snprintf(result->detail, sizeof result->detail, "the format written holds at most %d pixels a side",
+    g_snprintf(result->detail, sizeof result->detail, "the output format allows at most %d pixels per side",
                longest_side(format));
     return false;
 }

@@ -52,7 +52,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         }
         guard stemsAreUnique ?? namesAreUnique || parts.contains(.index) || !parts.contains(.stem) else {
             throw Self.problem(
-                text, "has no {index}, and names without their endings may repeat in this list; write {name} for {stem}"
+                text, "has no {index}, and names without extensions may repeat in this list; write {name} for {stem}"
             )
         }
         guard namesAreUnique || parts.contains(.index) else {
@@ -117,7 +117,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             }
             let isName = part == .name || part == .stem
             guard part.isLiteral || !parts.contains(where: { $0 == part || isName && ($0 == .name || $0 == .stem) })
-            else { throw problem(text, "has {\(part == .index ? "index" : "name")} twice; once is enough") }
+            else { throw problem(text, "has {\(part == .index ? "index" : "name")} twice; use it once") }
             parts.append(part)
         }
         try checkLiterals(parts, of: text)
@@ -127,20 +127,20 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     private static func checkLiterals(_ parts: [Part], of text: String) throws(Problem) {
         let literal = parts.flatMap { if case .literal(let bytes) = $0 { bytes } else { [UInt8]() } }
         if literal.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) {
-            throw problem(text, "has a path separator; folders are made by themselves, name the output folder with -o")
+            throw problem(text, "has a path separator; set the output folder with -o")
         }
         if literal.contains(where: { $0 < 32 || $0 == 127 }) || SafeName.hasControls(literal) {
-            throw problem(text, "has a control character; leave it out")
+            throw problem(text, "has a control character; remove it")
         }
         if text.utf8.first == UInt8(ascii: "-") {
-            throw problem(text, "begins with \"-\", so programs would take every file for an option; begin otherwise")
+            throw problem(text, "begins with \"-\", so programs would read it as an option; begin with a letter")
         }
         // Compares bytes, because a dot followed by a combining accent is one Character different from ".".
         if text.utf8.first == UInt8(ascii: ".") {
-            throw problem(text, "begins with a dot, so every file would be hidden; begin otherwise")
+            throw problem(text, "begins with a dot, so every file would be hidden; begin with a letter")
         }
         guard literal.count <= maxLiteralBytes else {
-            throw problem(text, "has \(literal.count) bytes beside {index} and {name}; \(maxLiteralBytes) are the most")
+            throw problem(text, "has \(literal.count) bytes besides {index} and {name}; at most \(maxLiteralBytes) fit")
         }
     }
 

@@ -102,7 +102,7 @@ package final class Folder: Sendable {
         guard status.st_mode & 0o077 == 0 else {
             throw SystemFailure(
                 "trust", EPERM,
-                "others may use it (mode 0\(String(status.st_mode & 0o777, radix: 8))); its mode must be 0700")
+                "other users may use it (mode 0\(String(status.st_mode & 0o777, radix: 8))); its mode must be 0700")
         }
     }
 

@@ -32,7 +32,7 @@ package enum Filter: Sendable, Equatable {
                 argument.dropFirst("radius:".count), in: Self.radii, of: text, as: "tilt-shift=radius:3")
             self = .tiltShift(radius: found)
         default:
-            throw FilterSyntaxError(filter: text, problem: "no such filter; there are sepia and tilt-shift")
+            throw FilterSyntaxError(filter: text, problem: "no such filter; use sepia or tilt-shift")
         }
     }
 
@@ -44,7 +44,7 @@ package enum Filter: Sendable, Equatable {
         guard isDecimal, let number = Double(text), range.contains(number) else {
             let limits = "\(canonical(range.lowerBound)) to \(canonical(range.upperBound))"
             throw FilterSyntaxError(
-                filter: filter, problem: "\"\(text)\" is no number from \(limits); write it like \(example)")
+                filter: filter, problem: "\"\(text)\" is not a number from \(limits); write it like \(example)")
         }
         return number.magnitude
     }

@@ -137,7 +137,7 @@ extension Imaging {
             return format
         case .otherImage(let name):
             let readable = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ImagingError(code: .unsupportedFormat, detail: "found \(name); what can be read: \(readable)")
+            throw ImagingError(code: .unsupportedFormat, detail: "found \(name); supported formats: \(readable)")
         case .notAnImage(let found):
             throw ImagingError(code: .notAnImage, detail: "found \(found) (\(bytes.count) bytes)")
         }

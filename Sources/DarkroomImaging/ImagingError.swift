@@ -68,7 +68,7 @@ extension ImagingError {
         case DARKROOM_TOO_MANY_PIXELS:
             self.init(code: .tooManyPixels, detail: "\(text), at most \(maxPixels) are allowed (--max-pixels)")
         case DARKROOM_OUT_OF_MEMORY:
-            self.init(code: .outOfMemory, detail: "\(text) did not fit; run fewer filtrations at once")
+            self.init(code: .outOfMemory, detail: "\(text): not enough memory; run fewer filtrations at once")
         case DARKROOM_CANCELLED:
             if let clock, clock.isExhausted {
                 self.init(code: .timedOut, detail: "\(found): \(clock.problem)")

@@ -22,7 +22,7 @@ final class ServedFiles: @unchecked Sendable {  // responses are constant, reque
         var answers: [String: OpaquePointer] = [:]
         for case let name as String in names where names.fileAttributes?[.type] as? FileAttributeType == .typeRegular {
             guard let bytes = FileManager.default.contents(atPath: root.appendingPathComponent(name).path) else {
-                throw PhotoServerError(message: "cannot read \(name) in \(folder); make it readable or take it away")
+                throw PhotoServerError(message: "cannot read \(name) in \(folder); make it readable or remove it")
             }
             answers["/" + name] = Self.answer([UInt8](bytes), type: Self.contentType(of: name))
         }

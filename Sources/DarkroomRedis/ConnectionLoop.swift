@@ -146,8 +146,8 @@ extension ConnectionLoop {
             guard session.lastProgress.duration(to: .now) < configuration.replyTimeout else {
                 throw RedisError(
                     .timedOut, "wait for a reply of \(configuration.displayName)",
-                    "nothing came within \(configuration.replyTimeout); the command may or may not have been carried"
-                        + " out; check the server and the network")
+                    "no data within \(configuration.replyTimeout); the command may or may not have been"
+                        + " carried out; check the server and the network")
             }
         }
         mailbox.sleep(until: deadline, socket: session.socket, events: session.events)

@@ -27,7 +27,7 @@ extension RedisConfiguration {
         }
         let (withoutHosts, hosts) = Self.splitHosts(url)
         guard let parts = URLComponents(string: withoutHosts), let scheme = parts.scheme?.lowercased() else {
-            throw invalid("it is no URL")
+            throw invalid("it is not a URL")
         }
         let schemes = ["redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"]
         guard schemes.contains(scheme) else { throw invalid("found the scheme \"\(scheme)\"") }
@@ -51,15 +51,15 @@ extension RedisConfiguration {
             guard let first = endpoints.first else { throw invalid("found no host") }
             var path = parts.path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             if isSentinel {
-                guard !path.isEmpty else { throw invalid("found no name of a service after the sentinels") }
+                guard !path.isEmpty else { throw invalid("found no service name after the sentinels") }
                 self.init(address: .sentinels(endpoints, service: path.removeFirst()))
             } else {
-                guard endpoints.count == 1 else { throw invalid("found several hosts, which only sentinels can be") }
+                guard endpoints.count == 1 else { throw invalid("found several hosts, which only sentinels may have") }
                 self.init(address: .tcp(host: first.host, port: first.port))
             }
             let name = path.joined(separator: "/")
             guard let database = name.isEmpty ? 0 : Int(name), database >= 0 else {
-                throw invalid("found the database \"\(name)\", which is no number")
+                throw invalid("found the database \"\(name)\", which is not a number")
             }
             self.database = database
             tls = scheme.hasPrefix("rediss") ? TLS() : nil
@@ -68,7 +68,7 @@ extension RedisConfiguration {
             switch item.name {
             case "sentinel-user": sentinelUser = item.value
             case "sentinel-password": sentinelPassword = item.value
-            default: throw invalid("found \"?\(item.name)\", which is not known")
+            default: throw invalid("found \"?\(item.name)\", which is not supported")
             }
         }
         user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
@@ -153,7 +153,7 @@ extension RedisConfiguration.Endpoint {
     /// Reads `host`, `host:port`, `[::1]:port`.
     fileprivate init(_ text: String, defaultPort: Int) throws(Invalid) {
         guard let parts = URLComponents(string: "redis://" + text), parts.user == nil, parts.path.isEmpty else {
-            throw Invalid(found: "it is no URL")
+            throw Invalid(found: "it is not a URL")
         }
         let host = (parts.host ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         guard !host.isEmpty else { throw Invalid(found: "found no host") }

@@ -50,7 +50,7 @@ package final class RedisServerProcess: Sendable {
         guard socketPath.utf8.count <= 107 else {  // sun_path of unix(7), with its NUL
             throw RedisError(
                 .cannotStartServer, attempted,
-                "the path of a socket may have 107 bytes, this one has \(socketPath.utf8.count); use a shorter folder")
+                "a socket path may have at most 107 bytes, this one has \(socketPath.utf8.count); use a shorter folder")
         }
         let log: Int32
         do throws(SystemFailure) {

@@ -128,7 +128,7 @@ private final class SubscriptionLoop {
             guard !isWaitingForReply else {
                 throw RedisError(
                     .timedOut, "listen to \(configuration.displayName)",
-                    "nothing came within \(configuration.replyTimeout); check the server and the network")
+                    "no data within \(configuration.replyTimeout); check the server and the network")
             }
             session.output.append(RedisCommand("PING"))
             session.markProgress()
@@ -157,7 +157,7 @@ private final class SubscriptionLoop {
             return
         default:
             throw RedisError(
-                .protocolError, "listen to \(configuration.displayName)", "the reply is no message: \(reply)")
+                .protocolError, "listen to \(configuration.displayName)", "the reply is not a message: \(reply)")
         }
     }
 }

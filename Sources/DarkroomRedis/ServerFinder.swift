@@ -71,7 +71,7 @@ extension ServerFinder {
         guard let failure, candidates.count > 1 else { throw failure ?? nothingToTry }
         throw RedisError(
             .cannotConnect, failure.attempted,
-            "\(failure.message) (nor can one of the \(candidates.count - 1) other nodes known of its cluster be reached)",
+            "\(failure.message) (and none of its cluster's \(candidates.count - 1) other known nodes can be reached)",
             serverReply: failure.serverReply)
     }
 
@@ -140,7 +140,7 @@ extension ServerFinder {
         let worst = failures.first { !$0.isPassing } ?? failures.last ?? nothingToTry
         throw RedisError(
             worst.code, "find the master of \"\(service)\"",
-            "none of \(candidates.count) sentinels names one: \(worst)", serverReply: worst.serverReply)
+            "none of \(candidates.count) sentinels reports one: \(worst)", serverReply: worst.serverReply)
     }
 
     private func master(
@@ -157,6 +157,6 @@ extension ServerFinder {
         if case .error(let text) = reply { throw RedisError(.server, attempted, text, serverReply: text) }
         throw RedisError(
             .cannotConnect, attempted,
-            "it watches no service of the name \"\(service)\"; check the name in the address")
+            "it monitors no service of the name \"\(service)\"; check the name in the address")
     }
 }

@@ -137,7 +137,7 @@ extension Session {
             } else if case .role(let service) = step.purpose, reply.array?.first?.string != "master" {
                 throw RedisError(
                     .cannotConnect, attempted,
-                    "the sentinels name it as the master of \"\(service)\", but it is a replica; try again when they"
+                    "the sentinels report it as the master of \"\(service)\", but it is a replica; try again when they"
                         + " agree")
             } else if case .clusterNodes = step.purpose {
                 clusterNodes = Self.nodes(in: reply, seenFrom: configuration.address)
@@ -196,7 +196,7 @@ extension Session {
             guard ContinuousClock.now < deadline else {
                 throw RedisError(
                     .cannotConnect, "connect to \(displayName)",
-                    "connected, but no answer to the first commands in time; is a Redis listening there?")
+                    "connected, but no reply to the first commands in time; is a Redis listening there?")
             }
             wakeup.wait(for: socket, events: events, until: deadline)
         }

@@ -121,7 +121,7 @@ final class Transport {
                 "no connection within \(configuration.connectTimeout); check the address, the network, firewalls\(advice)"
             )
         case CURLE_SSL_CONNECT_ERROR where !text.contains("SSL routines") || text.contains("unexpected eof"):
-            return RedisError(.cannotConnect, attempted, "\(text); the connection was cut before TLS was agreed on")
+            return RedisError(.cannotConnect, attempted, "\(text); the connection was lost during the TLS handshake")
         case _ where configuration.tls != nil:
             return RedisError(
                 .tlsFailed, attempted,

@@ -142,8 +142,8 @@ final class EasyHandle {
         guard settings.configuration.mayStartAnywhere else { return .denied(address) }
         return Refusal(
             code: .addressDenied,
-            detail: "\(address) is not an address of the public internet, which a redirect from there may not lead to; "
-                + "if it is to be trusted, name the URL that it redirects to")
+            detail: "\(address) is not an address of the public internet, but the redirect comes from the "
+                + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
     /// Counts a header line, also of a redirect's header; `false` ends the attempt.
@@ -216,7 +216,7 @@ final class EasyHandle {
         guard !overflow, wireBytes - Self.maxExtraBytes > doubled else { return false }
         refusal = Refusal(
             code: .tooLarge,
-            detail: "\(wireBytes) bytes came for \(received) bytes of a body, the rest divides it into chunks"
+            detail: "\(wireBytes) bytes received for \(received) bytes of a body; the rest is chunk framing"
         )
         return true
     }
@@ -230,7 +230,7 @@ final class EasyHandle {
         }
         let limit = settings.configuration.stallTimeout
         guard now - lastActivity >= limit else { return isTooWasteful || isTooSlow(now) }
-        refusal = Refusal(code: .stalled, detail: "nothing came for \(limit), after \(received) bytes")
+        refusal = Refusal(code: .stalled, detail: "no data for \(limit), after \(received) bytes")
         return true
     }
 
@@ -246,7 +246,7 @@ final class EasyHandle {
         guard !isFirst, isConnected, rate < least else { return false }
         refusal = Refusal(
             code: .stalled,
-            detail: "\(rate) bytes a second came for \(span), less than \(least), after \(received) bytes")
+            detail: "\(rate) bytes per second over \(span), less than \(least), after \(received) bytes")
         return true
     }
 
@@ -331,7 +331,7 @@ final class EasyHandle {
         let isInHeader = isConnected && received == 0
         let isTooLarge = [CURLE_OUT_OF_MEMORY, darkroom_curle_too_large()].contains(code)
         if isInHeader && isTooLarge || found.contains("Too large response headers") {
-            return Refusal(code: .tooLarge, detail: "the header of the answer is larger than libcurl reads: \(found)")
+            return Refusal(code: .tooLarge, detail: "the response header is larger than libcurl's limit: \(found)")
         }
         return Refusal(code: Self.meaning(of: code, found, status: status), detail: found)
     }

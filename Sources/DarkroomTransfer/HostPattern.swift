@@ -48,11 +48,11 @@ struct HostRules: Sendable {
     /// Throws if requests to `host`, given in its canonical form, are denied.
     func check(_ host: String) throws(Refusal) {
         if denied.contains(where: { $0.matches(host) }) {
-            throw Refusal(code: .addressDenied, detail: "\(host) is a host that is not fetched from (--deny-hosts)")
+            throw Refusal(code: .addressDenied, detail: "requests to \(host) are denied (--deny-hosts)")
         }
         if !allowed.isEmpty, !allowed.contains(where: { $0.matches(host) }) {
             throw Refusal(
-                code: .addressDenied, detail: "\(host) is not among the hosts that are fetched from (--allow-hosts)")
+                code: .addressDenied, detail: "\(host) is not among the allowed hosts (--allow-hosts)")
         }
     }
 }

@@ -12,7 +12,7 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     package init(parsing text: String) throws(InvalidNetworkRange) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else {
-            throw InvalidNetworkRange(text: text, problem: "no address, write it in full, as 10.0.0.0/8 or fd00::/8")
+            throw InvalidNetworkRange(text: text, problem: "no address; write it in full, as 10.0.0.0/8 or fd00::/8")
         }
         // The prefix length of an IPv4-mapped IPv6 address includes the 96 bits before the IPv4 address.
         let offset = first.contains(":") ? 128 - address.bitCount : 0
@@ -24,13 +24,13 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
             else {
                 throw InvalidNetworkRange(
                     text: text,
-                    problem: "\"\(parts[1])\" is no number of bits from \(offset) to \(offset + address.bitCount)")
+                    problem: "\"\(parts[1])\" is not a number of bits from \(offset) to \(offset + address.bitCount)")
             }
             length = bits - offset
         }
         self.init(address, length)
         guard self.address == address else {
-            throw InvalidNetworkRange(text: text, problem: "bits behind the first \(length) are set; write \(self)")
+            throw InvalidNetworkRange(text: text, problem: "bits after the first \(length) are set; write \(self)")
         }
     }
 

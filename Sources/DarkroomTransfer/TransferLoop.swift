@@ -145,7 +145,8 @@ final class TransferLoop {
         let status = curl_multi_add_handle(multi, handle.curl)
         guard status == CURLM_OK else {
             return fail(
-                transfer, .outOfMemory, "libcurl took no transfer: \(String(cString: curl_multi_strerror(status)))")
+                transfer, .outOfMemory, "libcurl rejected the transfer: \(String(cString: curl_multi_strerror(status)))"
+            )
         }
         transfer.phase = .running(handle)
         running[handle.curl] = handle

@@ -61,7 +61,7 @@ package final class WebPost {
         let found = text ?? String(cString: curl_easy_strerror(code))
         throw Self.error(
             code == CURLE_OK ? .other : EasyHandle.meaning(of: code, found, status: 0),
-            code == CURLE_OK ? "an answer without a status" : found)
+            code == CURLE_OK ? "a response without a status" : found)
     }
 
     private func prepare(_ curl: UnsafeMutableRawPointer, url: String, _ lines: UnsafeMutablePointer<curl_slist>?) {
