@@ -112,7 +112,7 @@ extension Imaging {
                     job.strip = options.strip
                     job.max_pixels = Int64(options.maxPixels)
                     job.size_is_known = { context, pixels in
-                        context!.assumingMemoryBound(to: JobContext.self).pointee.know(pixels: Int(pixels))
+                        context!.assumingMemoryBound(to: JobContext.self).pointee.setSize(pixels: Int(pixels))
                     }
                     job.is_cancelled = { context in
                         context!.assumingMemoryBound(to: JobContext.self).pointee.isOver
@@ -162,7 +162,7 @@ private struct JobContext {
     let sizeIsKnown: (Int) -> Void
     let isCancelled: @Sendable () -> Bool
 
-    func know(pixels: Int) {
+    func setSize(pixels: Int) {
         if let limit = options.processorTime(pixels: pixels) { clock?.extend(to: limit) }
         sizeIsKnown(pixels)
     }

@@ -52,11 +52,11 @@ package final class StreamLog: LogHandler {
         // Only one thread at a time, so that no other thread uses the free space that this one found.
         dropped.withLock { dropped in
             for line in lines {
-                if isTaking(within: dropped == 0 ? patience : 0) {
+                if canWrite(within: dropped == 0 ? patience : 0) {
                     if dropped > 0 { write(Self.notice(of: dropped), time: line.time) }
                     dropped = 0
                 }
-                if isTaking(within: 0) {
+                if canWrite(within: 0) {
                     write(line.event, time: line.time, leftOut: line.leftOut)
                 } else {
                     dropped += 1
@@ -67,14 +67,14 @@ package final class StreamLog: LogHandler {
 
     /// Whether a line can be written without waiting for the reader. A pipe then accepts a whole line, see
     /// ``LogEvent/maxLineBytes``.
-    private func isTaking(within milliseconds: Int32) -> Bool {
+    private func canWrite(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, milliseconds) != 0
     }
 
     private static func notice(of dropped: Int) -> LogEvent {
         LogEvent(
-            level: .warning, label: "log", message: "nobody read the log, lines were dropped",
+            level: .warning, label: "log", message: "the log was not read, lines were dropped",
             metadata: ["lines": .number(dropped)], key: nil)
     }
 

@@ -57,7 +57,7 @@ final class ConnectionLoop {
                     if masterMayHaveChanged { try finder.checkMaster(session) }
                     try serve(session)
                 } catch {
-                    lose(error)
+                    loseConnection(error)
                 }
             } else if unsent.isEmpty {
                 mailbox.sleep()
@@ -69,7 +69,7 @@ final class ConnectionLoop {
         }
         handle(mailbox.end())
         let closed = RedisError.closed(configuration)
-        lose(closed)
+        loseConnection(closed)
         for part in unsent.removeAll() { part.fail(closed) }
     }
 
@@ -96,7 +96,7 @@ final class ConnectionLoop {
     }
 
     /// Handles a lost connection: commands that were sent fail, unsent commands wait for the next connection.
-    private func lose(_ error: RedisError) {
+    private func loseConnection(_ error: RedisError) {
         session = nil
         // A connection lost before its first reply may fail again at once.
         if !isProven { backoff.failed(at: .now) }
@@ -110,7 +110,7 @@ final class ConnectionLoop {
     }
 
     /// Changes the server. All replies have arrived; commands that were not executed go to the next server.
-    private func change() {
+    private func changeServer() {
         session = nil
         if isMisplaced {
             finder.leave()
@@ -137,7 +137,7 @@ extension ConnectionLoop {
         if session.output.isEmpty { fill(session) }
         try session.flush()
         let received = try session.receive { reply throws(RedisError) in try take(reply) }
-        if expected.isEmpty && mustChange { return change() }
+        if expected.isEmpty && mustChange { return changeServer() }
         if received || (session.output.isEmpty && canSend) { return }
 
         var deadline: ContinuousClock.Instant?

@@ -28,13 +28,13 @@ package struct RequestHeader: Sendable, Hashable {
     package init(parsing text: String) throws(InvalidRequestHeader) {
         // A header name contains no equals sign (RFC 9110, 5.6.2), so the first one ends the host.
         let target = text.prefix { $0 != "=" }
-        guard target.endIndex < text.endIndex, let place = try Place(parsing: target) else {
+        guard target.endIndex < text.endIndex, let parsed = try HeaderTarget(parsing: target) else {
             try self.init(line: text[...])
             return
         }
         try self.init(
-            line: text[target.endIndex...].dropFirst(), hosts: place.server.hosts, port: place.server.port,
-            isSentInPlainText: place.isPlainText)
+            line: text[target.endIndex...].dropFirst(), hosts: parsed.server.hosts, port: parsed.server.port,
+            isSentInPlainText: parsed.isPlainText)
     }
 
     private init(
@@ -81,7 +81,7 @@ package struct RequestHeader: Sendable, Hashable {
 }
 
 /// The part of a header before `=`: a server, with or without a scheme.
-private struct Place {
+private struct HeaderTarget {
     let server: ServerPattern
     let isPlainText: Bool
 

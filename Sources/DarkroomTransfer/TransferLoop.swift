@@ -19,7 +19,7 @@ final class TransferLoop {
     private let mailbox: Mailbox<EngineMessage>
     private let files: FileReader
 
-    private var places: HostQueues<Transfer>
+    private var slots: HostQueues<Transfer>
     private var unfinished: [ObjectIdentifier: Transfer] = [:]
     private var running: [UnsafeMutableRawPointer: EasyHandle] = [:]
     private var spare: [EasyHandle] = []
@@ -38,7 +38,7 @@ final class TransferLoop {
         self.mailbox = mailbox
         settings = EasySettings(configuration, allows: allows)
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
-        places = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
+        slots = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
     }
 
     func run() {
@@ -67,11 +67,11 @@ final class TransferLoop {
             }
         case .reorder(let transfer, let order): reorder(transfer, order)
         case .limit(let count):
-            places.maxRunning = max(1, count)
+            slots.maxRunning = max(1, count)
             beginWaiting()
         case .fileRead(let transfer, let attempt, let result):
             guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
-            releasePlace(of: transfer)
+            releaseSlot(of: transfer)
             finishRead(transfer, since: since, result)
         case .shutdown: isShutDown = true
         }
@@ -105,7 +105,7 @@ final class TransferLoop {
         transfer.phase = .waiting
         // For files, the limit is the number of threads that read them.
         let limit = transfer.host.isEmpty ? FileReader.maxThreads : nil
-        if places.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
+        if slots.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
             attempt(transfer)
         } else {
             transfer.waits?()
@@ -117,7 +117,7 @@ final class TransferLoop {
         // A transfer that cannot begin releases its slot and calls this again; the running loop then fills the slot.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
-        while !isShutDown, let next = places.next() { attempt(next) }
+        while !isShutDown, let next = slots.next() { attempt(next) }
         isBeginningWaiting = false
     }
 
@@ -155,7 +155,7 @@ final class TransferLoop {
     /// Ends a transfer that holds a slot but is not in libcurl.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         finish(transfer, .failure(Refusal(code: code, detail: detail)))
-        releasePlace(of: transfer)
+        releaseSlot(of: transfer)
     }
 
     private func finishAttempts() {
@@ -179,7 +179,7 @@ final class TransferLoop {
         let retryAfter = handle.retryAfter
         let hasReceived = handle.hasReceived
         giveUp(handle)
-        releasePlace(of: transfer)
+        releaseSlot(of: transfer)
         finish(transfer, outcome, retryAfter: retryAfter, hasReceived: hasReceived)
     }
 
@@ -191,8 +191,8 @@ final class TransferLoop {
         spare.append(handle)
     }
 
-    private func releasePlace(of transfer: Transfer) {
-        places.release(transfer.host, priority: transfer.order.priority)
+    private func releaseSlot(of transfer: Transfer) {
+        slots.release(transfer.host, priority: transfer.order.priority)
         beginWaiting()
     }
 
@@ -238,13 +238,13 @@ final class TransferLoop {
             giveUp(handle)
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
-            releasePlace(of: transfer)
+            releaseSlot(of: transfer)
         case .reading:
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
-            releasePlace(of: transfer)
+            releaseSlot(of: transfer)
         case .waiting, .pausing:
-            if case .waiting = transfer.phase { places.remove(transfer.host) { $0 === transfer } }
+            if case .waiting = transfer.phase { slots.remove(transfer.host) { $0 === transfer } }
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
         }
@@ -255,9 +255,9 @@ final class TransferLoop {
         transfer.order = order
         switch transfer.phase {
         case .waiting:
-            places.reorder(transfer.host, to: order) { $0 === transfer }
+            slots.reorder(transfer.host, to: order) { $0 === transfer }
             beginWaiting()
-        case .running, .reading: places.move(from: old.priority, to: order.priority)
+        case .running, .reading: slots.move(from: old.priority, to: order.priority)
         case .pausing, .finished: return
         }
     }
@@ -284,7 +284,7 @@ final class TransferLoop {
             case .running(let handle) where handle.hasStalled(now): end(handle, with: CURLE_ABORTED_BY_CALLBACK)
             case .reading(let since):
                 guard let timeout = configuration.timeout, now - since >= timeout else { continue }
-                releasePlace(of: transfer)
+                releaseSlot(of: transfer)
                 finish(
                     transfer, .failure(Refusal(code: .timeout, detail: "reading the file took longer than \(timeout)")))
             default: continue
