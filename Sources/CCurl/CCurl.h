@@ -19,12 +19,12 @@ static inline CURLcode darkroom_curl_easy_setopt_string(CURL *handle, CURLoption
     return curl_easy_setopt(handle, option, value);
 }
 
-/// Callback contexts (`...DATA`, CURLOPT_PRIVATE) and buffers: libcurl does not copy them, so they must stay valid during use.
+/// Callback contexts (`...DATA`, CURLOPT_PRIVATE) and buffers: not copied; must stay valid during the transfer.
 static inline CURLcode darkroom_curl_easy_setopt_pointer(CURL *handle, CURLoption option, void *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-/// Lists (CURLOPT_HTTPHEADER, CURLOPT_CONNECT_TO, CURLOPT_RESOLVE): libcurl does not copy them, so they must stay valid during use.
+/// Lists (CURLOPT_HTTPHEADER, CURLOPT_CONNECT_TO, CURLOPT_RESOLVE): not copied; must stay valid during the transfer.
 static inline CURLcode darkroom_curl_easy_setopt_list(CURL *handle, CURLoption option, struct curl_slist *value) {
     return curl_easy_setopt(handle, option, value);
 }

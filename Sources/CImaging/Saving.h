@@ -3,7 +3,7 @@
 
 #include "PipelineState.h"
 
-// // Returns the format of the job's output.
+// Returns the format of the job's output.
 enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline);
 
 // Whether the format supports the image's width and height.

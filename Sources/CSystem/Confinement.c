@@ -215,7 +215,7 @@ int csystem_confine_calls(void) { return 1; }
 
 #endif
 
-// // MARK: - Available layers
+// MARK: - Available layers
 
 bool csystem_enter_namespaces(void) {
     return unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;

@@ -35,7 +35,7 @@ struct ServerFinder {
     }
 }
 
-// // MARK: - A cluster, or a single server
+// MARK: - A cluster, or a single server
 
 extension ServerFinder {
     /// Makes the target of a MOVED reply the first candidate. Returns false if the reply names no usable node.
