@@ -1,7 +1,7 @@
 /// One filter of a chain, written as `sepia=0.8` or `tilt-shift=radius:3`.
 package enum Filter: Sendable, Equatable {
-    /// Mixes the sepia matrix with the identity, in the ratio `intensity` to 1 - `intensity`, 0 to 1; [Filter Effects,
-    /// sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent). Alpha is unchanged.
+    /// Mixes the sepia matrix with the identity, in the ratio `intensity` to 1 - `intensity`, 0 to 1. Alpha is
+    /// unchanged. See [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent).
     case sepia(intensity: Double)
     /// Keeps the middle sharp and blurs the picture from a quarter of the height outwards. `radius` is the standard
     /// deviation of the Gaussian blur in pixels, 0.1 to 100.

@@ -18,7 +18,7 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
         package static let damaged = Code(kind: .damaged)
         /// The header gives more pixels than ``DevelopOptions/maxPixels``.
         package static let tooManyPixels = Code(kind: .tooManyPixels)
-        /// The system had not enough memory for the picture.
+        /// The system did not have enough memory for the picture.
         package static let outOfMemory = Code(kind: .outOfMemory)
         /// The picture was decoded, but could not be filtered or encoded.
         package static let filterFailed = Code(kind: .filterFailed)
@@ -44,7 +44,7 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 
     /// The kind of failure.
     package let code: Code
-    /// The finding, and what to do if the user can do something.
+    /// The finding and, if possible, what to do.
     package let detail: String
 
     /// One line: the kind of failure and the detail.
