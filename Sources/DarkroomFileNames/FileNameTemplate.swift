@@ -127,7 +127,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     private static func checkLiterals(_ parts: [Part], of text: String) throws(Problem) {
         let literal = parts.flatMap { if case .literal(let bytes) = $0 { bytes } else { [UInt8]() } }
         if literal.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) {
-            throw problem(text, "has a path separator; set the output folder with -o")
+            throw problem(text, "has a path separator; folders are created automatically; -o sets the output folder")
         }
         if literal.contains(where: { $0 < 32 || $0 == 127 }) || SafeName.hasControls(literal) {
             throw problem(text, "has a control character; remove it")
