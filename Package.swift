@@ -3,19 +3,20 @@ import PackageDescription
 
 /// A C library that Debian ships, found by pkg-config and installed by `deploy/dependencies`.
 ///
-/// SwiftPM warns of every flag in a library's pkg-config files, and in those of the libraries below it, that is no path:
-/// hundreds for libvips. So libvips has a file of its own here, and libraries in the compiler's default paths need none.
+/// SwiftPM warns of every flag that is not a path in the pkg-config files of a library and of its dependencies. For
+/// libvips these are hundreds of warnings, so this package contains a shorter pkg-config file for it. Libraries in the
+/// compiler's default paths need no pkg-config file.
 func debian(_ name: String, pkgConfig: String, package: String) -> Target {
     .systemLibrary(name: name, path: "Sources/\(name)", pkgConfig: pkgConfig, providers: [.apt([package])])
 }
 
-/// glibc checks the sizes of buffers, which needs an optimizing compiler; `deploy/build` adds what needs other options.
+/// glibc checks buffer sizes only with an optimizing compiler. `deploy/build` adds the hardening that needs other options.
 let hardening: [CSetting] = [.define("_FORTIFY_SOURCE", to: "3", .when(configuration: .release))]
 
 /// The Lua scripts of the store, `Operations/NAME.lua` beside `Operations/NAME.swift`.
 ///
-/// They are listed because SwiftPM embeds a single file or a whole folder, and embeds a folder with its Swift files. A list
-/// read from the folder would be outdated after a change of the folder: SwiftPM evaluates a manifest again only if its text changes.
+/// They are listed because SwiftPM embeds either single files or a whole folder including its Swift files. The list is not
+/// read from the folder, because SwiftPM evaluates a manifest again only if its text changes.
 let storeOperations = [
     "AddDependency", "Cancel", "CancelPhotos", "Claim", "ExpireLeases", "Feed", "FeederHeartbeat", "Focus", "Forget",
     "Grow", "Heartbeat", "Identify", "Leave", "Limits", "Prioritize", "Release", "RemoveDependency", "Report",
@@ -30,7 +31,7 @@ let package = Package(
         .library(name: "Darkroom", targets: ["Darkroom"]),
     ],
     targets: [
-        // C libraries: module maps and shims, nothing else.
+        // C libraries: only module maps and shims.
         .systemLibrary(name: "CHiredis", path: "Sources/CHiredis"),
         .systemLibrary(name: "CCurl", path: "Sources/CCurl"),
         debian("CVips", pkgConfig: Context.packageDirectory + "/Sources/CVips/vips.pc", package: "libvips-dev"),
@@ -41,10 +42,10 @@ let package = Package(
         .target(name: "CSystem", cSettings: hardening),
         .target(name: "CImaging", dependencies: ["CVips", "CJPEG"], cSettings: hardening),
 
-        // Text of values and errors; no other target knows less.
+        // Text of values and errors. Does not depend on any other target.
         .target(name: "DarkroomText"),
 
-        // Wrappers: each knows its C library and nothing of photos lists or queues.
+        // Wrappers: each uses its C library and does not depend on photo lists or queues.
         .target(name: "DarkroomConcurrency", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomFiles", dependencies: ["DarkroomText", "CSystem"]),
         .target(name: "DarkroomCoding", dependencies: ["CZlib", "CCrypto"]),

@@ -3,8 +3,8 @@
 
 #include <curl/curl.h>
 
-// Swift does not import variadic C functions: here they are by the type of their argument.
-// https://curl.se/libcurl/c/curl_easy_setopt.html says which type an option takes; nothing checks it here.
+// Swift does not import variadic C functions, so there is one function here for each argument type.
+// The type of each option is in https://curl.se/libcurl/c/curl_easy_setopt.html; it is not checked here.
 
 static inline CURLcode darkroom_curl_easy_setopt_long(CURL *handle, CURLoption option, long value) {
     return curl_easy_setopt(handle, option, value);
@@ -19,17 +19,17 @@ static inline CURLcode darkroom_curl_easy_setopt_string(CURL *handle, CURLoption
     return curl_easy_setopt(handle, option, value);
 }
 
-/// Callback contexts (`...DATA`, CURLOPT_PRIVATE) and buffers: not copied, must outlive the use.
+/// Callback contexts (`...DATA`, CURLOPT_PRIVATE) and buffers: not copied; must stay valid during the transfer.
 static inline CURLcode darkroom_curl_easy_setopt_pointer(CURL *handle, CURLoption option, void *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-/// Lists (CURLOPT_HTTPHEADER, CURLOPT_CONNECT_TO, CURLOPT_RESOLVE): not copied, must outlive the use.
+/// Lists (CURLOPT_HTTPHEADER, CURLOPT_CONNECT_TO, CURLOPT_RESOLVE): not copied; must stay valid during the transfer.
 static inline CURLcode darkroom_curl_easy_setopt_list(CURL *handle, CURLoption option, struct curl_slist *value) {
     return curl_easy_setopt(handle, option, value);
 }
 
-/// CURLE_TOO_LARGE, which libcurl's headers have from 8.6 on.
+/// CURLE_TOO_LARGE, which libcurl's headers define since 8.6.
 static inline CURLcode darkroom_curle_too_large(void) { return (CURLcode)100; }
 
 /// CURLOPT_WRITEFUNCTION, CURLOPT_HEADERFUNCTION.
@@ -74,7 +74,7 @@ static inline CURLcode darkroom_curl_easy_getinfo_double(CURL *handle, CURLINFO 
     return curl_easy_getinfo(handle, info, value);
 }
 
-/// The string is libcurl's and lives until the next transfer of `handle`.
+/// libcurl owns the string. It is valid until the next transfer of `handle`.
 static inline CURLcode darkroom_curl_easy_getinfo_string(CURL *handle, CURLINFO info, const char **value) {
     return curl_easy_getinfo(handle, info, value);
 }

@@ -1,4 +1,4 @@
-// What the strips need to know of EXIF (CIPA DC-008, a TIFF header and its directories).
+// The parts of EXIF that the strips need (CIPA DC-008, a TIFF header and its directories).
 
 #ifndef CIMAGING_EXIF_H
 #define CIMAGING_EXIF_H
@@ -6,10 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// The orientation, 1 to 8, of an APP1 marker's bytes; 1 when they are not EXIF or do not say.
+// Returns the orientation, 1 to 8, in an APP1 marker's bytes; 1 if they are not EXIF or have no orientation.
 int darkroom_exif_orientation(const uint8_t *marker, size_t count);
 
-// Takes the thumbnail out of the directory: it shows the picture as it was before the filter.
+// Removes the thumbnail from the directory, because it shows the unfiltered picture.
 void darkroom_exif_unlink_thumbnail(uint8_t *marker, size_t count);
 
 #endif

@@ -5,9 +5,9 @@
 #include <string.h>
 
 enum {
-    // RGB of 16 bits with alpha. Other kinds of TIFF have more, up to thousands of bytes, each to be held for a pixel.
+    // 16-bit RGB with alpha. Other kinds of TIFF have up to thousands of bytes per pixel.
     MAX_BYTES_A_PIXEL = 8,
-    // libpng inflates each to at most 8 MB and keeps them all; photos have a few.
+    // libpng inflates each text to at most 8 MB and keeps all of them. Photos have a few.
     MAX_PACKED_CHUNKS = 8,
 };
 
@@ -19,7 +19,7 @@ static bool is_allowed(struct pipeline *pipeline, int64_t width, int64_t height)
     return true;
 }
 
-// libvips refuses sides beyond its own limit as if the file were damaged, so the header is read here (PNG, section 11.2.1).
+// libvips reports a side beyond its own limit as a damaged file, so the header is read here (PNG, section 11.2.1).
 static bool png_is_allowed(struct pipeline *pipeline) {
     const uint8_t *header = pipeline->job->bytes;
     if (pipeline->job->byte_count < 24) return true;
@@ -28,7 +28,7 @@ static bool png_is_allowed(struct pipeline *pipeline) {
     return sides[0] > INT32_MAX || sides[1] > INT32_MAX || is_allowed(pipeline, sides[0], sides[1]);
 }
 
-// iTXt says after its keyword whether it is packed.
+// iTXt has a compression flag after its keyword.
 static bool is_packed(const uint8_t *type, size_t length) {
     if (!memcmp(type, "zTXt", 4) || !memcmp(type, "iCCP", 4)) return true;
     if (memcmp(type, "iTXt", 4)) return false;
@@ -36,7 +36,7 @@ static bool is_packed(const uint8_t *type, size_t length) {
     return end && end + 1 < text + length && end[1];
 }
 
-// Text and profiles of PNG may be packed (PNG, sections 11.3.3 and 11.3.4): a small file could ask for gigabytes.
+// PNG texts and profiles may be compressed (PNG, sections 11.3.3 and 11.3.4), so a small file could require gigabytes.
 static bool png_unpacks_to_little(struct pipeline *pipeline) {
     const uint8_t *bytes = pipeline->job->bytes;
     size_t count = pipeline->job->byte_count, packed = 0;
@@ -53,7 +53,7 @@ static bool png_unpacks_to_little(struct pipeline *pipeline) {
     return false;
 }
 
-// As many bytes as the largest picture of the usual kinds has.
+// The limit is the size in bytes of the largest allowed picture of a usual kind.
 static bool is_small_enough(struct pipeline *pipeline) {
     const VipsImage *image = pipeline->image;
     if (!is_allowed(pipeline, image->Xsize, image->Ysize)) return false;
@@ -61,15 +61,16 @@ static bool is_small_enough(struct pipeline *pipeline) {
     double bytes = (double)image->Xsize * image->Ysize * (double)pixel;
     if (bytes <= (double)pipeline->job->max_pixels * MAX_BYTES_A_PIXEL) return true;
     g_snprintf(pipeline->result->detail, sizeof pipeline->result->detail,
-               "%zu bytes a pixel, which count as %zu pixels of %d", pixel,
+               "%zu bytes per pixel, which count as %zu pixels of %d", pixel,
                (pixel + MAX_BYTES_A_PIXEL - 1) / MAX_BYTES_A_PIXEL, MAX_BYTES_A_PIXEL);
     return false;
 }
 
 static void write_row(void *image, int y, const uint8_t *row) { vips_image_write_line(image, y, (VipsPel *)row); }
 
-// libvips' JPEG loader does not see corrupt data that libjpeg finds in the last rows, so pixels come from our own. What
-// CMYK values mean differs from file to file, and libvips knows: there ours only checks.
+// libvips' JPEG loader misses corrupt data in the last rows, so the pixels come from this target's own decoder. For
+// CMYK, libvips' pixels are used, because libvips interprets the values, which differ between files; the own decoder
+// only checks the file.
 static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     const struct darkroom_job *job = pipeline->job;
     if (vips_jpegload_buffer((void *)job->bytes, job->byte_count, &pipeline->image, "access",
@@ -79,7 +80,7 @@ static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     if (pipeline->image->Bands == 4)
         return darkroom_decode_jpeg(job, (struct darkroom_row_reader){0}, pipeline->result);
 
-    // The header and the metadata of the one, the pixels of the other.
+    // Combines libvips' header and metadata with the own decoder's pixels.
     VipsImage *decoded = vips_image_new_memory();
     if (vips_image_pipelinev(decoded, VIPS_DEMAND_STYLE_ANY, pipeline->image, NULL) || vips_image_write_prepare(decoded)) {
         g_object_unref(decoded);
@@ -90,8 +91,8 @@ static enum darkroom_status load_jpeg(struct pipeline *pipeline) {
     return darkroom_decode_jpeg(job, reader, pipeline->result);
 }
 
-// libvips 8.14 leaves the EXIF of HEIF in memory that goes with the image it was loaded into; pictures made from that
-// may live longer.
+// In libvips 8.14, the loaded image owns the memory of a HEIF file's EXIF. Images made from it may exist longer, so
+// they need a copy.
 static bool own_exif(struct pipeline *pipeline) {
     VipsImage *next = NULL;
     const void *exif = NULL;
@@ -138,7 +139,7 @@ enum darkroom_status darkroom_load(struct pipeline *pipeline) {
     }
 #undef LOAD
     if (failure) return DARKROOM_DAMAGED;
-    // libheif seeks beyond the end and back: a message without an error, which the next failure would show.
+    // libheif seeks beyond the end and back, which leaves a message without an error. The next failure would report it.
     vips_error_clear();
     return is_small_enough(pipeline) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;
 }

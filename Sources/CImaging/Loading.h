@@ -3,7 +3,7 @@
 
 #include "PipelineState.h"
 
-// Opens the job's bytes. Refuses too many pixels before any of them is decoded.
+// Opens the job's bytes. Refuses pictures with too many pixels before decoding.
 enum darkroom_status darkroom_load(struct pipeline *pipeline);
 
 #endif

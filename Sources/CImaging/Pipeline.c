@@ -1,9 +1,9 @@
-// DESIGN: what is not JPEG to JPEG with point filters goes through libvips: load, turn upright, bring to grey or RGB of
-// 8 or 16 bits, filter, save. Pixels are decoded as the encoder asks for them, except where they are needed in another
-// order (turning, blurring): then the decoded picture is held in memory.
+// DESIGN: all jobs except JPEG to JPEG with per-pixel filters run through libvips: load, rotate to upright, convert to
+// grey or RGB of 8 or 16 bits, filter, save. Pixels are decoded as the encoder requests them. If they are needed in
+// another order (rotation, blur), the decoded picture is held in memory.
 //
-// Two stages watch the pixels, right after the decoder and right before the encoder: they ask for cancellation, and
-// they tell damaged input from what fails later.
+// Two watch stages, right after the decoder and right before the encoder, check for cancellation. They also distinguish
+// damaged input from later failures.
 
 #include "Loading.h"
 #include "Saving.h"
@@ -11,13 +11,13 @@
 
 #include <string.h>
 
-// A stage that took over the image.
+// Replaces the image by the output of a stage that took ownership of it.
 static bool advance(struct pipeline *pipeline, VipsImage *next) {
     pipeline->image = next;
     return next != NULL;
 }
 
-// Takes libvips' message, which is everybody's: copied, then cleared at once.
+// Copies and clears libvips' error message at once, because all threads share it.
 static void take_error(char *detail, size_t capacity) {
     g_strlcpy(detail, vips_error_buffer(), capacity);
     vips_error_clear();
@@ -29,10 +29,10 @@ static enum darkroom_status failed(struct pipeline *pipeline, enum darkroom_stat
     enum darkroom_status noted = atomic_load(&pipeline->watch.status);
     if (noted != DARKROOM_DONE) status = noted;
     char *detail = pipeline->result->detail;
-    // libjpeg's own message stands there already when it was ours that failed.
+    // If the own JPEG decoder failed, its message is already there.
     if (detail[0] == 0) take_error(detail, sizeof pipeline->result->detail);
     if (strstr(detail, "out of memory")) return DARKROOM_OUT_OF_MEMORY;
-    // libheif, libtiff and libvips tell only in words that a header asks for too much, or for a codec that is not there.
+    // Only the error text of libheif, libtiff and libvips tells that a header exceeds a limit or needs a missing codec.
     if (status == DARKROOM_DAMAGED && (strstr(detail, "Security limit") || strstr(detail, "nteger overflow")))
         return DARKROOM_TOO_MANY_PIXELS;
     if (status == DARKROOM_DAMAGED && strstr(detail, "nsupported")) return DARKROOM_UNSUPPORTED;
@@ -50,7 +50,7 @@ static bool needs_memory(const struct pipeline *pipeline) {
 
 static bool turn_upright(struct pipeline *pipeline) {
     VipsImage *next = NULL;
-    // The thumbnail shows the picture as it was before the filter. On a copy: images are shared.
+    // The thumbnail shows the unfiltered picture. It is removed from a copy, because images are shared.
     if (!APPLY(pipeline, vips_copy)) return false;
     vips_image_remove(pipeline->image, "jpeg-thumbnail-data");
     return APPLY(pipeline, vips_autorot);
@@ -72,14 +72,14 @@ static bool convert_to_srgb(struct pipeline *pipeline) {
     bool wide = pipeline->image->BandFmt == VIPS_FORMAT_USHORT;
     if (has_profile(pipeline->image)) {
         if (APPLY(pipeline, vips_icc_transform, "srgb", "embedded", TRUE, "depth", wide ? 16 : 8)) return true;
-        // A profile that cannot be used: on with the usual meaning of the values.
+        // The profile cannot be used: the values are read as the default colour space.
         vips_error_clear();
         if (!drop_profile(pipeline)) return false;
     }
     return APPLY(pipeline, vips_colourspace, darkroom_usual(false, wide));
 }
 
-// Grey, RGB, each perhaps with alpha, of 8 or 16 bits. RGB values stay as they are, with their profile.
+// Converts to grey or RGB of 8 or 16 bits, with or without alpha. RGB values and their profile are kept.
 static bool make_usual(struct pipeline *pipeline) {
     VipsImage *next = NULL;
     VipsInterpretation kind = vips_image_guess_interpretation(pipeline->image);
@@ -111,14 +111,14 @@ static bool apply_tilt_shift(struct pipeline *pipeline, double sigma) {
     bool alpha = darkroom_has_alpha(pipeline->image);
     double white = format == VIPS_FORMAT_USHORT ? 65535 : 255;
 
-    // What is transparent has no colour that may bleed into what is not.
+    // The blur must not spread the colours of transparent pixels.
     if (alpha && !APPLY(pipeline, vips_premultiply, "max_alpha", white)) return false;
     if (!APPLY(pipeline, vips_cast, VIPS_FORMAT_FLOAT)) return false;
     if (vips_gaussblur(pipeline->image, &next, sigma, "precision", VIPS_PRECISION_FLOAT, "min_ampl", 0.01, NULL))
         return false;
     if (!advance(pipeline, darkroom_tilt_shift_mix(pipeline->image, next))) return false;
     if (alpha && !APPLY(pipeline, vips_unpremultiply, "max_alpha", white)) return false;
-    // A cast cuts the fraction off and clamps.
+    // The cast truncates and clamps.
     return APPLY(pipeline, vips_linear1, 1, 0.5) && APPLY(pipeline, vips_cast, format);
 }
 
@@ -134,8 +134,8 @@ static bool apply_filters(struct pipeline *pipeline) {
 
 // MARK: - Jobs
 
-// Encoders of AVIF and HEIC that get no memory say that all is well, and nothing is in the file but its headers. What has less than
-// 1 KiB for those, and a bit for 32 x 32 pixels, is read to see.
+// If memory runs out, AVIF and HEIC encoders report success and write a file with headers only. A file with less than 1
+// KiB plus one bit per 32 x 32 pixels is decoded to check it.
 static bool holds_picture(const struct darkroom_result *result, void *bytes) {
     if (result->format != DARKROOM_AVIF && result->format != DARKROOM_HEIC) return true;
     if (((int64_t)result->byte_count - 1024) * 8 * 1024 > (int64_t)result->width * result->height) return true;
@@ -171,7 +171,8 @@ static enum darkroom_status run(struct pipeline *pipeline) {
     void *bytes = NULL;
     if (darkroom_save(pipeline->image, result->format, job->quality, job->strip, &bytes, &result->byte_count))
         return failed(pipeline, DARKROOM_FILTER_FAILED);
-    // Some encoders take all pixels first and cannot be stopped then, nor do all report what was noted.
+    // Some encoders read all pixels first and then cannot be stopped. Not all report a failure of the stages before
+    // them.
     enum darkroom_status noted = atomic_load(&pipeline->watch.status);
     if (noted == DARKROOM_DONE && job->is_cancelled(job->context)) noted = DARKROOM_CANCELLED;
     if (noted == DARKROOM_DONE && !holds_picture(result, bytes)) noted = DARKROOM_OUT_OF_MEMORY;

@@ -1,4 +1,4 @@
-// The picture of one job on its way through libvips, shared by Pipeline.c, Loading.c and Saving.c.
+// The state of one job in libvips, shared by Pipeline.c, Loading.c and Saving.c.
 
 #ifndef CIMAGING_PIPELINE_STATE_H
 #define CIMAGING_PIPELINE_STATE_H
@@ -12,11 +12,11 @@ struct pipeline {
     const struct darkroom_job *job;
     struct darkroom_result *result;
     struct darkroom_watch watch;
-    // The picture as far as it is made; NULL before loading and after a stage that could not be made.
+    // The current image; NULL before loading and after a stage that could not be created.
     VipsImage *image;
 };
 
-// What an operation gave replaces the image; false when it gave nothing.
+// Replaces the image by an operation's output; false if there is none.
 static inline bool darkroom_replace(struct pipeline *pipeline, VipsImage *next) {
     if (!next) return false;
     g_object_unref(pipeline->image);
@@ -24,14 +24,14 @@ static inline bool darkroom_replace(struct pipeline *pipeline, VipsImage *next) 
     return true;
 }
 
-// Runs a libvips operation on the image, in a function that has a variable `next`; true when it could be done.
+// Runs a libvips operation on the image; true on success. The calling function must have a variable `next`.
 #define APPLY(pipeline, operation, ...) \
     (operation((pipeline)->image, &next, __VA_ARGS__ __VA_OPT__(, ) NULL) == 0 && darkroom_replace(pipeline, next))
 
 static inline bool darkroom_is_grey(const VipsImage *image) { return image->Bands <= 2; }
 static inline bool darkroom_has_alpha(const VipsImage *image) { return image->Bands == 2 || image->Bands == 4; }
 
-// How libvips calls grey or RGB of 8 or, `wide`, 16 bits.
+// libvips' interpretation of grey or RGB with 8 bits, or 16 bits if `wide`.
 static inline VipsInterpretation darkroom_usual(bool grey, bool wide) {
     if (grey) return wide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
     return wide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB;

@@ -4,7 +4,7 @@ static bool try_saving(enum darkroom_format format) {
     VipsImage *black = NULL, *image = NULL;
     void *bytes = NULL;
     size_t count = 0;
-    // The HEIF saver of libvips 8.16 takes no image of unknown colours.
+    // The HEIF saver of libvips 8.16 rejects images without a colour interpretation.
     bool saved = vips_black(&black, 16, 16, "bands", 3, NULL) == 0 &&
                  vips_copy(black, &image, "interpretation", VIPS_INTERPRETATION_sRGB, NULL) == 0 &&
                  darkroom_save(image, format, 85, true, &bytes, &count) == 0;
@@ -30,7 +30,7 @@ enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline) {
     return darkroom_has_alpha(pipeline->image) ? DARKROOM_PNG : DARKROOM_JPEG;
 }
 
-// The longest side the format can hold.
+// The longest side that the format supports.
 static int longest_side(enum darkroom_format format) {
     switch (format) {
     case DARKROOM_JPEG:
@@ -49,12 +49,12 @@ bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format) 
     result->width = pipeline->image->Xsize;
     result->height = pipeline->image->Ysize;
     if (VIPS_MAX(result->width, result->height) <= longest_side(format)) return true;
-    g_snprintf(result->detail, sizeof result->detail, "the format written holds at most %d pixels a side",
+    g_snprintf(result->detail, sizeof result->detail, "the output format allows at most %d pixels per side",
                longest_side(format));
     return false;
 }
 
-// The savers' own option leaves EXIF in WebP (libvips 8.14).
+// The savers' "strip" option keeps EXIF in WebP (libvips 8.14).
 static bool drop_metadata(struct pipeline *pipeline) {
     VipsImage *next = NULL;
     if (!APPLY(pipeline, vips_copy)) return false;
@@ -64,8 +64,8 @@ static bool drop_metadata(struct pipeline *pipeline) {
     return true;
 }
 
-// Brings the pixels to what the format holds: the savers would convert too, but cut instead of round, and put black
-// behind what is transparent.
+// Converts the pixels to a kind that the format supports. The savers would convert, too, but they truncate instead of
+// rounding, and use a black background for transparent pixels.
 bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format) {
     VipsImage *next = NULL;
     if (pipeline->job->strip && !drop_metadata(pipeline)) return false;

@@ -3,13 +3,13 @@
 
 #include "PipelineState.h"
 
-// The format of the job's output.
+// Returns the format of the job's output.
 enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline);
 
-// Whether the format can hold the sides of the image.
+// Whether the format supports the image's width and height.
 bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format);
 
-// Converts the pixels to a kind that the format can hold.
+// Converts the pixels to a kind that the format supports.
 bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format);
 
 // Encodes the image. Returns 0 on success; the bytes are g_malloc'ed, which is malloc since GLib 2.46.

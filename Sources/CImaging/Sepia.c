@@ -1,7 +1,7 @@
-// DESIGN: 8-bit pixels are multiplied in integers, so that every processor gives the same bytes. A coefficient is
-// rounded to 2^-23, three products of it differ by less than 765 * 2^-24 = 4.6e-5 from the exact sum, and the largest
-// sum, 255 * 1.351 * 2^23, still fits 32 bits. The half that is added for rounding is larger by just that much:
-// intensities of one decimal give sums in steps of 1e-4, so a sum on the half is always rounded up and none below is.
+// DESIGN: 8-bit pixels are multiplied in integers, so that every processor gives the same bytes. Each coefficient is
+// rounded to 2^-23. Three products differ by less than 765 * 2^-24 = 4.6e-5 from the exact sum, and the largest sum,
+// 255 * 1.351 * 2^23, fits 32 bits. The half that is added for rounding is increased by this difference. An intensity
+// with one decimal gives sums in steps of 1e-4, so an exact half is always rounded up and no smaller sum is.
 
 #include "Sepia.h"
 
@@ -10,8 +10,8 @@
 #include <math.h>
 
 #if defined(__x86_64__) && !__has_feature(thread_sanitizer)
-// The loader picks the AVX2 code where the processor has it: no build flag, one binary. It does so before the thread
-// sanitizer is ready for code that it watches.
+// The loader selects the AVX2 code if the processor supports it, so one binary without build flags is enough. The
+// loader does so before the thread sanitizer can handle instrumented code, so this is off under the sanitizer.
 #define VECTORISED __attribute__((target_clones("default", "avx2")))
 #else
 #define VECTORISED
@@ -38,7 +38,8 @@ static inline uint32_t mix(uint32_t r, uint32_t g, uint32_t b, uint32_t fromR, u
     return sum > 255 ? 255 : sum;
 }
 
-// Four bands are taken as one 32-bit word each: shifts and masks become vector code without shuffles.
+// Each pixel of four bands is read as one 32-bit word, so that shifts and masks compile to vector code without
+// shuffles.
 VECTORISED static void apply_words(const struct darkroom_sepia *sepia, uint32_t *pixels, size_t count) {
     const struct darkroom_sepia s = *sepia;
     for (size_t i = 0; i < count; i++) {
@@ -72,7 +73,7 @@ void darkroom_sepia_apply_16(const struct darkroom_sepia *sepia, uint16_t *pixel
     for (uint16_t *pixel = pixels, *end = pixels + count * (size_t)bands; pixel < end; pixel += bands) {
         double r = pixel[0], g = pixel[1], b = pixel[2];
         for (int i = 0; i < 3; i++) {
-            // The millionth keeps sums on the half, which doubles may miss, rounding up.
+            // The millionth ensures that exact halves round up in spite of floating-point errors.
             double sum = r * m[3 * i] + g * m[3 * i + 1] + b * m[3 * i + 2] + 0.500001;
             pixel[i] = sum > 65535 ? 65535 : (uint16_t)sum;
         }

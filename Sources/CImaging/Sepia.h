@@ -7,14 +7,14 @@
 #include <stdint.h>
 
 struct darkroom_sepia {
-    // Row by row what red, green and blue give to red, green and blue; once exact, once in units of 2^-23.
+    // The matrix from input to output red, green and blue, row by row: exact, and in units of 2^-23.
     double exact[9];
     uint32_t fixed[9];
 };
 
 struct darkroom_sepia darkroom_sepia_make(double intensity);
 
-// `count` pixels in place, of 8 or 16 bits, of 3 or 4 bands; the fourth is left as it is.
+// Filters `count` pixels of 8 or 16 bits and 3 or 4 bands in place. The fourth band is unchanged.
 void darkroom_sepia_apply_8(const struct darkroom_sepia *sepia, uint8_t *pixels, size_t count, int bands);
 void darkroom_sepia_apply_16(const struct darkroom_sepia *sepia, uint16_t *pixels, size_t count, int bands);
 

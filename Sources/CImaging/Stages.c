@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-// An image that `generate` fills from `inputs` (one or two), which it keeps alive.
+// Creates an image that `generate` fills from one or two `inputs`. The image holds references to them.
 static VipsImage *make_stage(VipsImage **inputs, VipsStartFn start, VipsGenerateFn generate, VipsStopFn stop, void *a,
                              void *b, VipsBandFormat format) {
     VipsImage *output = vips_image_new();
@@ -25,7 +25,7 @@ struct watch_point {
 };
 
 static void note(struct darkroom_watch *watch, enum darkroom_status status) {
-    // The first that was noted is the cause, what follows comes of it.
+    // Only the first failure is recorded, because it causes the later ones.
     enum darkroom_status none = DARKROOM_DONE;
     atomic_compare_exchange_strong(&watch->status, &none, status);
 }

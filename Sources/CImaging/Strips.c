@@ -1,12 +1,13 @@
-// DESIGN: libjpeg-turbo decodes 16 rows, the filter runs over them while they are in the cache, libjpeg-turbo encodes
-// them: as fast as decoding and encoding allow, and the memory of a picture is that of its strips and of its two files.
+// DESIGN: libjpeg-turbo decodes 16 rows, the filter runs over them while they are in the cache, and libjpeg-turbo
+// encodes them. So the filter adds little time, and a picture needs memory only for the strip and for the input and
+// output files.
 //
-// Pixels are RGBX, four bytes each, because the filter is vector code without shuffles then. Rows begin 16 bytes past a
-// multiple of 32: libjpeg-turbo writes aligned rows with stores that bypass the cache, and the filter would have to
-// fetch them from memory again (measured: a fifth slower).
+// Pixels are RGBX, four bytes each, so that the filter's vector code needs no shuffles. Rows begin 16 bytes past a
+// multiple of 32, because libjpeg-turbo writes aligned rows with stores that bypass the cache. The filter would then
+// fetch the rows from memory (measured: 20 % slower).
 //
-// libjpeg reports errors by longjmp. One setjmp stands in `guarded`, so no Swift frame is ever jumped over; all state is
-// in `struct strips`, so none of it is in a register when that happens.
+// libjpeg reports errors by longjmp. The only setjmp is in `guarded`, so no Swift frame is skipped. All state is in
+// `struct strips`, so no state is in a register during the jump.
 
 #include "Strips.h"
 
@@ -26,20 +27,20 @@
 enum {
     STRIP_ROWS = 16,
     MAX_FILTERS = 16,
-    // Far more than encoders write; each is a pass over the whole picture, so a small file could ask for hours.
+    // Far more than encoders write. Each scan is a pass over the whole picture, so a small file could take hours.
     MAX_SCANS = 200,
-    // Of a large picture fewer, so that passes and pixels together are bounded; encoders write about ten.
+    // Above this number, MAX_SCANNED_PIXELS bounds scans times pixels. Encoders write about ten scans.
     MAX_SCANS_OF_ANY_SIZE = 25,
     APP1_EXIF_OR_XMP = JPEG_APP0 + 1,
     APP2_ICC = JPEG_APP0 + 2,
     APP13_IPTC = JPEG_APP0 + 13,
 };
 
-// Passes times pixels: some seconds of work.
+// The limit for scans times pixels: some seconds of work.
 static const int64_t MAX_SCANNED_PIXELS = 2500000000;
 
 struct strips {
-    struct jpeg_error_mgr errors;  // first: libjpeg hands it back and the rest is found from it
+    struct jpeg_error_mgr errors;  // must be first: callbacks cast its address to the struct
     struct jpeg_decompress_struct in;
     struct jpeg_compress_struct out;
     struct jpeg_progress_mgr progress;
@@ -92,9 +93,9 @@ static _Noreturn void on_error(j_common_ptr codec) {
     fail(strips, status_of(codec));
 }
 
-// Level -1 is a warning. In the entropy-coded data it means corrupt data, and libjpeg would go on with grey pixels. Before
-// the first scan it concerns no pixels: bytes between segments, or an Adobe or JFIF segment with unknown values, which
-// libjpeg reads as other decoders do.
+// Level -1 is a warning. In the entropy-coded data it means corrupt data, and libjpeg would continue with grey pixels.
+// Before the first scan it does not concern pixels: it reports bytes between segments, or an Adobe or JFIF segment with
+// unknown values, which libjpeg reads like other decoders.
 static void on_message(j_common_ptr codec, int level) {
     struct strips *strips = (struct strips *)(void *)codec->err;
     if (level < 0 && strips->has_header) on_error(codec);
@@ -113,7 +114,7 @@ static void on_progress(j_common_ptr codec) {
 
 static void begin_output(j_compress_ptr out) {
     struct strips *strips = (struct strips *)(void *)out->err;
-    // Enough for nearly every photo at quality 85, so that it is not copied while it grows.
+    // Enough for nearly every photo at quality 85, so that the buffer is rarely reallocated.
     strips->capacity = (size_t)out->image_width * out->image_height / 3 + strips->job->byte_count + 4096;
     strips->bytes = malloc(strips->capacity);
     if (!strips->bytes) fail(strips, DARKROOM_OUT_OF_MEMORY);
@@ -160,7 +161,8 @@ static void open_input(struct strips *strips) {
     job->size_is_known(job->context, pixels);
 }
 
-// Strips do point filters on upright pictures of the usual colours, for JPEG; libvips does the others.
+// The strips apply per-pixel filters to upright JPEG files in grey, YCbCr or RGB and write JPEG; libvips does all other
+// jobs.
 static void require_job_for_strips(struct strips *strips) {
     const struct darkroom_job *job = strips->job;
     const struct jpeg_decompress_struct *in = &strips->in;
@@ -186,7 +188,8 @@ static void require_job_for_strips(struct strips *strips) {
 
 static void start_reading(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
-    // Only a picture of several scans is worked on for long before its first row; later the strips ask themselves.
+    // Only pictures with several scans take long before the first row, so they need the monitor. Later, read_strip
+    // checks for cancellation.
     strips->progress.progress_monitor = on_progress;
     in->progress = &strips->progress;
     jpeg_start_decompress(in);
@@ -198,7 +201,7 @@ static void start_reading(struct strips *strips) {
     for (size_t i = 0; i < STRIP_ROWS; i++) strips->rows[i] = (uint8_t *)strips->memory + 16 + i * stride;
 }
 
-// The next rows, filtered; how many, 0 after the last.
+// Reads and filters the next rows. Returns their number; 0 after the last row.
 static JDIMENSION read_strip(struct strips *strips) {
     struct jpeg_decompress_struct *in = &strips->in;
     if (strips->job->is_cancelled(strips->job->context)) fail(strips, DARKROOM_CANCELLED);
@@ -215,7 +218,7 @@ static JDIMENSION read_strip(struct strips *strips) {
 
 static void write_markers(struct strips *strips) {
     for (jpeg_saved_marker_ptr marker = strips->in.marker_list; marker; marker = marker->next) {
-        // Other uses of APP2 name places in the file they came from.
+        // Other kinds of APP2 contain offsets into the original file.
         static const char profile[] = "ICC_PROFILE";
         bool is_profile = marker->data_length >= sizeof profile && memcmp(marker->data, profile, sizeof profile) == 0;
         if (marker->marker == APP2_ICC && !is_profile) continue;
@@ -237,7 +240,7 @@ static void start_writing(struct strips *strips) {
     out->in_color_space = JCS_EXT_RGBX;
     jpeg_set_defaults(out);
     jpeg_set_quality(out, strips->job->quality, TRUE);
-    // As libvips does it: from 90 on colour in full resolution.
+    // As in libvips: colour in full resolution from quality 90 on.
     if (strips->job->quality >= 90) out->comp_info[0].h_samp_factor = out->comp_info[0].v_samp_factor = 1;
     if (strips->in.saw_JFIF_marker) {
         out->density_unit = strips->in.density_unit;
@@ -256,7 +259,7 @@ static void develop(struct strips *strips) {
     start_reading(strips);
     start_writing(strips);
     for (JDIMENSION rows; (rows = read_strip(strips)) > 0;) jpeg_write_scanlines(&strips->out, strips->rows, rows);
-    // Reads on to the end of the file, so that what is missing there is found too.
+    // Reads to the end of the file, to detect truncated files.
     jpeg_finish_decompress(&strips->in);
     jpeg_finish_compress(&strips->out);
     strips->result->format = DARKROOM_JPEG;
@@ -283,7 +286,7 @@ static void filter(struct strips *strips) {
 
 static enum darkroom_status guarded(void (*work)(struct strips *), const struct darkroom_job *job,
                                     struct darkroom_row_reader reader, struct darkroom_result *result) {
-    // Not on the stack: it is large, and it must survive the jump.
+    // Not on the stack, because it is large and must stay valid after the jump.
     struct strips *strips = calloc(1, sizeof *strips);
     if (!strips) return DARKROOM_OUT_OF_MEMORY;
     strips->job = job;

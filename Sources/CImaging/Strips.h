@@ -3,8 +3,8 @@
 
 #include "CImaging.h"
 
-// JPEG to JPEG through strips of rows, where the job allows it; else DARKROOM_NOT_FOR_STRIPS. Header errors and too many
-// pixels are found here for every JPEG.
+// Develops JPEG to JPEG in strips of rows. Returns DARKROOM_NOT_FOR_STRIPS if the job needs libvips. Reports header
+// errors and too many pixels for every JPEG.
 enum darkroom_status darkroom_develop_by_strips(const struct darkroom_job *job, struct darkroom_result *result);
 
 // Called with each row of a picture, from the top.
@@ -13,7 +13,7 @@ struct darkroom_row_reader {
     void *context;
 };
 
-// A JPEG's pixels as they are stored: grey, RGB or CMYK. A reader that takes no row only learns whether the file is good.
+// Decodes a JPEG's pixels without conversion: grey, RGB or CMYK. Without `take_row`, it only checks the file.
 enum darkroom_status darkroom_decode_jpeg(
     const struct darkroom_job *job, struct darkroom_row_reader reader, struct darkroom_result *result);
 

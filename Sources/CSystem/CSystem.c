@@ -13,7 +13,7 @@ int csystem_syncfs(int descriptor) { return syncfs(descriptor); }
 const int csystem_path_only = O_PATH;
 
 int csystem_open_beneath(int folder, const char *path, int flags, unsigned mode) {
-    // The kernel refuses a mode where no file is made.
+    // openat2 rejects a mode without O_CREAT or O_TMPFILE.
     struct open_how how = {
         .flags = (unsigned)flags,
         .mode = flags & O_CREAT ? mode : 0,
@@ -31,7 +31,7 @@ void csystem_bound_heap(void) {
 }
 
 void csystem_reserve_standard_files(void) {
-    // The lowest that is free is what open gives.
+    // open returns the lowest free descriptor.
     for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; descriptor++)
         if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }

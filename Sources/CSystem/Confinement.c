@@ -1,10 +1,11 @@
 // DESIGN: a helper process decodes untrusted files with libraries that have had vulnerabilities. It is confined in layers.
 // The kernel may lack a layer; each layer alone prevents most of what an attacker in the helper could do:
 //
-// 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, a user and a network namespace of its own.
-// 2. Before its libraries are loaded: Landlock. Only the folders of libraries can be read, nothing can be written or executed.
-// 3. Before its first photo: seccomp. A list of system calls that decoding needs; all others fail with EPERM, so that a library that
-//    tries one goes on without it. Nothing can be opened any more.
+// 1. Before exec (Spawn.c): no new privileges, no inherited files, limits, a separate user and network namespace.
+// 2. Before its libraries are loaded: Landlock. The helper can read only the folders of libraries, and cannot write or
+//    execute files.
+// 3. Before its first photo: seccomp. The system calls that decoding needs are allowed. All others fail with EPERM, so
+//    that a library that tries one can continue without it. The helper can no longer open files.
 
 #define _GNU_SOURCE
 #include "CSystem.h"
@@ -35,7 +36,8 @@ void csystem_offer_to_memory_killer(void) {
 
 // MARK: - Landlock
 
-// landlock(7) and its numbers, which are the same on all architectures; the headers of Debian 12 do not know all of them.
+// System call numbers and flags of landlock(7), the same on all architectures. The headers of Debian 12 lack some of
+// them.
 enum {
     LANDLOCK_CREATE_RULESET = 444,
     LANDLOCK_ADD_RULE = 445,
@@ -60,7 +62,8 @@ static int landlock_version(void) {
     return version > 0 ? (int)version : 0;
 }
 
-// All rights over files, bindings and connections of TCP, and signals and sockets of other processes that this version knows.
+// All rights that this Landlock version can restrict: files, TCP bind and connect, and signals and sockets of other
+// processes.
 static struct landlock_ruleset landlock_everything(int version) {
     int rights = version >= 5 ? 16 : version >= 3 ? 15 : version == 2 ? 14 : 13;
     return (struct landlock_ruleset){
@@ -83,7 +86,7 @@ int csystem_confine_files(void) {
     struct landlock_ruleset everything = landlock_everything(version);
     int ruleset = (int)syscall(LANDLOCK_CREATE_RULESET, &everything, sizeof everything, 0);
     if (ruleset < 0) return -1;
-    // Where plug-ins of libraries lie, and what they ask of the processor.
+    // Folders with plug-ins of libraries, and the processor information that libraries read.
     static const char *const readable[] = {"/usr", "/lib", "/lib64", "/opt", "/etc/ld.so.cache", "/sys/devices/system"};
     for (size_t i = 0; i < sizeof readable / sizeof readable[0]; i++) landlock_allow_reading(ruleset, readable[i]);
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
@@ -102,7 +105,7 @@ int csystem_confine_files(void) {
 
 #ifdef ARCHITECTURE
 
-// The system calls of decoders, encoders, threads and the one connection that is open already.
+// The system calls of decoders, encoders, threads and the one open connection.
 static const int allowed_calls[] = {
     __NR_futex, __NR_read, __NR_write, __NR_readv, __NR_writev, __NR_recvfrom, __NR_sendto, __NR_ppoll, __NR_close, __NR_dup,
     __NR_mmap, __NR_munmap, __NR_mprotect, __NR_mremap, __NR_madvise, __NR_brk, __NR_clock_gettime, __NR_clock_getres,
@@ -112,7 +115,7 @@ static const int allowed_calls[] = {
     __NR_sched_getscheduler, __NR_sched_get_priority_max, __NR_sched_get_priority_min, __NR_get_mempolicy,
     __NR_rt_sigaction, __NR_rt_sigprocmask, __NR_rt_sigreturn, __NR_sigaltstack, __NR_restart_syscall,
     __NR_set_robust_list, __NR_rseq, __NR_membarrier, __NR_exit, __NR_exit_group, __NR_lseek, __NR_fstat,
-    // Timers and queues of Swift, for operations of a user's own.
+    // Timers and queues of Swift, for custom operations.
     __NR_epoll_create1, __NR_epoll_ctl, __NR_epoll_pwait, __NR_eventfd2, __NR_timerfd_create, __NR_timerfd_settime,
 #ifdef __x86_64__
     __NR_poll, __NR_epoll_wait, __NR_time,
@@ -132,13 +135,14 @@ static void load(struct program *program, size_t offset) { add(program, BPF_LD |
 
 static void answer(struct program *program, uint32_t action) { add(program, BPF_RET | BPF_K, action, 0, 0); }
 
-// `action` for a call; the number of the call is in the accumulator before and after.
+// Returns `action` for one system call. The call's number is in the accumulator before and after.
 static void decide(struct program *program, int call, uint32_t action) {
     add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, 1);
     answer(program, action);
 }
 
-// A half of an argument, counted from the low half of the first argument, and the value that it has once it is masked.
+// A condition: one half of an argument (counted from the low half of the first argument), a mask, and the value that
+// the masked half must have.
 struct condition {
     int half;
     uint32_t mask, value;
@@ -149,7 +153,7 @@ static void allow_if(struct program *program, int call, const struct condition *
     enum { STEPS = 3 };
     add(program, BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call, 0, (uint8_t)(STEPS * count + 2));
     for (int i = 0; i < count; i++) {
-        // Both architectures put the low half first.
+        // Both architectures store the low half first.
         load(program, offsetof(struct seccomp_data, args) + 4 * (size_t)conditions[i].half);
         add(program, BPF_ALU | BPF_AND | BPF_K, conditions[i].mask, 0, 0);
         add(program, BPF_JMP | BPF_JEQ | BPF_K, conditions[i].value, 0, (uint8_t)(STEPS * (count - 1 - i) + 1));
@@ -175,16 +179,17 @@ int csystem_confine_calls(void) {
     load(&program, offsetof(struct seccomp_data, arch));
     add(&program, BPF_JMP | BPF_JEQ | BPF_K, ARCHITECTURE, 1, 0);
     answer(&program, denied);
-    // A call of another interface of the processor has a number that is in no rule.
+    // Calls through the processor's other system call interface have numbers that match no rule.
     load(&program, offsetof(struct seccomp_data, nr));
     for (size_t i = 0; i < sizeof allowed_calls / sizeof allowed_calls[0]; i++)
         decide(&program, allowed_calls[i], SECCOMP_RET_ALLOW);
-    // Threads, and no processes. The arguments of clone3 cannot be seen here; the C library takes clone when there is none.
+    // Allows threads but no processes. The filter cannot read the arguments of clone3; without clone3, the C library
+    // uses clone.
     decide(&program, __NR_clone3, SECCOMP_RET_ERRNO | ENOSYS);
     allow_with(&program, __NR_clone, 0, CLONE_THREAD | CLONE_VM, CLONE_THREAD | CLONE_VM);
-    // Of this process and its threads, not of others. Other commands of fcntl send signals.
+    // Only for this process and its threads. Other fcntl commands could send signals.
     allow_with(&program, __NR_tgkill, 0, all, (uint32_t)getpid());
-    // Reads its limits (glibc's getrlimit) and sets none: the third argument, the new limit, is NULL.
+    // Allows reading limits (glibc's getrlimit) but not setting them: the third argument, the new limit, must be NULL.
     const struct condition reading[] = {{0, all, 0}, {4, all, 0}, {5, all, 0}};
     allow_if(&program, __NR_prlimit64, reading, 3);
     allow_with(&program, __NR_sched_setaffinity, 0, all, 0);
@@ -196,9 +201,9 @@ int csystem_confine_calls(void) {
 
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     struct sock_fprog filter = {program.count, program.code};
-    // For threads that libraries have started already, too.
+    // Also applies the filter to threads that libraries have already started.
     long result = syscall(__NR_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter);
-    if (result > 0) errno = EBUSY;  // the id of a thread that has a filter of its own
+    if (result > 0) errno = EBUSY;  // the id of a thread with a different filter
     return result == 0 ? 0 : -1;
 }
 
@@ -210,7 +215,7 @@ int csystem_confine_calls(void) { return 1; }
 
 #endif
 
-// MARK: - What there is
+// MARK: - Available layers
 
 bool csystem_enter_namespaces(void) {
     return unshare(CLONE_NEWUSER | CLONE_NEWNET) == 0;

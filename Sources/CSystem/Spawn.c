@@ -15,20 +15,20 @@
 
 extern char **environ;
 
-// What a child is to be; only what a signal handler may call happens between fork and exec.
+// The properties of a child. Between fork and exec, only async-signal-safe functions are called.
 struct child {
-    const char *program;  // a file, or a name that is searched in PATH
+    const char *program;  // a file, or a name to search in PATH
     char *const *arguments;
     char *const *environment;
-    int input;   // its standard input; -1 leads nowhere
-    int output;  // its standard output and error; -1 keeps the parent's
-    int signal;  // what it gets when the thread that started it ends; 0 is nothing
-    bool in_group;  // whether it stays in the parent's process group, which gets what is typed at the terminal
-    int open_files;  // how many it may have when it is confined; -1 does not confine it
-    int folder;  // its working folder; -1 keeps the parent's
+    int input;   // standard input; -1: /dev/null
+    int output;  // standard output and error; -1: the parent's
+    int signal;  // the signal sent when the starting thread ends; 0: none
+    bool in_group;  // whether it stays in the parent's process group, which gets the terminal's signals
+    int open_files;  // the limit of open files if confined; -1: not confined
+    int folder;  // the working folder; -1: the parent's
 };
 
-// Encoders start as many threads as there are cores, some several times.
+// Encoders start as many threads as there are cores, and some do so several times.
 enum { MAX_THREADS = 4096 };
 
 static void limit(int resource, rlim_t value) {
@@ -36,7 +36,7 @@ static void limit(int resource, rlim_t value) {
     setrlimit(resource, &limit);
 }
 
-// getdents64(2); opendir(3) takes memory, which another thread may be taking at the time of the fork.
+// getdents64(2), because opendir(3) allocates memory, and another thread may hold the allocator's lock during the fork.
 struct entry {
     uint64_t node;
     int64_t offset;
@@ -45,7 +45,7 @@ struct entry {
     char name[];
 };
 
-// A limit of open files may be 2^30, as in containers, so the files that are open are listed and not all numbers tried.
+// The limit of open files may be 2^30 (in containers), so the code lists the open files instead of trying all numbers.
 int csystem_close_on_exec_by_listing(int first) {
     int folder = open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) return -1;
@@ -65,10 +65,10 @@ int csystem_close_on_exec_by_listing(int first) {
     return count == 0 ? 0 : -1;
 }
 
-// Of the parent's files only standard input, output and error are open after exec.
+// After exec, only standard input, output and error of the parent's files are open.
 static void keep_standard_files_only(void) {
     if (close_range(3, ~0U, CLOSE_RANGE_CLOEXEC) == 0) return;
-    // Before Linux 5.11.
+    // For kernels before Linux 5.11.
     if (csystem_close_on_exec_by_listing(3) == 0) return;
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
@@ -77,7 +77,8 @@ static void keep_standard_files_only(void) {
 
 static void confine(int open_files) {
     prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    // The limit counts what the user has in the namespace: in the parent's it would count others' processes too.
+    // The limit counts the user's processes in the namespace. In the parent's namespace it would count other processes
+    // of the user, too.
     if (csystem_enter_namespaces()) limit(RLIMIT_NPROC, MAX_THREADS);
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_FSIZE, 0);
@@ -120,8 +121,8 @@ static pid_t spawn(const struct child *child) {
         sigset_t none;
         sigemptyset(&none);
         sigprocmask(SIG_SETMASK, &none, NULL);
-        if (!child->in_group) setpgid(0, 0);  // an interrupt at the terminal is the parent's to handle
-        // Neither may have a number that the other is to get, as where the parent's standard input is closed.
+        if (!child->in_group) setpgid(0, 0);  // the parent handles terminal interrupts
+        // Neither may have a number that the other will get, which can happen if the parent's standard input is closed.
         int input = fcntl(child->input >= 0 ? child->input : open("/dev/null", O_RDONLY), F_DUPFD_CLOEXEC, 3);
         int output = child->output >= 0 ? fcntl(child->output, F_DUPFD_CLOEXEC, 3) : -1;
         if (input >= 0) dup2(input, STDIN_FILENO);

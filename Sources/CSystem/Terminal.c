@@ -6,7 +6,7 @@
 #include <termios.h>
 #include <unistd.h>
 
-// A signal handler has nothing but these to know the terminal by.
+// The signal handler restores the terminal from these variables.
 static volatile sig_atomic_t is_changed;
 static int changed_descriptor;
 static struct termios settings_before;

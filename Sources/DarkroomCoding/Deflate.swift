@@ -1,4 +1,4 @@
-/// The zlib format (RFC 1950) in one call; who compresses many blocks keeps a `Deflater` or an `Inflater`.
+/// The zlib format (RFC 1950) in one call. For many blocks, use a `Deflater` or an `Inflater`.
 package enum Deflate {
     /// The compressed form of `bytes`, at a zlib level of 1 (fastest) to 9 (smallest).
     package static func compress(_ bytes: UnsafeRawBufferPointer, level: Int32 = 1) -> [UInt8] {

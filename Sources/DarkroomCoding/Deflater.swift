@@ -1,21 +1,21 @@
 internal import CZlib
 
-/// Compresses one block of bytes after another into the zlib format (RFC 1950), keeping its memory between them.
+/// Compresses blocks of bytes into the zlib format (RFC 1950) and reuses its memory between blocks.
 ///
-/// A feeder compresses 10,000 entries of 5 KB a second: setting the compressor up anew for each costs more than compressing it.
-/// One thread at a time may use it.
+/// A feeder compresses 10,000 entries of 5 KB per second. Initializing a compressor costs more than compressing an
+/// entry. Only one thread at a time may use it.
 package final class Deflater {
-    // On the heap, since zlib keeps a pointer back to its stream.
+    // On the heap, because zlib keeps a pointer to its stream.
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// A compressor of a zlib level, 1 (fastest) to 9 (smallest).
+    /// Creates a compressor with a zlib level, 1 (fastest) to 9 (smallest).
     ///
-    /// Level 1 is nearly as good as 6 on names and URLs.
+    /// For names and URLs, level 1 compresses nearly as well as level 6.
     package init(level: Int32 = 1) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         let status = deflateInit_(stream, level, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
-        // It fails when memory is out, or for a level that is none.
+        // Fails only if memory is exhausted or the level is invalid.
         precondition(status == Z_OK, "deflateInit: \(status) with level \(level)")
     }
 
@@ -29,14 +29,14 @@ package final class Deflater {
         deflateReset(stream)
         let bound = Int(deflateBound(stream, UInt(bytes.count)))
         return [UInt8](unsafeUninitializedCapacity: bound) { output, count in
-            // zlib does not write through next_in, its type only lacks the const.
+            // zlib does not write through next_in; its type only lacks const.
             stream.pointee.next_in = UnsafeMutablePointer(
                 mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
             stream.pointee.avail_in = UInt32(bytes.count)
             stream.pointee.next_out = output.baseAddress
             stream.pointee.avail_out = UInt32(bound)
             let status = deflate(stream, Z_FINISH)
-            // An output of deflateBound bytes always holds the whole.
+            // An output of deflateBound bytes always holds the whole result.
             precondition(status == Z_STREAM_END, "deflate: \(status)")
             count = bound - Int(stream.pointee.avail_out)
         }

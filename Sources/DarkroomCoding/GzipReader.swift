@@ -1,8 +1,8 @@
 internal import CZlib
 
-/// Turns a gzip file (RFC 1952), fed piece by piece, back into its plain bytes; several members in a row are one file.
+/// Decompresses a gzip file (RFC 1952) piece by piece. The file may have several members.
 ///
-/// Its memory is one buffer, whatever the file's size. One thread at a time may use it.
+/// It uses one buffer, regardless of the file's size. Only one thread at a time may use it.
 package final class GzipReader {
     /// Whether a file that begins with `bytes` is a gzip file.
     package static func isGzip(_ bytes: UnsafeRawBufferPointer) -> Bool {
@@ -15,12 +15,12 @@ package final class GzipReader {
     private let output: UnsafeMutableRawBufferPointer
     private var state = State.withinMember
 
-    /// A reader that hands out plain pieces of at most `pieceBytes`.
+    /// Creates a reader that passes on decompressed pieces of at most `pieceBytes`.
     package init(pieceBytes: Int = 256 << 10) {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
         output = .allocate(byteCount: pieceBytes, alignment: 16)
-        // 16: gzip framing instead of zlib's (zlib.h, inflateInit2).
+        // 16 selects gzip instead of zlib framing (zlib.h, inflateInit2).
         let status = inflateInit2_(stream, MAX_WBITS + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size))
         precondition(status == Z_OK, "inflateInit2: \(status)")  // out of memory
     }
@@ -31,7 +31,7 @@ package final class GzipReader {
         output.deallocate()
     }
 
-    /// Takes the next compressed bytes and hands each plain piece to `body`, valid during the call.
+    /// Decompresses the next bytes and passes each piece to `body`. A piece is valid during the call.
     package func read(
         _ compressed: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> Void
     ) throws {
@@ -44,14 +44,14 @@ package final class GzipReader {
         }
     }
 
-    /// Says that the file ends here; throws when it may not.
+    /// Ends the file. Throws if the compressed data is incomplete.
     package func finish() throws(CodingError) {
         guard state != .withinMember else {
             throw CodingError(code: .truncated, message: "ends within the gzip data")
         }
     }
 
-    /// Fills the output once; false when the input is used up and nothing came out.
+    /// Fills the output once. Returns false if the input is used up and there is no output.
     private func advance() throws(CodingError) -> Bool {
         stream.pointee.next_out = output.baseAddress?.assumingMemoryBound(to: UInt8.self)
         stream.pointee.avail_out = UInt32(output.count)
@@ -66,7 +66,7 @@ package final class GzipReader {
             return true
         case Z_OK:
             return true
-        case Z_BUF_ERROR:  // no progress possible: all input is taken and all output handed out
+        case Z_BUF_ERROR:  // no progress: all input is read and all output is passed on
             return false
         case let status:
             let reason = stream.pointee.msg.map { String(cString: $0) } ?? "error \(status)"
@@ -74,7 +74,7 @@ package final class GzipReader {
         }
     }
 
-    /// After a member comes another one, or zeros up to the end (tapes and block devices pad so).
+    /// After a member follows another one, or zeros up to the end (padding of tapes and block devices).
     private func beginNextMember() throws(CodingError) {
         while stream.pointee.avail_in > 0, stream.pointee.next_in.pointee == 0 {
             state = .padding

@@ -1,12 +1,12 @@
 internal import CZlib
 
-/// Turns blocks in the zlib format (RFC 1950) back into plain bytes, keeping its memory between them.
+/// Decompresses blocks in the zlib format (RFC 1950) and reuses its memory between blocks.
 ///
-/// One thread at a time may use it.
+/// Only one thread at a time may use it.
 package final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// A decompressor, ready for any number of blocks.
+    /// Creates a decompressor for any number of blocks.
     package init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -21,13 +21,13 @@ package final class Inflater {
 
     /// The plain form of one whole block, at most `maxBytes` long.
     ///
-    /// Throws when `bytes` are damaged, end too early, go on after the block, or hold more than `maxBytes`.
+    /// Throws if `bytes` are damaged, end too early, continue after the block, or decompress to more than `maxBytes`.
     package func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
         inflateReset(stream)
         stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(bytes.count)
         var plain: [UInt8] = []
-        // URLs shrink to about a quarter; what does not fit goes on in the next round.
+        // URLs compress to about a quarter. If the result does not fit, the next round continues.
         var room = min(max(bytes.count * 5, 256), maxBytes + 1)
         while true {
             var status = Z_OK

@@ -1,17 +1,17 @@
 internal import CCrypto
 
-/// SHA-256 of bytes that come piece by piece (libcrypto's EVP, which uses the processor's SHA instructions).
+/// Computes SHA-256 piece by piece (with libcrypto's EVP, which uses the processor's SHA instructions).
 ///
-/// One thread at a time may use it.
+/// Only one thread at a time may use it.
 package final class SHA256Digest {
     /// The length of a digest in bytes.
     package static let byteCount = 32
 
     private let context: OpaquePointer
 
-    /// A digest of nothing yet.
+    /// Creates a digest of no bytes.
     package init() {
-        // EVP_MD_CTX_new fails only when memory is out.
+        // EVP_MD_CTX_new fails only if memory is exhausted.
         context = EVP_MD_CTX_new()!
         begin()
     }
@@ -27,7 +27,7 @@ package final class SHA256Digest {
     /// Takes the next bytes.
     package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// The digest of all bytes taken, 32 bytes; after it the object stands at the beginning again.
+    /// Returns the digest of all bytes, 32 bytes, and resets the object.
     package func finalize() -> [UInt8] {
         defer { begin() }
         return [UInt8](unsafeUninitializedCapacity: Self.byteCount) { output, count in
@@ -50,7 +50,7 @@ package final class SHA256Digest {
     package static func hash(of bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { hash(of: $0) } }
 
     private func begin() {
-        // Fails only in a libcrypto built or configured without SHA-256.
+        // Fails only if libcrypto was built or configured without SHA-256.
         let status = EVP_DigestInit_ex(context, EVP_sha256(), nil)
         precondition(status == 1, "libcrypto has no SHA-256")
     }

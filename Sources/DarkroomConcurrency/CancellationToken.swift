@@ -1,12 +1,13 @@
-/// Tells everybody who works on something that its result is no longer wanted. Any thread may use it.
+/// Tells all code that works on a job that its result is no longer needed. Any thread may use it.
 ///
-/// The level only rises. Long computations ask ``isCancelled`` now and then; work that waits, such as a transfer, sets a handler.
+/// The level never falls. Long computations check ``isCancelled`` regularly; waiting work, such as a transfer, sets a
+/// handler.
 package final class CancellationToken: Sendable {
-    /// How much is cancelled.
+    /// The extent of the cancellation.
     package enum Level: Int, Comparable, Sendable {
-        /// Nothing.
+        /// Nothing is cancelled.
         case none
-        /// Work that has not begun must not begin. Work that has begun goes on.
+        /// Work that has not begun must not begin. Work that has begun continues.
         case withdrawn
         /// All work must stop.
         case cancelled
@@ -21,10 +22,10 @@ package final class CancellationToken: Sendable {
 
     private let state = Locked(State())
 
-    /// A token that nobody has cancelled.
+    /// Creates a token with the level `none`.
     package init() {}
 
-    /// The level now.
+    /// The current level.
     package var level: Level { state.withLock { $0.level } }
 
     /// Whether all work must stop.
@@ -36,7 +37,7 @@ package final class CancellationToken: Sendable {
     /// Stops work that has not begun.
     package func withdraw() { raise(to: .withdrawn) }
 
-    /// Sets the handler of further changes, in place of an earlier one; nil removes it.
+    /// Sets the handler for changes of the level and replaces the previous one; nil removes it.
     ///
     /// The token calls the handler on the thread that raises the level, and at once if the level has been raised before.
     package func onChange(_ handler: (@Sendable (Level) -> Void)?) {

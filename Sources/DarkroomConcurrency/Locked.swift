@@ -1,13 +1,13 @@
 import Foundation
 
-/// A value behind a lock.
+/// A value protected by a lock.
 ///
-/// `Synchronization.Mutex` gives false reports under the thread sanitizer on Linux, `NSLock` does not.
-package final class Locked<Value>: @unchecked Sendable {  // `value` is only touched while `lock` is held
+/// It uses `NSLock`, because `Synchronization.Mutex` causes false reports of the thread sanitizer on Linux.
+package final class Locked<Value>: @unchecked Sendable {  // `value` is used only while `lock` is held
     private let lock = NSLock()
     private var value: Value
 
-    /// Puts `value` behind a lock of its own.
+    /// Creates a lock for `value`.
     package init(_ value: Value) { self.value = value }
 
     /// Runs `body` with the lock held; `body` must not block and must not take this lock again.

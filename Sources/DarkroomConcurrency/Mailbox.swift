@@ -1,4 +1,4 @@
-/// Messages from any thread to the one thread that owns the mailbox and sleeps in a wait of its own, such as poll(2).
+/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in another wait, such as poll(2).
 ///
 /// The mailbox wakes its owner only when a message arrives while the owner sleeps or is about to.
 package final class Mailbox<Message: Sendable>: Sendable {
@@ -15,8 +15,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
     ///   has returned.
     package init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
-    /// Leaves a message.
-    /// - Returns: false if the mailbox is closed.
+    /// Adds a message.
+    /// - Returns: False if the mailbox is closed.
     @discardableResult
     package func post(_ message: Message) -> Bool {
         state.withLock { state in
@@ -39,7 +39,8 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Returns whether no message waits, so that the owner may sleep. Until the next ``take()``, a message wakes the owner.
+    /// Returns true if no message waits: the owner may then sleep. Until the next ``take()``, a message wakes the
+    /// owner.
     package func prepareToSleep() -> Bool {
         state.withLock { state in
             state.ownerSleeps = state.messages.isEmpty
@@ -47,7 +48,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Refuses further messages and returns those that wait. Only the owner calls it.
+    /// Refuses further messages and returns the waiting messages. Only the owner calls it.
     package func close() -> [Message] {
         state.withLock { state in
             state.isOpen = false

@@ -1,7 +1,7 @@
 import Foundation
 
-/// A thread whose end its owner can wait for.
-package final class OwnedThread: @unchecked Sendable {  // `thread` is started in `init` and from then on only compared
+/// A thread that its owner can join.
+package final class OwnedThread: @unchecked Sendable {  // `thread` is started in `init` and only compared afterwards
     private let thread: Thread
     private let ended = DispatchSemaphore(value: 0)
 
@@ -19,14 +19,15 @@ package final class OwnedThread: @unchecked Sendable {  // `thread` is started i
     /// Whether the caller runs on this thread.
     package var isCurrent: Bool { Thread.current === thread }
 
-    /// Blocks until the thread has ended. Any number of threads may wait. Returns at once on the thread itself.
+    /// Blocks until the thread has ended. Any number of threads may wait. If called on the thread itself, it returns at
+    /// once.
     package func join() {
         guard !isCurrent else { return }
         ended.wait()
         ended.signal()
     }
 
-    /// Blocks until the thread has ended, or until `timeout` has passed; then it returns false.
+    /// Blocks until the thread has ended or `timeout` has passed. Returns false after the timeout.
     package func join(timeout: Duration) -> Bool {
         guard ended.wait(timeout: .now() + timeout / .seconds(1)) == .success else { return false }
         ended.signal()

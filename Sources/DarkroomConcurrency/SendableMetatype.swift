@@ -1,4 +1,5 @@
 #if compiler(<6.2)
-    /// What Swift 6.2 asks of a type whose metatype is used on several threads (SE-0470). Before, every metatype may be.
+    /// Swift 6.2 requires this of a type whose metatype is used on several threads (SE-0470). Earlier versions allow it
+    /// for every type.
     package typealias SendableMetatype = Any
 #endif

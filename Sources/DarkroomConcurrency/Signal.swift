@@ -1,15 +1,16 @@
 import Foundation
 
-/// Wakes one waiting thread. Raised while nobody waits, it lets the next wait return at once; raised twice, it counts once.
+/// Wakes one waiting thread. If no thread waits, the next wait returns at once. Raising it twice has the effect of
+/// raising it once.
 ///
-/// Waits are measured by the monotonic clock: one that jumps stops no heartbeat. (Foundation's conditions wait by the
-/// wall clock.)
-package final class Signal: @unchecked Sendable {  // `raised` is only touched while `mutex` is locked
+/// Waits use the monotonic clock, so that a jump of the wall clock cannot delay a heartbeat. (Foundation's conditions
+/// use the wall clock.)
+package final class Signal: @unchecked Sendable {  // `raised` is used only while `mutex` is locked
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var raised = false
 
-    /// A signal that is not raised.
+    /// Creates a signal that is not raised.
     package init() {
         pthread_mutex_init(mutex, nil)
         var attributes = pthread_condattr_t()
@@ -26,7 +27,7 @@ package final class Signal: @unchecked Sendable {  // `raised` is only touched w
         mutex.deallocate()
     }
 
-    /// Wakes who waits, or the next who will.
+    /// Wakes the waiting thread, or the next thread that waits.
     package func raise() {
         pthread_mutex_lock(mutex)
         raised = true
@@ -34,8 +35,8 @@ package final class Signal: @unchecked Sendable {  // `raised` is only touched w
         pthread_mutex_unlock(mutex)
     }
 
-    /// Blocks until the signal is raised, and lowers it; `timeout` nil waits for ever.
-    /// - Returns: false when the time passed first.
+    /// Blocks until the signal is raised, and resets it. If `timeout` is nil, there is no time limit.
+    /// - Returns: False after the timeout.
     @discardableResult
     package func wait(timeout: Duration? = nil) -> Bool {
         var deadline = timeout.map(Self.deadline(after:))
@@ -43,7 +44,7 @@ package final class Signal: @unchecked Sendable {  // `raised` is only touched w
         defer { pthread_mutex_unlock(mutex) }
         while !raised {
             if deadline != nil {
-                guard pthread_cond_timedwait(condition, mutex, &deadline!) == 0 else { break }  // checked right above
+                guard pthread_cond_timedwait(condition, mutex, &deadline!) == 0 else { break }  // checked above
             } else {
                 pthread_cond_wait(condition, mutex)
             }

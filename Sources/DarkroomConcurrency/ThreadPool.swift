@@ -1,8 +1,8 @@
 internal import CSystem
 import Foundation
 
-/// Threads for work that blocks, started as they are needed and kept: neither the system's pools, which have about as many
-/// threads as cores, nor any task waits for it.
+/// Threads for blocking work. They are started when needed and reused. So blocking work occupies neither the system's
+/// pools, which have about as many threads as cores, nor Swift's tasks.
 package final class ThreadPool: Sendable {
     private struct State {
         var jobs: ArraySlice<(@Sendable () -> Void)?> = []
@@ -10,17 +10,17 @@ package final class ThreadPool: Sendable {
         var idle = 0
         var isClosed = false
 
-        /// Takes out the job that waits longest.
+        /// Removes and returns the oldest job.
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
-            // A slice keeps what was taken out until it is copied, and a job may hold much.
+            // A slice keeps removed elements until it is copied, and a job may hold much memory.
             jobs[jobs.startIndex] = nil
             jobs.removeFirst()
             return job
         }
     }
 
-    private final class Queue: @unchecked Sendable {  // `state` is only touched while `condition` is locked
+    private final class Queue: @unchecked Sendable {  // `state` is used only while `condition` is locked
         let condition = NSCondition()
         var state = State()
     }
@@ -31,12 +31,12 @@ package final class ThreadPool: Sendable {
     private let threadBegan: @Sendable () -> Void
     private let threadEnds: @Sendable () -> Void
 
-    /// A pool without threads yet.
+    /// Creates a pool without threads.
     /// - Parameters:
-    ///   - name: what its threads are called; the system keeps 15 bytes.
-    ///   - maxThreads: how many jobs run at once; those beyond wait, in order.
-    ///   - threadBegan: what each of its threads does first.
-    ///   - threadEnds: what each of its threads does last.
+    ///   - name: The name of its threads; the system uses the first 15 bytes.
+    ///   - maxThreads: The most jobs that run at once. Further jobs wait, in order.
+    ///   - threadBegan: Called by each thread first.
+    ///   - threadEnds: Called by each thread last.
     package init(
         _ name: String, maxThreads: Int, threadBegan: @escaping @Sendable () -> Void = {},
         threadEnds: @escaping @Sendable () -> Void = {}
@@ -49,19 +49,19 @@ package final class ThreadPool: Sendable {
 
     deinit { close() }
 
-    /// Runs `job` on a thread of the pool, as soon as one is free. Never blocks. After ``close()`` it does nothing.
+    /// Runs `job` on a thread of the pool when one is free. Never blocks. Does nothing after ``close()``.
     package func perform(_ job: @escaping @Sendable () -> Void) {
         queue.condition.lock()
         guard !queue.state.isClosed else { return queue.condition.unlock() }
         queue.state.jobs.append(job)
-        // An idle thread that was woken and has not run yet still counts as idle, its job as waiting.
+        // A woken thread that has not run yet still counts as idle, and its job as waiting.
         let needsThread = queue.state.jobs.count > queue.state.idle && queue.state.threads < maxThreads
         if needsThread { queue.state.threads += 1 }
         queue.condition.signal()
         queue.condition.unlock()
         guard needsThread else { return }
         Thread { [queue, name, threadBegan, threadEnds] in
-            // Foundation on Linux names a thread only after its start has returned, which may be later than this.
+            // On Linux, Foundation sets a thread's name only after `start` has returned, which may be later.
             csystem_name_thread(name)
             threadBegan()
             Self.work(queue)
@@ -69,7 +69,7 @@ package final class ThreadPool: Sendable {
         }.start()
     }
 
-    /// Forgets the jobs that wait and lets the threads end; what a job hangs in is not waited for.
+    /// Discards the waiting jobs and lets the threads end. Does not wait for running jobs.
     package func close() {
         queue.condition.lock()
         queue.state.isClosed = true

@@ -1,12 +1,12 @@
 import DarkroomText
 import Glibc
 
-/// Lets any thread wake the thread that waits here, which can wait for a file descriptor at the same time.
+/// Lets any thread wake the waiting thread, which can wait for a file descriptor at the same time.
 package final class Wakeup: Sendable {
     private let readEnd: Int32
     private let writeEnd: Int32
 
-    /// Makes a pipe. Ends the program if it has no file descriptors left: no part of it can work then.
+    /// Creates a pipe. Ends the program if no file descriptors are left, because the program cannot work then.
     package init() {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { fatalError("pipe: \(systemErrorText())") }
@@ -26,7 +26,7 @@ package final class Wakeup: Sendable {
     /// Ends the current call of ``wait(for:events:until:)``, or the next one.
     package func signal() {
         var byte: UInt8 = 1
-        _ = write(writeEnd, &byte, 1)  // a full pipe wakes as well
+        _ = write(writeEnd, &byte, 1)  // a full pipe wakes the thread, too
     }
 
     /// Blocks until `descriptor` (none if negative) is ready for `events`, ``signal()`` is called, or `deadline` passes.
@@ -47,7 +47,7 @@ package final class Wakeup: Sendable {
         return descriptors[0].revents != 0
     }
 
-    /// For poll(2): rounded up, so that the deadline has passed afterwards.
+    /// The timeout for poll(2), rounded up so that the deadline has passed afterwards.
     private static func milliseconds(until deadline: ContinuousClock.Instant) -> Int32 {
         let left = ContinuousClock.now.duration(to: deadline)
         return left <= .zero ? 0 : Int32(clamping: min(left.wholeMilliseconds, Int.max - 1) + 1)

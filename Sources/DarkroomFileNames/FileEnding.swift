@@ -1,6 +1,6 @@
-/// The endings of file names.
+/// Extensions of file names.
 package enum FileEnding {
-    /// The ending of a name in small letters, without the dot; nil when it has none of up to ten ASCII letters and digits.
+    /// The extension of a name in lower case, without the dot; nil unless it has one to ten ASCII letters and digits.
     package static func of(_ name: some StringProtocol) -> String? {
         guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
         let ending = name[name.index(after: dot)...]

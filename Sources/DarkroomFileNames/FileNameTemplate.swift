@@ -1,16 +1,16 @@
 import DarkroomModel
 
-/// How the files that photos are written to are called: literal text with `{index}`, `{name}` and `{stem}`, the name without a
-/// picture's ending, in it.
+/// The template for the names of developed files: literal text with `{index}`, `{name}` and `{stem}` (the name without
+/// an image extension).
 ///
-/// DESIGN. Two photos of one list never get one path. With `{index}` the index tells them apart: files from index 10,000
-/// on lie in folders of 10,000, and within such a folder all indexes have equally many digits, so wherever the index
-/// stands it can be read back. Without `{index}` the name does, for lists whose names are unique: `SafeName` never makes
-/// one of two.
+/// DESIGN. Two photos of one list never get the same path. With `{index}`, the index makes paths distinct: files from
+/// index 10,000 on are in folders of 10,000, and within such a folder all indexes have the same number of digits, so
+/// the index can be read back at any position. Without `{index}`, the name makes paths distinct. Such templates are
+/// only for lists with unique names, and `SafeName` never maps two names to one.
 package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
-    /// A template that cannot be used: what was found in it and what to do.
+    /// An invalid template: the finding and what to do.
     package struct Problem: Error, Equatable, CustomStringConvertible {
-        /// The whole sentence.
+        /// The complete message.
         package let description: String
     }
 
@@ -20,21 +20,21 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         var isLiteral: Bool { if case .literal = self { true } else { false } }
     }
 
-    /// The longest file name without its ending, in bytes; file systems take 255 with it.
+    /// The longest file name without its extension, in bytes. File systems allow 255 bytes including the extension.
     package static let maxStemBytes = 200
     private static let maxLiteralBytes = 100
     private static let photosInFolder = 10_000
 
-    /// The template as it was written.
+    /// The given template.
     package let description: String
     private let parts: [Part]
 
-    /// Whether the index tells photos apart, and not their names.
+    /// Whether the index, and not the name, makes paths distinct.
     package var hasIndex: Bool { parts.contains(.index) }
 
     /// The default template. For a property list's dictionary with `namesAreDistinct` it is `{stem}` if `stemsAreDistinct`,
     /// otherwise `{name}`. For every other list it is `{index}-{name}`. Names that differ only in case are not distinct
-    /// (`ImageEnding.Names`): on a share that ignores case, their files would be one.
+    /// (`ImageEnding.Names`): on a share that ignores case, they would get the same file.
     package static func standard(
         for format: PhotoListFormat, namesAreDistinct: Bool, stemsAreDistinct: Bool = false
     ) -> String {
@@ -52,7 +52,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
         }
         guard stemsAreUnique ?? namesAreUnique || parts.contains(.index) || !parts.contains(.stem) else {
             throw Self.problem(
-                text, "has no {index}, and names without their endings may repeat in this list; write {name} for {stem}"
+                text, "has no {index}, and names without extensions may repeat in this list; write {name} for {stem}"
             )
         }
         guard namesAreUnique || parts.contains(.index) else {
@@ -63,7 +63,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
 
     /// The path of a photo's file below the output folder, with `/` between folder and file.
     ///
-    /// `ending` is that of the format written, without its dot. The path never leaves the folder, whatever the name.
+    /// `ending` is the extension of the output format, without its dot. For any name, the path stays below the folder.
     package func path(index: Int, name: String, ending: String) -> String {
         path(index: index, name: Array(name.utf8), ending: ending)
     }
@@ -84,7 +84,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             case .stem: stem += SafeName.encode(bare, maxBytes: room)
             }
         }
-        // No safe name is a tilde alone, so a photo without a name gets a file of its own, too, and none that is hidden.
+        // No safe name is a single tilde, so a photo without a name also gets a distinct file that is not hidden.
         if stem.isEmpty || stem.first == UInt8(ascii: ".") { stem.insert(SafeName.cutMark, at: 0) }
         let file = String(decoding: stem, as: UTF8.self) + "." + ending
         let folder = index / Self.photosInFolder
@@ -117,7 +117,7 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
             }
             let isName = part == .name || part == .stem
             guard part.isLiteral || !parts.contains(where: { $0 == part || isName && ($0 == .name || $0 == .stem) })
-            else { throw problem(text, "has {\(part == .index ? "index" : "name")} twice; once is enough") }
+            else { throw problem(text, "has {\(part == .index ? "index" : "name")} twice; use it once") }
             parts.append(part)
         }
         try checkLiterals(parts, of: text)
@@ -127,20 +127,20 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     private static func checkLiterals(_ parts: [Part], of text: String) throws(Problem) {
         let literal = parts.flatMap { if case .literal(let bytes) = $0 { bytes } else { [UInt8]() } }
         if literal.contains(where: { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }) {
-            throw problem(text, "has a path separator; folders are made by themselves, name the output folder with -o")
+            throw problem(text, "has a path separator; folders are created automatically; -o sets the output folder")
         }
         if literal.contains(where: { $0 < 32 || $0 == 127 }) || SafeName.hasControls(literal) {
-            throw problem(text, "has a control character; leave it out")
+            throw problem(text, "has a control character; remove it")
         }
         if text.utf8.first == UInt8(ascii: "-") {
-            throw problem(text, "begins with \"-\", so programs would take every file for an option; begin otherwise")
+            throw problem(text, "begins with \"-\", so programs would read it as an option; begin with a letter")
         }
-        // By its byte: a dot and an accent on it are one Character, which is not ".".
+        // Compares bytes, because a dot followed by a combining accent is one Character different from ".".
         if text.utf8.first == UInt8(ascii: ".") {
-            throw problem(text, "begins with a dot, so every file would be hidden; begin otherwise")
+            throw problem(text, "begins with a dot, so every file would be hidden; begin with a letter")
         }
         guard literal.count <= maxLiteralBytes else {
-            throw problem(text, "has \(literal.count) bytes beside {index} and {name}; \(maxLiteralBytes) are the most")
+            throw problem(text, "has \(literal.count) bytes besides {index} and {name}; at most \(maxLiteralBytes) fit")
         }
     }
 

@@ -1,23 +1,23 @@
 import DarkroomCoding
 import DarkroomModel
 
-/// Makes part of a file name of any bytes, so that two names never become one.
+/// Converts any bytes to a part of a file name. Different names give different results.
 ///
 /// Letters, digits, space, `.`, `-`, `_` and characters beyond ASCII (valid UTF-8) stay. These are percent-encoded: all other
 /// bytes, the percent sign included; a leading dot, which hides a file; a leading `-`, which programs take for an option; and
 /// characters that control a terminal or the direction of text (C1 controls, bidirectional controls, line and paragraph
 /// separators). A name that is then too long is cut between two characters and gets `~` and a hash of the whole name. `~`
-/// itself is always encoded, so no other name looks like a cut one.
+/// itself is always encoded, so no other name can equal a cut one.
 enum SafeName {
-    /// Stands before the hash of a name that was cut, and in no other name.
+    /// Precedes the hash of a cut name, and occurs in no other name.
     static let cutMark = UInt8(ascii: "~")
-    /// 128 bits of SHA-256, in hexadecimal digits: names do not meet in it by chance, nor on purpose.
+    /// 128 bits of SHA-256 in hexadecimal digits, which makes accidental and deliberate collisions infeasible.
     private static let hashDigits = 32
 
     /// The safe form of `name`, at most `maxBytes` (at least 40) long.
     static func encode(_ name: ArraySlice<UInt8>, maxBytes: Int) -> [UInt8] {
         var safe: [UInt8] = []
-        var cut = 0  // the longest beginning that leaves room for mark and hash, and ends between two characters
+        var cut = 0  // the longest beginning that ends between two characters and leaves room for mark and hash
         var position = name.startIndex
         while position < name.endIndex {
             if safe.count <= maxBytes - hashDigits - 1 { cut = safe.count }
@@ -35,13 +35,13 @@ enum SafeName {
         return Array(safe[..<cut]) + [cutMark] + hash
     }
 
-    /// Whether a text has characters beyond ASCII that are encoded in names.
+    /// Whether a text has non-ASCII characters that are encoded in names.
     static func hasControls(_ text: [UInt8]) -> Bool {
         text.indices.contains { text[$0] >= 0xc0 && characterLength(text[$0...]) == 0 }
     }
 
-    /// How many bytes the character at the start of `bytes` has when it may stay as it is; 0 when its first byte is to be
-    /// encoded. UTF-8 as RFC 3629 has it: no overlong forms, no surrogates.
+    /// The length in bytes of the character at the start of `bytes` if it need not be encoded; 0 if its first byte must
+    /// be encoded. UTF-8 as in RFC 3629: no overlong forms, no surrogates.
     private static func characterLength(_ bytes: ArraySlice<UInt8>) -> Int {
         let first = bytes[bytes.startIndex]
         if first < 0x80 {
@@ -64,7 +64,7 @@ enum SafeName {
         return isControl(bytes[bytes.startIndex..<(bytes.startIndex + length)]) ? 0 : length
     }
 
-    /// Whether a character of two or three bytes is one that a terminal obeys instead of showing it.
+    /// Whether a character of two or three bytes controls a terminal or the direction of text.
     private static func isControl(_ character: ArraySlice<UInt8>) -> Bool {
         let bytes = Array(character)
         switch (bytes[0], bytes[1]) {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Creating, renaming and removing files.
 extension Folder {
-    /// Creates a new file. A file that another process has put there is removed first and never written to.
-    /// - Returns: a descriptor to write to, which the caller closes.
+    /// Creates a new file. An existing file is removed first, so a file of another process is never written to.
+    /// - Returns: A descriptor for writing. The caller closes it.
     package func create(_ path: String, mode: mode_t = 0o644) throws(SystemFailure) -> Int32 {
         let flags = O_WRONLY | O_CREAT | O_EXCL
         do throws(SystemFailure) {
@@ -15,7 +15,7 @@ extension Folder {
         }
     }
 
-    /// Renames a file. Replaces a file that has the new name; a link with that name is replaced and not followed.
+    /// Renames a file. Replaces an existing file with the new name. A link with that name is replaced, not followed.
     package func rename(_ path: String, to target: String) throws(SystemFailure) {
         try inParent(of: path, "rename") { (source, name) throws(SystemFailure) in
             try inParent(of: target, "rename") { (folder, newName) throws(SystemFailure) in
@@ -24,13 +24,13 @@ extension Folder {
         }
     }
 
-    /// Removes a file, or a link; nothing when it is not there.
+    /// Removes a file or a link. Does nothing if it does not exist.
     package func remove(_ path: String) throws(SystemFailure) { try unlink(path, 0) }
 
-    /// Removes a folder that is empty; nothing when it is not there.
+    /// Removes an empty folder. Does nothing if it does not exist.
     package func removeFolder(_ path: String) throws(SystemFailure) { try unlink(path, Int32(AT_REMOVEDIR)) }
 
-    /// Removes a folder and its content, and follows no links. Does nothing if it does not exist.
+    /// Removes a folder and its content without following links. Does nothing if it does not exist.
     package func removeTree(_ path: String) throws(SystemFailure) {
         let tree: Folder
         do throws(SystemFailure) {
@@ -46,7 +46,7 @@ extension Folder {
         try removeFolder(path)
     }
 
-    /// Writes a file under a hidden temporary name and then renames it, so that readers never see a part of it.
+    /// Writes a file under a hidden temporary name and then renames it, so that readers never see an incomplete file.
     package func replace(_ path: String, with bytes: [UInt8], mode: mode_t = 0o600) throws(SystemFailure) {
         let (folder, name) = Path.split(path)
         let temporary = Path.joined(folder ?? "", ".\(name).\(getpid())-\(UInt32.random(in: 0...UInt32.max))")
@@ -55,7 +55,7 @@ extension Folder {
             try fill(file, with: bytes)
             try rename(temporary, to: path)
         } catch {
-            // The first failure is the one to tell.
+            // The first failure is reported.
             try? remove(temporary)
             throw error
         }

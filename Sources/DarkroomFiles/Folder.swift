@@ -6,7 +6,7 @@ import Glibc
 /// symbolic link, or that contains `..`, is an error. Links are followed only in the path that opens the folder itself, which
 /// comes from a trusted user.
 package final class Folder: Sendable {
-    /// Of the folder; open as long as this object lives.
+    /// The folder's descriptor, open as long as this object exists.
     package let descriptor: Int32
     let resolution: PathResolution
 
@@ -36,10 +36,10 @@ package final class Folder: Sendable {
 
     /// Opens the file or folder at `path`; with `O_CREAT`, creates a missing file.
     /// - Parameters:
-    ///   - path: below the folder; "" is the folder itself.
-    ///   - flags: as of open(2). `O_CLOEXEC` is always added.
-    ///   - mode: of a new file.
-    /// - Returns: a descriptor, which the caller closes.
+    ///   - path: The path relative to the folder; "" is the folder itself.
+    ///   - flags: The flags of open(2). `O_CLOEXEC` is always added.
+    ///   - mode: The mode of a new file.
+    /// - Returns: A descriptor. The caller closes it.
     package func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0, attempted: String = "open"
     ) throws(SystemFailure) -> Int32 {
@@ -56,7 +56,7 @@ package final class Folder: Sendable {
         Folder(owning: try open(path, O_RDONLY | O_DIRECTORY), resolution)
     }
 
-    /// Opens a folder below this one, after it and those above it were made where they are missing.
+    /// Opens a folder below this one. Creates it and its parent folders if they are missing.
     package func makeFolder(_ path: String, mode: mode_t = 0o777) throws(SystemFailure) -> Folder {
         var folder = self
         for component in try Self.components(of: path, "make") {
@@ -68,15 +68,15 @@ package final class Folder: Sendable {
         return folder === self ? try self.folder("") : folder
     }
 
-    /// What stat(2) says of the folder itself.
+    /// The folder's status, see stat(2).
     package func status() throws(SystemFailure) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw SystemFailure("look at", errno) }
         return status
     }
 
-    /// Returns the status of the file at `path`, see stat(2); nil if there is none. The status of a link is that of the link
-    /// itself.
+    /// Returns the status of the file at `path`, see stat(2); nil if there is none. For a link, returns the status of
+    /// the link itself.
     package func status(of path: String) throws(SystemFailure) -> stat? {
         do throws(SystemFailure) {
             return try inParent(of: path, "look at") { (folder, name) throws(SystemFailure) in
@@ -102,7 +102,7 @@ package final class Folder: Sendable {
         guard status.st_mode & 0o077 == 0 else {
             throw SystemFailure(
                 "trust", EPERM,
-                "others may use it (mode 0\(String(status.st_mode & 0o777, radix: 8))); its mode must be 0700")
+                "other users may use it (mode 0\(String(status.st_mode & 0o777, radix: 8))); its mode must be 0700")
         }
     }
 
@@ -114,7 +114,7 @@ package final class Folder: Sendable {
         return folder
     }
 
-    /// Calls `body` with the folder that a path's last component is in, and with that component.
+    /// Calls `body` with the folder that contains the path's last component, and with that component.
     func inParent<Value>(
         of path: String, _ attempted: String, _ body: (Int32, String) throws(SystemFailure) -> Value
     ) throws(SystemFailure) -> Value {
@@ -140,7 +140,7 @@ package final class Folder: Sendable {
     }
 
     private static func components(of path: String, _ attempted: String) throws(SystemFailure) -> [String] {
-        // A path ends for the system at its first NUL.
+        // For the system, a path ends at its first NUL.
         guard !path.utf8.contains(0) else { throw SystemFailure(attempted, EINVAL) }
         guard !Path.isAbsolute(path), !Path.climbs(path) else { throw SystemFailure(attempted, EXDEV) }
         return Path.components(of: path)

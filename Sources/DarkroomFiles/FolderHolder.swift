@@ -1,6 +1,7 @@
 import Glibc
 
-/// The holder of a folder: the batch that took it last. Only the holder may give files their final names there.
+/// The holder of a folder: the batch that took the folder last. Only the holder may rename files to their final names
+/// there.
 ///
 /// DESIGN. A process that is cut off from Redis cannot learn from it that another batch has taken the folder. A file in the
 /// folder therefore names the holder. The file is written to and never replaced. Before a process renames a file to its final
@@ -10,12 +11,12 @@ import Glibc
 /// that finds the name of its batch with `taking` waits for the lock, too. On a file system without locks, a rename can still
 /// follow if the folder is taken between the read and the rename.
 package struct FolderHolder: Sendable, Hashable {
-    /// Its name: letters and digits of ASCII, `-` and `_`, at most 64.
+    /// The holder's name: at most 64 ASCII letters, digits, `-` and `_`.
     package let owner: String
     /// The holder with the largest number has the folder.
     package let number: Int
 
-    /// A holder by its name and number.
+    /// Creates a holder with a name and a number.
     package init(owner: String, number: Int) {
         self.owner = owner
         self.number = number
@@ -35,10 +36,10 @@ package struct FolderHolder: Sendable, Hashable {
 
     /// Takes the folder unless another holder has a larger number. Blocks until the renames of other holders have ended.
     /// - Parameters:
-    ///   - path: the file that names the holder.
-    ///   - folder: the folder.
-    ///   - patience: how long others are waited for.
-    /// - Returns: the holder with the larger number; nil if this holder has the folder now.
+    ///   - path: The file that names the holder.
+    ///   - folder: The folder.
+    ///   - patience: The time limit for the wait for other processes.
+    /// - Returns: The holder with the larger number; nil if this holder has the folder now.
     /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. The caller must not
     ///   write then.
     package func take(
@@ -54,7 +55,7 @@ package struct FolderHolder: Sendable, Hashable {
         }
         guard isWritable else { throw SystemFailure("hold", EACCES, "this user may not write to \(path)") }
         try Self.lock(file, LOCK_EX, patience)
-        // Another may have taken it at the same time: the last of them to have the lock decides.
+        // Another holder may have taken the folder at the same time. The last one to get the lock decides.
         guard let latest = try Self.content(of: file), latest.holder.precludes(self) else {
             try write(to: file, isTaking: false)
             return nil
@@ -64,8 +65,8 @@ package struct FolderHolder: Sendable, Hashable {
         return nil
     }
 
-    /// Calls `body` while nobody can take the folder.
-    /// - Throws: ``SystemFailure`` with the verb `hold` when another has it.
+    /// Calls `body` while no other holder can take the folder.
+    /// - Throws: ``SystemFailure`` with the verb `hold` if another holder has the folder.
     package func whileHolding(
         _ path: String, in folder: Folder, _ body: () throws(SystemFailure) -> Void
     ) throws(SystemFailure) {
@@ -74,7 +75,7 @@ package struct FolderHolder: Sendable, Hashable {
             file = try folder.openFile(path).descriptor
         } catch {
             guard error.error == ENOENT else { throw SystemFailure("hold", error.error, error.text) }
-            return try body()  // nobody has ever taken it
+            return try body()  // no holder has ever taken it
         }
         defer { close(file) }
         while true {
@@ -105,7 +106,7 @@ package struct FolderHolder: Sendable, Hashable {
                 descriptor = try folder.open(path, O_RDWR | O_CREAT | O_NONBLOCK, mode: 0o600, attempted: "hold")
                 isWritable = true
                 let write = mode & 0o222
-                // Fails, as it should, for a file that another user has made at the same moment.
+                // Fails, as intended, if another user created the file meanwhile.
                 _ = fchmod(descriptor, write | write << 1)
             case EACCES:
                 descriptor = try folder.open(path, O_RDONLY | O_NONBLOCK, attempted: "hold")
@@ -121,22 +122,22 @@ package struct FolderHolder: Sendable, Hashable {
         return (descriptor, isWritable)
     }
 
-    /// Whether `other` does not get the folder from this one.
+    /// Whether `other` cannot take the folder from this holder.
     private func precludes(_ other: FolderHolder) -> Bool {
         (number, owner) >= (other.number, other.owner)
     }
 
-    /// The valid numbers. Redis gives no larger number, so no holder could follow one with a larger number.
+    /// The valid numbers. Redis assigns no larger number, so a holder with a larger one could never be replaced.
     private static let numbers = 0...(1 << 52)
     private static let bytes = 96
     private static let taking = "taking"
 
-    /// The holder that a file names, and whether renames of the holder before may still follow.
+    /// The holder that a file names, and whether the previous holder may still rename files.
     private static func content(of file: Int32) throws(SystemFailure) -> (holder: FolderHolder, isTaking: Bool)? {
         var buffer = [UInt8](repeating: 0, count: bytes)
         let count = pread(file, &buffer, buffer.count, 0)
         guard count >= 0 else { throw SystemFailure("hold", errno) }
-        // After a power cut some file systems leave zero bytes where a file was written that was not yet on the disk.
+        // After a power failure, some file systems leave zero bytes in a file whose content was not yet on the disk.
         guard buffer.prefix(count).contains(where: { ![0, 10, 32].contains($0) }) else { return nil }
         let words = String(decoding: buffer.prefix(count), as: UTF8.self).split { $0 == " " || $0 == "\n" }
         let isName = words.first?.utf8.allSatisfy { byte in
@@ -151,17 +152,18 @@ package struct FolderHolder: Sendable, Hashable {
         return (FolderHolder(owner: String(words[0]), number: number), isTaking)
     }
 
-    /// Writes the holder in one call and with a fixed length, so that readers never see a part of it.
+    /// Writes the holder in one call and with a fixed length, so that readers never see an incomplete text.
     private func write(to file: Int32, isTaking: Bool) throws(SystemFailure) {
         var text = Array("\(owner) \(number)\(isTaking ? " \(Self.taking)" : "")".utf8)
         text += [UInt8](repeating: UInt8(ascii: " "), count: Self.bytes - 1 - text.count) + [UInt8(ascii: "\n")]
         let count = pwrite(file, text, text.count, 0)
         guard count == text.count else { throw SystemFailure("hold", count < 0 ? errno : ENOSPC) }
-        // Where this fails the next write to the disk tells; a holder that is lost is taken again.
+        // A failure here also shows at the next write to the disk. If the holder file is lost, the next batch takes the
+        // folder again.
         _ = fdatasync(file)
     }
 
-    /// Waits at most `patience` for a lock: the process that has it may be stopped.
+    /// Waits at most `patience` for a lock, because the process that has it may be stopped.
     private static func lock(_ file: Int32, _ kind: Int32, _ patience: Duration) throws(SystemFailure) {
         let deadline = ContinuousClock.now + patience
         while flock(file, kind | LOCK_NB) != 0 {
@@ -171,11 +173,11 @@ package struct FolderHolder: Sendable, Hashable {
                 guard ContinuousClock.now < deadline else {
                     throw SystemFailure("hold", ETIMEDOUT, "another process holds the lock of the folder's holder")
                 }
-                usleep(2000)  // no signal tells of a lock that is free within a time
-            case EOPNOTSUPP, ENOSYS, EINVAL: return  // there are no locks here
+                usleep(2000)  // flock(2) has no timeout
+            case EOPNOTSUPP, ENOSYS, EINVAL: return  // the file system has no locks
             case ENOLCK:
                 throw SystemFailure(
-                    "hold", ENOLCK, "no locks are to be had: start rpc.statd, or mount the share with -o nolock")
+                    "hold", ENOLCK, "no locks are available: start rpc.statd, or mount the share with -o nolock")
             default: throw SystemFailure("hold", errno)
             }
         }
@@ -186,6 +188,6 @@ extension SystemFailure {
     /// Another holder has taken the folder.
     package init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
 
-    /// Whether a file was not put in place because another holder has taken the folder.
+    /// Whether a file was not renamed because another holder has taken the folder.
     package var isTakenFolder: Bool { attempted == "hold" && error == EBUSY }
 }

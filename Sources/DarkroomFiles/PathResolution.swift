@@ -3,15 +3,16 @@ import Glibc
 
 /// How a path below a folder is opened. Neither way follows a symbolic link or leaves the folder.
 enum PathResolution {
-    /// By openat2(2), which Linux has since 5.6.
+    /// With openat2(2), available since Linux 5.6.
     case kernel
-    /// One component after the other, each opened from the one before: for kernels and container runtimes without openat2.
+    /// Opens one component after the other, each relative to the previous one, for kernels and container runtimes
+    /// without openat2.
     case stepwise
 
-    /// O_PATH: a folder that is only passed through needs no right to read it.
+    /// O_PATH: intermediate folders need no read permission.
     static let pathOnly = csystem_path_only
 
-    /// What this system can do.
+    /// The way that this system supports.
     static let supported: PathResolution = {
         let descriptor = csystem_open_beneath(AT_FDCWD, ".", pathOnly | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { return .stepwise }
@@ -19,15 +20,15 @@ enum PathResolution {
         return .kernel
     }()
 
-    /// Opens what `components` name below the folder `root`.
-    /// - Parameter components: none is empty, `.` or `..`, and none holds a slash.
-    /// - Returns: a descriptor, or -1 with errno.
+    /// Opens the file or folder that `components` name below the folder `root`.
+    /// - Parameter components: No component may be empty, `.` or `..`, or contain a slash.
+    /// - Returns: A descriptor, or -1 with errno.
     func open(_ components: [String], in root: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         guard let last = components.last else { return openat(root, ".", flags) }
         let flags = flags | O_CLOEXEC
         switch self {
         case .kernel:
-            // With O_NOFOLLOW the error of a link in place of a folder would be ENOTDIR and not ELOOP.
+            // With O_NOFOLLOW, a link in place of a folder would cause ENOTDIR instead of ELOOP.
             return csystem_open_beneath(root, components.joined(separator: "/"), flags & ~O_NOFOLLOW, mode)
         case .stepwise:
             var folder = root
@@ -45,7 +46,7 @@ enum PathResolution {
     private static func step(_ name: String, in folder: Int32, _ flags: Int32, _ mode: mode_t) -> Int32 {
         let descriptor = openat(folder, name, flags, mode)
         guard descriptor < 0, errno == ENOTDIR else { return descriptor }
-        // The error of a link where a folder is asked for is told apart, as openat2 does.
+        // A link in place of a folder is reported as ELOOP, as by openat2.
         var status = stat()
         let isLink =
             fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && status.st_mode & S_IFMT == S_IFLNK

@@ -1,16 +1,16 @@
 import DarkroomText
 import Glibc
 
-/// A call of the system that failed.
+/// The failure of a system call.
 package struct SystemFailure: Error, Equatable, Sendable {
-    /// What was attempted: a verb.
+    /// The attempted action, a verb.
     package let attempted: String
-    /// The system's number.
+    /// The error number, see errno(3).
     package let error: Int32
-    /// What was found.
+    /// The error text.
     package let text: String
 
-    /// A failure with its number, and with a text of its own where the system's says too little.
+    /// Creates a failure with an error number, and optionally a text that is more precise than the system's.
     package init(_ attempted: String, _ error: Int32, _ text: String? = nil) {
         self.attempted = attempted
         self.error = error

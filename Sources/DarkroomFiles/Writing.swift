@@ -35,8 +35,9 @@ package func fill(_ descriptor: Int32, with bytes: [UInt8]) throws(SystemFailure
 }
 
 extension Folder {
-    /// Tries to write `byteCount` bytes to a file that nobody sees, and to make them durable.
-    /// - Parameter path: A folder below this one. If it is missing, the file is written to this folder, where it will be made.
+    /// Tries to write `byteCount` bytes to an unnamed file and to make them durable.
+    /// - Parameter path: A folder below this one. If it is missing, the file is written to this folder, in which the
+    ///   missing folder would be created.
     package func tryWriting(_ byteCount: Int, below path: String = "") throws(SystemFailure) {
         let name = ".darkroom-probe-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         var file = Path.joined(path, name)
@@ -49,7 +50,7 @@ extension Folder {
             descriptor = try create(file, mode: 0o600)
         }
         defer { close(descriptor) }
-        // The file vanishes when it is closed, even if this process is killed.
+        // The system removes the file when it is closed, even if this process is killed.
         try remove(file)
         let zeros = [UInt8](repeating: 0, count: min(byteCount, 1 << 16))
         var left = byteCount

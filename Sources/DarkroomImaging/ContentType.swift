@@ -1,10 +1,10 @@
-/// What bytes are, told from how they begin: what a server or a file's ending says of them proves nothing.
+/// The type of a file, detected from its first bytes. A server's Content-Type and a file's extension are not reliable.
 enum ContentType: Equatable {
-    /// One of the formats that are read.
+    /// A supported format.
     case image(ImageFormat)
-    /// A picture, but of a format that is not read.
+    /// A picture of an unsupported format; the value names it.
     case otherImage(String)
-    /// Something else; what, as far as it is known.
+    /// Not a picture; the value describes the content, as far as it is recognized.
     case notAnImage(String)
 
     init(of bytes: UnsafeRawBufferPointer) {
@@ -41,7 +41,7 @@ enum ContentType: Equatable {
         if head.has([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) { return .png }
         if head.has("GIF87a") || head.has("GIF89a") { return .gif }
         if head.has("RIFF") && head.has("WEBP", at: 8) { return .webp }
-        // Classic TIFF and BigTIFF, of both byte orders.
+        // Classic TIFF and BigTIFF, in both byte orders.
         if head.has([0x49, 0x49, 0x2A, 0]) || head.has([0x4D, 0x4D, 0, 0x2A]) { return .tiff }
         if head.has([0x49, 0x49, 0x2B, 0]) || head.has([0x4D, 0x4D, 0, 0x2B]) { return .tiff }
         if head.has([0xFF, 0x0A]) || head.has([0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20, 0x0D, 0x0A, 0x87, 0x0A]) {
@@ -50,8 +50,8 @@ enum ContentType: Equatable {
         return head.has("ftyp", at: 4) ? heifFormat(of: head) : nil
     }
 
-    /// Of the brands in the file type box (ISO 14496-12, 4.3), the first that names a codec decides: the major brand may
-    /// be the codec's own or only say that there are pictures.
+    /// The first brand in the file type box (ISO 14496-12, 4.3) that names a codec decides. The major brand may name
+    /// the codec or only say that the file holds pictures.
     private static func heifFormat(of head: [UInt8]) -> ImageFormat? {
         let size = head.prefix(4).reduce(0) { $0 << 8 | Int($1) }
         let brands = [8] + stride(from: 16, through: min(size, head.count) - 4, by: 4)

@@ -1,31 +1,32 @@
-/// What to make of a picture.
+/// The options for developing a picture.
 package struct DevelopOptions: Sendable, Equatable {
     /// The filters, applied in order.
     package var filters: [Filter]
-    /// The format to write; nil is the one that was read, or JPEG (PNG with alpha) where the installed libvips cannot
-    /// write that.
+    /// The format to write; nil: the format of the input. If the installed libvips cannot write that format, JPEG, or
+    /// PNG for pictures with alpha.
     package var format: ImageFormat?
-    /// 1 to 100, for the formats that lose something; from 90 on JPEG keeps colour in full resolution. A number outside of
-    /// that range counts as the nearer end of it.
+    /// The quality for lossy formats, 1 to 100. From 90 on, JPEG stores colour in full resolution. Values outside the
+    /// range are set to its nearer end.
     package var quality: Int {
         didSet { quality = min(max(quality, 1), 100) }
     }
-    /// Leaves metadata and colour profile out.
+    /// Whether to omit metadata and the colour profile.
     package var strip: Bool
-    /// Pictures of more pixels are refused before anything of them is decoded.
+    /// Pictures with more pixels are refused before decoding.
     package var maxPixels: Int
-    /// The processor time for a picture of up to 20 million pixels; larger pictures get more in proportion. Nil sets no limit.
+    /// The limit of processor time for a picture of up to 20 million pixels. For larger pictures, the limit grows in
+    /// proportion. Nil: no limit.
     package var processorTime: Duration?
 
-    /// The size up to which pictures have ``processorTime`` and no more: the slowest encoder, AVIF, takes about 15 s for it.
+    /// The size up to which the limit is ``processorTime``. The slowest encoder, AVIF, takes about 15 s for this size.
     private static let usualPixels = 20_000_000
 
-    /// The processor time for a picture of this size; nil sets no limit.
+    /// The limit of processor time for a picture of this size; nil: no limit.
     package func processorTime(pixels: Int) -> Duration? {
         processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
     }
 
-    /// Options with the usual values; a quality outside of 1 to 100 is brought there.
+    /// Creates options with default values. A quality outside 1 to 100 is set to the nearer end.
     package init(
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int = 85, strip: Bool = false,
         maxPixels: Int = 100_000_000, processorTime: Duration? = nil

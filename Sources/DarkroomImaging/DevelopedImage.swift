@@ -1,19 +1,19 @@
 internal import Glibc
 
-/// The file that was made of a picture, in memory.
+/// A developed picture: an encoded file in memory.
 package struct DevelopedImage: Sendable {
     /// The format of the bytes.
     package let format: ImageFormat
-    /// In pixels, turned upright.
+    /// The width in pixels, after rotation to upright.
     package let width: Int
-    /// In pixels, turned upright.
+    /// The height in pixels, after rotation to upright.
     package let height: Int
-    /// The size of the file.
+    /// The size of the file in bytes.
     package var byteCount: Int { buffer.bytes.count }
 
     private let buffer: MallocedBuffer
 
-    /// Takes over `bytes`, which were allocated with malloc.
+    /// Takes ownership of `bytes`, which must have been allocated with malloc.
     init(format: ImageFormat, width: Int, height: Int, bytes: UnsafeRawBufferPointer) {
         self.format = format
         self.width = width
@@ -21,7 +21,7 @@ package struct DevelopedImage: Sendable {
         buffer = MallocedBuffer(bytes)
     }
 
-    /// Gives the file's bytes; the pointer is good only until `body` returns.
+    /// Calls `body` with the file's bytes. The pointer is valid only until `body` returns.
     package func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
@@ -29,7 +29,7 @@ package struct DevelopedImage: Sendable {
     }
 }
 
-/// Owns memory of malloc. Unchecked: nothing writes to it after `init`.
+/// Owns memory allocated with malloc. `@unchecked Sendable`: nothing writes to the memory after `init`.
 private final class MallocedBuffer: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
 

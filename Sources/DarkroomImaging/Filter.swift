@@ -1,21 +1,21 @@
-/// One filter of a chain, in its grammar `sepia=0.8` or `tilt-shift=radius:3`.
+/// One filter of a chain, written as `sepia=0.8` or `tilt-shift=radius:3`.
 package enum Filter: Sendable, Equatable {
-    /// Red, green and blue through `intensity` parts of the sepia matrix and the rest of themselves, 0 to 1;
-    /// [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent). Alpha stays.
+    /// Mixes the sepia matrix with the identity, in the ratio `intensity` to 1 - `intensity`, 0 to 1. Alpha is
+    /// unchanged. See [Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent).
     case sepia(intensity: Double)
-    /// Sharp in the middle, blurred from a quarter of the height outwards, by a Gaussian of this standard deviation in
-    /// pixels, at most 100.
+    /// Keeps the middle sharp and blurs the picture from a quarter of the height outwards. `radius` is the standard
+    /// deviation of the Gaussian blur in pixels, 0.1 to 100.
     case tiltShift(radius: Double)
 
-    /// The filter that is applied unless told otherwise.
+    /// The default filter.
     package static let standard = Filter.sepia(intensity: 0.8)
 
     private static let intensities = 0.0...1.0
     private static let radii = 0.1...100.0
 
-    /// Reads `sepia`, `sepia=INTENSITY`, `tilt-shift` or `tilt-shift=radius:PIXELS`.
+    /// Parses `sepia`, `sepia=INTENSITY`, `tilt-shift` or `tilt-shift=radius:PIXELS`.
     ///
-    /// Without a value sepia has intensity 0.8 and tilt-shift radius 3.
+    /// By default, the intensity is 0.8 and the radius 3.
     package init(parsing text: String) throws(FilterSyntaxError) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let value = parts.count > 1 ? parts[1] : nil
@@ -32,19 +32,19 @@ package enum Filter: Sendable, Equatable {
                 argument.dropFirst("radius:".count), in: Self.radii, of: text, as: "tilt-shift=radius:3")
             self = .tiltShift(radius: found)
         default:
-            throw FilterSyntaxError(filter: text, problem: "no such filter; there are sepia and tilt-shift")
+            throw FilterSyntaxError(filter: text, problem: "no such filter; use sepia or tilt-shift")
         }
     }
 
     private static func number(
         _ text: Substring, in range: ClosedRange<Double>, of filter: String, as example: String
     ) throws(FilterSyntaxError) -> Double {
-        // Double takes "nan", "infinity" and hexadecimal too.
+        // Double also accepts "nan", "infinity" and hexadecimal numbers.
         let isDecimal = text.allSatisfy { $0.isASCII && ($0.isNumber || ".eE+-".contains($0)) }
         guard isDecimal, let number = Double(text), range.contains(number) else {
             let limits = "\(canonical(range.lowerBound)) to \(canonical(range.upperBound))"
             throw FilterSyntaxError(
-                filter: filter, problem: "\"\(text)\" is no number from \(limits); write it like \(example)")
+                filter: filter, problem: "\"\(text)\" is not a number from \(limits); write it like \(example)")
         }
         return number.magnitude
     }
@@ -56,7 +56,7 @@ package enum Filter: Sendable, Equatable {
 }
 
 extension Filter: CustomStringConvertible {
-    /// The canonical text, which ``init(parsing:)`` reads back.
+    /// The canonical text, which ``init(parsing:)`` accepts.
     package var description: String {
         switch self {
         case .sepia(let intensity): "sepia=\(Self.canonical(intensity))"
@@ -65,9 +65,9 @@ extension Filter: CustomStringConvertible {
     }
 }
 
-/// Filters in order, as one text: `sepia=0.8,tilt-shift=radius:3`.
+/// A chain of filters as text: `sepia=0.8,tilt-shift=radius:3`.
 package enum FilterChain {
-    /// Reads filters separated by commas; an empty text is an empty chain.
+    /// Parses filters separated by commas; an empty text is an empty chain.
     package static func parse(_ text: String) throws(FilterSyntaxError) -> [Filter] {
         var filters: [Filter] = []
         guard !text.isEmpty else { return filters }
@@ -77,15 +77,15 @@ package enum FilterChain {
         return filters
     }
 
-    /// The canonical text of a chain, which ``parse(_:)`` reads back.
+    /// The canonical text of a chain, which ``parse(_:)`` accepts.
     package static func text(_ filters: [Filter]) -> String {
         filters.map(\.description).joined(separator: ",")
     }
 }
 
-/// A text that is no filter.
+/// The text is not a valid filter.
 package struct FilterSyntaxError: Error, Equatable, CustomStringConvertible {
-    /// The text as it was given.
+    /// The given text.
     package let filter: String
     /// What is wrong with it, and what to write.
     package let problem: String

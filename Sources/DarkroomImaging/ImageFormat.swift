@@ -1,4 +1,4 @@
-/// A format that Darkroom reads and, where the installed libvips can, writes.
+/// A format that Darkroom reads, and writes if the installed libvips supports it.
 package enum ImageFormat: String, Sendable, CaseIterable {
     /// ISO 10918.
     case jpeg
@@ -17,7 +17,7 @@ package enum ImageFormat: String, Sendable, CaseIterable {
     /// The first frame of a GIF.
     case gif
 
-    /// The ending of a file of this format, without the dot.
+    /// The file extension of this format, without the dot.
     package var fileExtension: String {
         switch self {
         case .jpeg: "jpg"
@@ -28,7 +28,7 @@ package enum ImageFormat: String, Sendable, CaseIterable {
 }
 
 extension ImageFormat {
-    /// The format that a file's bytes are of, told from how they begin; nil for any other.
+    /// The format of a file, detected from its first bytes; nil for unsupported formats.
     package init?(contentOf bytes: UnsafeRawBufferPointer) {
         guard case .image(let format) = ContentType(of: bytes) else { return nil }
         self = format

@@ -2,12 +2,12 @@ internal import CImaging
 
 /// Decodes, filters and encodes pictures, from memory to memory.
 ///
-/// JPEG to JPEG with filters that work pixel by pixel goes through libjpeg-turbo in strips of 16 rows, everything else
-/// through libvips with one thread a picture. All functions may be called from any thread, any number at once.
+/// JPEG to JPEG with per-pixel filters uses libjpeg-turbo in strips of 16 rows. All other work uses libvips with one
+/// thread per picture. All functions may be called from any thread, also concurrently.
 package enum Imaging {
-    /// Prepares libvips, once a process: only the loaders of ``ImageFormat`` can be reached.
+    /// Initializes libvips, once per process, and blocks all loaders except those of ``ImageFormat``.
     ///
-    /// Developing does so by itself; calling this first shows early that it cannot be done.
+    /// Developing calls this itself. A call at the program's start reports a failure early.
     package static func start() throws(ImagingError) {
         if let error = startError { throw error }
     }
@@ -22,14 +22,15 @@ package enum Imaging {
         return ImagingError(code: .filterFailed, detail: "libvips cannot be started: \(reason)")
     }()
 
-    /// Develops one picture; blocks until it is done.
+    /// Develops one picture. Blocks until it is done.
     ///
     /// - Parameters:
-    ///   - bytes: A file of any ``ImageFormat``, told from its content.
-    ///   - options: What to make of it.
-    ///   - isCancelled: Asked many times while pixels run, also from threads of libvips; after true the result is
-    ///     ``ImagingError/Code/cancelled``. Decoders that give no pixel before they have decoded all, and the encoders of WebP,
-    ///     AVIF, HEIC and JPEG XL, finish what they began first; ``DevelopOptions/processorTime`` is checked at the same places.
+    ///   - bytes: A file of any ``ImageFormat``, detected from its content.
+    ///   - options: The filters and the output format.
+    ///   - isCancelled: Called often while pixels are processed, also from threads of libvips. After it returns true,
+    ///     the result is ``ImagingError/Code/cancelled``. Decoders that decode the whole picture first, and the
+    ///     encoders of WebP, AVIF, HEIC and JPEG XL, finish their current step first. ``DevelopOptions/processorTime``
+    ///     is checked at the same points.
     package static func develop(
         _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions = DevelopOptions(),
         isCancelled: @Sendable () -> Bool = { false }
@@ -37,15 +38,15 @@ package enum Imaging {
         try run(darkroom_develop, bytes, options, isCancelled: isCancelled)
     }
 
-    /// Develops one picture that is an array.
+    /// Develops one picture given as an array.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> DevelopedImage {
         try develop(bytes, options, sizeIsKnown: { _ in }, isCancelled: isCancelled)
     }
 
-    /// Develops one picture that is an array.
-    /// - Parameter sizeIsKnown: Called with the number of pixels before any of them is decoded, perhaps more than once.
+    /// Develops one picture given as an array.
+    /// - Parameter sizeIsKnown: Called with the number of pixels before decoding, possibly more than once.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void,
         isCancelled: @Sendable () -> Bool
@@ -55,14 +56,14 @@ package enum Imaging {
         }
     }
 
-    /// Whether developing the picture asks `isCancelled` again and again, whatever its bytes are: libjpeg stops at any row,
-    /// and the other libraries decode or encode whole pictures in one call.
+    /// Whether developing the picture calls `isCancelled` regularly for any content. libjpeg can stop at any row; the
+    /// other libraries decode or encode whole pictures in one call.
     package static func canAlwaysStop(_ bytes: [UInt8], _ options: DevelopOptions) -> Bool {
         let isJPEG = bytes.withUnsafeBytes { ImageFormat(contentOf: $0) == .jpeg }
         return isJPEG && (options.format ?? .jpeg) == .jpeg
     }
 
-    /// Frees what libvips keeps for the calling thread: threads that developed pictures call it before they end.
+    /// Frees libvips' memory for the calling thread. Every thread that developed pictures must call it before it ends.
     package static func threadShutdown() {
         darkroom_imaging_thread_shutdown()
     }
@@ -70,14 +71,14 @@ package enum Imaging {
     /// The version of the installed libvips.
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
 
-    /// Whether the installed libvips can write the format; the first call for one writes a small picture.
+    /// Whether the installed libvips can write the format. The first call for a format writes a small picture.
     package static func canSave(_ format: ImageFormat) -> Bool {
         startError == nil && darkroom_imaging_can_save(format.c)
     }
 }
 
 extension Imaging {
-    /// The longest chain: each filter is a stage of libvips' recursion.
+    /// The longest filter chain. Each filter adds a level to libvips' recursion.
     private static let maxFilters = 100
 
     typealias Work = (UnsafePointer<darkroom_job>?, UnsafeMutablePointer<darkroom_result>?) -> darkroom_status
@@ -111,7 +112,7 @@ extension Imaging {
                     job.strip = options.strip
                     job.max_pixels = Int64(options.maxPixels)
                     job.size_is_known = { context, pixels in
-                        context!.assumingMemoryBound(to: JobContext.self).pointee.know(pixels: Int(pixels))
+                        context!.assumingMemoryBound(to: JobContext.self).pointee.setSize(pixels: Int(pixels))
                     }
                     job.is_cancelled = { context in
                         context!.assumingMemoryBound(to: JobContext.self).pointee.isOver
@@ -136,7 +137,7 @@ extension Imaging {
             return format
         case .otherImage(let name):
             let readable = ImageFormat.allCases.map(\.rawValue).joined(separator: ", ")
-            throw ImagingError(code: .unsupportedFormat, detail: "found \(name); what can be read: \(readable)")
+            throw ImagingError(code: .unsupportedFormat, detail: "found \(name); supported formats: \(readable)")
         case .notAnImage(let found):
             throw ImagingError(code: .notAnImage, detail: "found \(found) (\(bytes.count) bytes)")
         }
@@ -144,7 +145,7 @@ extension Imaging {
 }
 
 extension [UInt8] {
-    /// As `withUnsafeBytes`, which forgets the type of the error.
+    /// Like `withUnsafeBytes`, but keeps the type of the error.
     func withBytes<Value>(
         _ body: (UnsafeRawBufferPointer) throws(ImagingError) -> Value
     ) throws(ImagingError) -> Value {
@@ -154,14 +155,14 @@ extension [UInt8] {
     }
 }
 
-/// What `darkroom_job.context` points to while the job runs.
+/// The target of `darkroom_job.context` while the job runs.
 private struct JobContext {
     let options: DevelopOptions
     let clock: ProcessorClock?
     let sizeIsKnown: (Int) -> Void
     let isCancelled: @Sendable () -> Bool
 
-    func know(pixels: Int) {
+    func setSize(pixels: Int) {
         if let limit = options.processorTime(pixels: pixels) { clock?.extend(to: limit) }
         sizeIsKnown(pixels)
     }

@@ -1,6 +1,6 @@
 internal import CImaging
 
-/// Why a picture was not developed. Trying the same bytes again helps only after ``Code/outOfMemory``.
+/// The failure to develop a picture. Trying the same bytes again helps only after ``Code/outOfMemory``.
 package struct ImagingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
@@ -10,21 +10,21 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 
         private let kind: Kind
 
-        /// The bytes are no picture at all: an HTML page, text, a video, nothing.
+        /// The bytes are not a picture but, for example, an HTML page, text, a video or empty.
         package static let notAnImage = Code(kind: .notAnImage)
-        /// A picture of a format or kind that is not read.
+        /// A picture of an unsupported format or kind.
         package static let unsupportedFormat = Code(kind: .unsupportedFormat)
-        /// Cut off or corrupt.
+        /// The file is truncated or corrupt.
         package static let damaged = Code(kind: .damaged)
-        /// The header names more pixels than ``DevelopOptions/maxPixels``.
+        /// The header gives more pixels than ``DevelopOptions/maxPixels``.
         package static let tooManyPixels = Code(kind: .tooManyPixels)
-        /// There was not enough memory for it.
+        /// The system did not have enough memory for the picture.
         package static let outOfMemory = Code(kind: .outOfMemory)
-        /// It was read, but could not be filtered or written.
+        /// The picture was decoded, but could not be filtered or encoded.
         package static let filterFailed = Code(kind: .filterFailed)
-        /// `isCancelled` said so.
+        /// `isCancelled` returned true.
         package static let cancelled = Code(kind: .cancelled)
-        /// It took more than ``DevelopOptions/processorTime``.
+        /// The picture took more than ``DevelopOptions/processorTime``.
         package static let timedOut = Code(kind: .timedOut)
 
         /// A short text without variable parts.
@@ -44,7 +44,7 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 
     /// The kind of failure.
     package let code: Code
-    /// What was found, and what to do where something can be done.
+    /// The finding and, if possible, what to do.
     package let detail: String
 
     /// One line: the kind of failure and the detail.
@@ -52,7 +52,7 @@ package struct ImagingError: Error, Equatable, CustomStringConvertible {
 }
 
 extension ImagingError {
-    /// The failure of a job on bytes of `format`, as the C side reports it.
+    /// Converts the C functions' report of a failed job on bytes of `format`.
     init(
         status: darkroom_status, result: darkroom_result, format: ImageFormat, maxPixels: Int, clock: ProcessorClock?
     ) {
@@ -68,7 +68,7 @@ extension ImagingError {
         case DARKROOM_TOO_MANY_PIXELS:
             self.init(code: .tooManyPixels, detail: "\(text), at most \(maxPixels) are allowed (--max-pixels)")
         case DARKROOM_OUT_OF_MEMORY:
-            self.init(code: .outOfMemory, detail: "\(text) did not fit; run fewer filtrations at once")
+            self.init(code: .outOfMemory, detail: "\(text): not enough memory; run fewer filtrations at once")
         case DARKROOM_CANCELLED:
             if let clock, clock.isExhausted {
                 self.init(code: .timedOut, detail: "\(found): \(clock.problem)")

@@ -1,10 +1,10 @@
 internal import DarkroomConcurrency
 internal import Glibc
 
-/// Adds up the processor time that threads take for one job, as far as they call ``check()``.
+/// Adds up the processor time of all threads of one job that call ``check()``.
 ///
-/// The time of a thread counts from its first call on. So the thread that begins the job makes a clock, and every other one calls
-/// before its first step.
+/// A thread's time counts from its first call. So the thread that begins the job creates the clock, and every other
+/// thread calls ``check()`` before its first step.
 package final class ProcessorClock: Sendable {
     private struct Account {
         var limit: Duration
@@ -16,20 +16,20 @@ package final class ProcessorClock: Sendable {
 
     private let account: Locked<Account>
 
-    /// A clock for a job that the calling thread begins now.
+    /// Creates a clock for a job that the calling thread begins now.
     package init(limit: Duration) {
         account = Locked(Account(limit: limit, threads: [pthread_self(): Self.timeOfThread()]))
     }
 
-    /// Lets the job take more.
+    /// Replaces the limit.
     package func extend(to limit: Duration) { account.withLock { $0.limit = limit } }
 
-    /// Adds what the calling thread has taken since its last call.
-    /// - Returns: true once the job has taken more than it may.
+    /// Adds the calling thread's processor time since its last call.
+    /// - Returns: True if the job has exceeded the limit.
     package func check() -> Bool {
         let now = Self.timeOfThread()
         return account.withLock { account in
-            // A thread may have got the id of one that has ended: its time is smaller then.
+            // A new thread may reuse the id of an ended one. Its time is then smaller.
             let last = account.threads.updateValue(now, forKey: pthread_self()) ?? now
             account.spent += max(.zero, now - last)
             account.isExhausted = account.isExhausted || account.spent > account.limit
@@ -37,10 +37,10 @@ package final class ProcessorClock: Sendable {
         }
     }
 
-    /// Whether ``check()`` has said so.
+    /// Whether ``check()`` has returned true.
     package var isExhausted: Bool { account.withLock { $0.isExhausted } }
 
-    /// What to tell of a job that has taken more than it may.
+    /// The error text for a job that has exceeded the limit.
     package var problem: String {
         let limit = account.withLock { $0.limit }
         return "took more than \(limit.components.seconds) s of processor time (--photo-timeout)"

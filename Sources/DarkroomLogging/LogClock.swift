@@ -1,10 +1,10 @@
 import Glibc
 
-/// The two clocks of a log: one that says when something was, and one that measures how long ago.
+/// The two clocks of a log: the wall clock for timestamps and a monotonic clock for intervals.
 package struct LogClock: Sendable {
     /// Milliseconds since 1970.
     let now: @Sendable () -> Int
-    /// Milliseconds of a clock that never jumps.
+    /// Milliseconds of a monotonic clock.
     let elapsed: @Sendable () -> Int
 
     /// The system's clocks.

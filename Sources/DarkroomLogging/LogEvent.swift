@@ -1,25 +1,25 @@
-/// One thing that happened, to become one line.
+/// One log event, written as one line.
 package struct LogEvent: Sendable {
-    /// How much it matters.
+    /// The severity.
     package let level: LogLevel
-    /// Which part of the program says so.
+    /// The part of the program that logged the event.
     package let label: String
-    /// What happened, in constant words: what varies is metadata.
+    /// What happened, as constant text. Variable values are in the metadata.
     package let message: String
-    /// With whom, and how.
+    /// The variable values.
     package let metadata: LogMetadata
-    /// What makes a repeat: the same message with the same key; nil: with the same metadata.
+    /// An event is a repeat if it has the same message and key; nil: the same message and metadata.
     package let key: String?
 }
 
 extension LogEvent {
-    /// The most bytes of a line: what a pipe takes from several writers without mixing them (PIPE_BUF, pipe(7)).
+    /// The most bytes of a line. Up to this size, writes of several processes to a pipe do not mix (PIPE_BUF, pipe(7)).
     static let maxLineBytes = 4096
 
-    /// The line of this event with the line feed at its end.
+    /// The event as a line, including the final line feed.
     /// - Parameters:
-    ///   - time: when, in ms since 1970.
-    ///   - leftOut: how many repeats of it were left out since the last that was written.
+    ///   - time: The time in ms since 1970.
+    ///   - leftOut: The number of repeats omitted since the last written one.
     func line(_ format: LogFormat, time: Int, leftOut: Int) -> [UInt8] {
         var line: [UInt8] = []
         line.reserveCapacity(256)
@@ -36,15 +36,15 @@ extension LogEvent {
         return line
     }
 
-    /// The event as people read it, without its time: `warning worker: photo failed batch=... photo=17 reason=timeout`.
-    /// - Parameter leftOut: how many repeats of it were left out since the last that was shown.
+    /// The event as readable text without its time: `warning worker: photo failed batch=... photo=17 reason=timeout`.
+    /// - Parameter leftOut: The number of repeats omitted since the last shown one.
     package func text(leftOut: Int = 0) -> String {
-        // The time is what stands before the first blank.
+        // The time is the text before the first space.
         let line = line(.readable, time: 0, leftOut: leftOut).dropLast()
         return String(decoding: line.drop { $0 != UInt8(ascii: " ") }.dropFirst(), as: UTF8.self)
     }
 
-    /// Room for `leftOut`, `isCut` and the end.
+    /// Bytes reserved for `leftOut`, `isCut` and the line's end.
     private static let tailBytes = 64
 
     private func appendHead(_ format: LogFormat, _ time: Int, to line: inout [UInt8]) {
@@ -73,10 +73,10 @@ extension LogEvent {
     }
 }
 
-/// How a line looks.
+/// The format of a line.
 package enum LogFormat: String, Sendable, CaseIterable {
     /// `2026-11-21T09:05:01.123Z warning worker: photo failed batch=... photo=17 reason=timeout`
     case readable
-    /// One JSON object a line.
+    /// One JSON object per line.
     case json
 }

@@ -1,10 +1,10 @@
-/// Where the events of loggers go.
+/// The destination of loggers' events.
 package protocol LogHandler: Sendable {
-    /// Takes an event, on any thread.
+    /// Handles an event. May be called on any thread.
     func log(_ event: LogEvent)
-    /// Writes what was held back as repeats and is due; for whoever runs every few seconds.
+    /// Writes the held-back repeats that are due. The program calls it every few seconds.
     func writeDue()
-    /// Writes all that was held back; before the program ends.
+    /// Writes all held-back repeats. The program calls it before it ends.
     func flush()
 }
 
@@ -15,7 +15,7 @@ extension LogHandler {
     package func flush() {}
 }
 
-/// Drops everything.
+/// Discards all events.
 struct NoLog: LogHandler {
     func log(_ event: LogEvent) {}
 }

@@ -1,18 +1,18 @@
-/// How much a line of the log matters, as in swift-log.
+/// The severity of a log event, as in swift-log.
 package enum LogLevel: String, Sendable, CaseIterable, Comparable {
-    /// Every step, for following one photo.
+    /// Every step, to follow one photo.
     case trace
-    /// What helps to find a fault.
+    /// Details that help to find a fault.
     case debug
-    /// What happens in the regular course of things.
+    /// Normal events.
     case info
-    /// Regular, but worth a look.
+    /// Normal events that deserve attention.
     case notice
-    /// Something failed, and work goes on.
+    /// Something failed, but work continues.
     case warning
-    /// Something failed that somebody has to mend.
+    /// Something failed that an operator must fix.
     case error
-    /// Nothing goes on until somebody mends it.
+    /// All work stops until an operator fixes the cause.
     case critical
 
     /// From `trace`, the lowest, to `critical`.

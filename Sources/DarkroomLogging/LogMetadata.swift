@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// What a line of the log says besides its message: names and values, in one order wherever they come from.
+/// The names and values of a log event, in a fixed order.
 ///
 /// `[.batch: .text(id), .photo: 17, .url: .url(photo.url), "reason": "timeout"]`
 package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
@@ -17,14 +17,14 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         /// A URL; its value is a ``LogMetadata/Value/url(_:)``.
         package static let url: Key = "url"
 
-        /// The name as it is written.
+        /// The written name.
         package let name: String
-        /// These come first, in this order.
+        /// The names that come first, in this order.
         private static let first = ["batch", "operation", "photo", "worker", "url"]
-        /// What every line has by itself.
+        /// The standard fields of every line.
         private static let reserved: Set<String> = ["time", "level", "logger", "message", "leftOut", "isCut"]
 
-        /// A name in lower case letters; one that every line has by itself gets an underscore.
+        /// Creates a key with a lower-case name. The name of a standard field gets an underscore.
         package init(stringLiteral name: StaticString) {
             let name = name.description
             self.name = Self.reserved.contains(name) ? name + "_" : name
@@ -38,7 +38,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         private var rank: Int { Self.first.firstIndex(of: name) ?? Self.first.count }
     }
 
-    /// A value, free of what URLs may hold of secrets.
+    /// A value, without the parts of URLs that may be secret.
     package struct Value: Sendable, Hashable {
         enum Kind: Sendable, Hashable {
             case text(String)
@@ -49,7 +49,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 
         let kind: Kind
 
-        /// A text, in which URLs lose user, password and query; cut after 1,000 bytes.
+        /// A text with user, password and query removed from URLs; cut after 1,000 bytes.
         package static func text(_ text: some CustomStringConvertible) -> Value {
             Value(kind: .text(LogText.cut(PhotoURL.redacting(text.description))))
         }
@@ -63,7 +63,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// In order, each key once.
+    /// The items in order, each key once.
     private(set) var items: [Item]
 
     struct Item: Sendable, Hashable {
@@ -71,13 +71,13 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         var value: Value
     }
 
-    /// Values by their names; of two with one name the last counts.
+    /// Creates metadata from names and values. If a name occurs twice, the last value is used.
     package init(dictionaryLiteral elements: (Key, Value)...) {
         items = []
         for (key, value) in elements { self[key] = value }
     }
 
-    /// The value with this name; nil is none.
+    /// The value with this name; nil if there is none.
     package subscript(key: Key) -> Value? {
         get { items.first { $0.key == key }?.value }
         set {
@@ -88,7 +88,7 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// These and others, which count where both have a name.
+    /// Returns the metadata combined with `others`. If both have a name, the value of `others` is used.
     package func adding(_ others: LogMetadata) -> LogMetadata {
         var all = self
         for item in others.items { all[item.key] = item.value }

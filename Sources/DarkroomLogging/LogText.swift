@@ -1,11 +1,11 @@
 import DarkroomText
 
-/// Text of strangers as it may stand in a line of a log: nothing in it ends the line, ends the value or steers a terminal.
+/// Escapes untrusted text for a log line: the result cannot end the line, end the value or control a terminal.
 enum LogText {
-    /// Bytes of a value at most, before and after escaping: some of them must fit into one line.
+    /// The most bytes of a value, before and after escaping, so that several values fit into one line.
     static let maxBytes = 1000
 
-    /// The text, or its beginning and an ellipsis.
+    /// Returns the text, or its beginning and an ellipsis.
     static func cut(_ text: String) -> String {
         guard text.utf8.count > maxBytes else { return text }
         var beginning = ""
@@ -20,7 +20,7 @@ enum LogText {
         PrintableText.appendQuoted(text, .json, mostBytes: maxBytes, to: &line)
     }
 
-    /// Appends the text as it is where it is one plain word, else in quotes.
+    /// Appends the text, in quotes unless it is one plain word.
     static func appendReadable(_ text: String, to line: inout [UInt8]) {
         let quoted = "\"=\\".utf8
         let isWord = text.utf8.allSatisfy { (33...126).contains($0) && !quoted.contains($0) }

@@ -1,16 +1,16 @@
-/// What a part of the program logs with: a value, handed on explicitly, in the shape of swift-log's.
+/// The logger of one part of the program: a value that is passed explicitly, similar to swift-log's.
 ///
 /// `logger.warning("photo failed", key: "\(batch) timeout", [.photo: .number(17), .url: .url(url)])`
 package struct Logger: Sendable {
-    /// Which part of the program speaks: `worker`.
+    /// The part of the program, for example `worker`.
     package let label: String
-    /// What is less than this is not logged.
+    /// Events below this level are not logged.
     package var level: LogLevel
-    /// What is said with every line.
+    /// The metadata of every event.
     package var metadata: LogMetadata
     private let handler: any LogHandler
 
-    /// A logger whose lines go to `handler`.
+    /// Creates a logger that passes its events to `handler`.
     package init(label: String, level: LogLevel = .info, metadata: LogMetadata = [:], handler: any LogHandler) {
         self.label = label
         self.level = level
@@ -21,29 +21,31 @@ package struct Logger: Sendable {
     /// A logger that logs nothing.
     package static let silent = Logger(label: "", level: .critical, handler: NoLog())
 
-    /// This logger, saying also `metadata` with every line.
+    /// Returns this logger with additional `metadata` for every event.
     package func with(_ metadata: LogMetadata) -> Logger {
         var logger = self
         logger.metadata = self.metadata.adding(metadata)
         return logger
     }
 
-    /// Lets the handler write the repeats that it held back and that are due.
+    /// Writes the held-back repeats that are due.
     package func writeDue() { handler.writeDue() }
 
-    /// Lets the handler write all the repeats that it held back.
+    /// Writes all held-back repeats.
     package func flush() { handler.flush() }
 
-    /// Whether something of this level is logged.
+    /// Whether events of this level are logged.
     package func isEnabled(_ level: LogLevel) -> Bool { level >= self.level }
 
-    /// Logs an event; any thread. May block while standard error takes nothing.
+    /// Logs an event. May be called on any thread. May block briefly if standard error accepts no data.
     /// - Parameters:
-    ///   - level: how much it matters.
-    ///   - message: What happened; constant, so that whoever searches finds all of a kind. What varies is metadata.
-    ///   - key: The same message with the same key is a repeat, of which at most one a second is written. Without a key
-    ///     only what has the same metadata, too, is one: give one where a flood of different lines can come.
-    ///   - metadata: Not evaluated when the level is too low.
+    ///   - level: The severity.
+    ///   - message: What happened, as constant text, so that a search finds all events of a kind. Variable values
+    ///     belong in the metadata.
+    ///   - key: An event with the same message and key is a repeat; at most one repeat per second is written. Without a
+    ///     key, only events with the same metadata are repeats. Give a key if many events with different metadata can
+    ///     occur.
+    ///   - metadata: Evaluated only if the level is enabled.
     package func log(
         _ level: LogLevel, _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]

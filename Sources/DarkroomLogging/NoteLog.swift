@@ -1,6 +1,6 @@
 import DarkroomConcurrency
 
-/// Passes each event on as one readable text without its time: for programs that show it among lines of their own.
+/// Passes on each event as readable text without its time, for programs that show events between other output.
 ///
 /// Repeats are limited, see ``Logger/log(_:_:key:_:)``.
 package final class NoteLog: LogHandler {
@@ -8,25 +8,25 @@ package final class NoteLog: LogHandler {
     private let note: @Sendable (String) -> Void
     private let limiter = Locked(RepeatLimiter())
 
-    /// A log that calls `note`, on any thread.
+    /// Creates a log that calls `note`, on any thread.
     package init(clock: LogClock = .system, note: @escaping @Sendable (String) -> Void) {
         self.clock = clock
         self.note = note
     }
 
-    /// Passes the event on, unless it is one repeat too many.
+    /// Passes the event on, unless it is a repeat above the limit.
     package func log(_ event: LogEvent) {
         let (time, now) = (clock.now(), clock.elapsed())
         show(limiter.withLock { $0.take(event, time: time, now: now) })
     }
 
-    /// Passes on what was left out a second ago and more.
+    /// Passes on the repeats that were held back for at least 1 s.
     package func writeDue() {
         let now = clock.elapsed()
         show(limiter.withLock { $0.due(now: now) })
     }
 
-    /// Passes on all that was left out.
+    /// Passes on all held-back repeats.
     package func flush() { show(limiter.withLock { $0.all() }) }
 
     private func show(_ lines: [RepeatLimiter.Line]) {

@@ -1,10 +1,11 @@
-/// Lets the first of a message through at once and then at most one a second, with how many were left out.
+/// Passes the first event of a message at once, and then at most one repeat per second with the number of omitted
+/// repeats.
 ///
-/// DESIGN: what was written lately is remembered by message and key, for a second or two and at most `capacity` of them.
-/// The last one left out is kept, and comes when its second is over even though no other does: a count is never lost.
-/// Time is given with each call, in ms of a clock that never jumps.
+/// DESIGN: recently written events are stored by message and key for one to two seconds, at most `capacity` of them.
+/// The last omitted repeat is stored and written when its second is over, even without a further event, so no count is
+/// lost. Each call gets the time in ms of a monotonic clock.
 struct RepeatLimiter {
-    /// An event that is to be written.
+    /// An event to write.
     struct Line {
         let event: LogEvent
         /// When it happened, in ms since 1970.
@@ -33,8 +34,8 @@ struct RepeatLimiter {
 
     init(capacity: Int = 512) { self.capacity = capacity }
 
-    /// Takes an event of `time` (ms since 1970).
-    /// - Returns: what is to be written now, in order.
+    /// Adds an event with the time `time` (ms since 1970).
+    /// - Returns: The events to write now, in order.
     mutating func take(_ event: LogEvent, time: Int, now: Int) -> [Line] {
         var lines = due(now: now)
         let key = Key(
@@ -52,7 +53,7 @@ struct RepeatLimiter {
         return lines
     }
 
-    /// What was left out and not told of for a second.
+    /// Returns the omitted repeats that are due: nothing was written for them for 1 s.
     mutating func due(now: Int) -> [Line] {
         guard now >= nextSweep else { return [] }
         nextSweep = now + interval
@@ -68,16 +69,16 @@ struct RepeatLimiter {
         return lines.sorted { $0.time < $1.time }
     }
 
-    /// All that was left out and not told of.
+    /// Returns all omitted repeats that were not written yet.
     mutating func all() -> [Line] {
         defer { recent = [:] }
         return recent.values.compactMap(\.last).sorted { $0.time < $1.time }
     }
 
-    /// How many messages are remembered.
+    /// The number of stored messages.
     var count: Int { recent.count }
 
-    /// Forgets the oldest quarter, and returns what they left out.
+    /// Removes the oldest quarter and returns their omitted repeats.
     private mutating func makeRoom() -> [Line] {
         let oldest = recent.sorted { $0.value.written < $1.value.written }.prefix(max(1, capacity / 4))
         for (key, _) in oldest { recent[key] = nil }

@@ -3,21 +3,21 @@ import Glibc
 
 /// Writes each event as one line with one write(2), so that the lines of several threads and processes never mix.
 ///
-/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. What cannot be written is dropped, and what nobody takes (a pipe that
-/// is not read, a terminal that was stopped) is dropped and counted: a log must not stop the work, nor a closed pipe end the
-/// process.
+/// Repeats are limited, see ``Logger/log(_:_:key:_:)``. Lines that cannot be written are dropped. Lines that the reader
+/// does not accept in time (a full pipe, a stopped terminal) are dropped and counted. So a log never stops the work,
+/// and a closed pipe does not end the process.
 package final class StreamLog: LogHandler {
     private let descriptor: Int32
     private let format: LogFormat
     private let clock: LogClock
     private let limiter = Locked(RepeatLimiter())
-    /// Lines that nobody took since the last that was written.
+    /// The number of lines dropped since the last written line.
     private let dropped = Locked(0)
 
-    /// How long a line waits for whoever takes it, in ms; the next ones do not wait.
+    /// How long a line waits for the reader, in ms. The following lines do not wait.
     private let patience: Int32
 
-    /// A log on a descriptor that stays open; standard error unless told.
+    /// Creates a log on a descriptor that stays open; by default standard error.
     package convenience init(
         _ format: LogFormat = .readable, descriptor: Int32 = STDERR_FILENO, clock: LogClock = .system
     ) {
@@ -31,32 +31,32 @@ package final class StreamLog: LogHandler {
         self.clock = clock
     }
 
-    /// Writes the event, unless it is one repeat too many.
+    /// Writes the event, unless it is a repeat above the limit.
     package func log(_ event: LogEvent) {
         let (time, now) = (clock.now(), clock.elapsed())
         write(limiter.withLock { $0.take(event, time: time, now: now) })
     }
 
-    /// Writes what was left out a second ago and more; for whoever runs every few seconds, since without a further event
-    /// nothing else does.
+    /// Writes the repeats that were held back for at least 1 s. Must be called every few seconds, because otherwise
+    /// only further events write them.
     package func writeDue() {
         let now = clock.elapsed()
         write(limiter.withLock { $0.due(now: now) })
     }
 
-    /// Writes all that was left out; before the program ends.
+    /// Writes all held-back repeats. Must be called before the program ends.
     package func flush() { write(limiter.withLock { $0.all() }) }
 
     private func write(_ lines: [RepeatLimiter.Line]) {
         guard !lines.isEmpty else { return }
-        // One thread at a time: what it found room for is its own.
+        // Only one thread at a time, so that no other thread uses the free space that this one found.
         dropped.withLock { dropped in
             for line in lines {
-                if isTaking(within: dropped == 0 ? patience : 0) {
+                if canWrite(within: dropped == 0 ? patience : 0) {
                     if dropped > 0 { write(Self.notice(of: dropped), time: line.time) }
                     dropped = 0
                 }
-                if isTaking(within: 0) {
+                if canWrite(within: 0) {
                     write(line.event, time: line.time, leftOut: line.leftOut)
                 } else {
                     dropped += 1
@@ -65,16 +65,16 @@ package final class StreamLog: LogHandler {
         }
     }
 
-    /// Whether a line can be written without waiting for whoever reads: a pipe takes a whole one then, see
+    /// Whether a line can be written without waiting for the reader. A pipe then accepts a whole line, see
     /// ``LogEvent/maxLineBytes``.
-    private func isTaking(within milliseconds: Int32) -> Bool {
+    private func canWrite(within milliseconds: Int32) -> Bool {
         var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
         return poll(&entry, 1, milliseconds) != 0
     }
 
     private static func notice(of dropped: Int) -> LogEvent {
         LogEvent(
-            level: .warning, label: "log", message: "nobody read the log, lines were dropped",
+            level: .warning, label: "log", message: "the log was not read, lines were dropped",
             metadata: ["lines": .number(dropped)], key: nil)
     }
 
@@ -91,7 +91,7 @@ package final class StreamLog: LogHandler {
         }
     }
 
-    /// Runs `body` so that a pipe which nobody reads gives an error and no SIGPIPE, for this thread alone.
+    /// Runs `body` with SIGPIPE blocked on this thread, so that a write to a closed pipe returns an error.
     private func withoutBrokenPipes(_ body: () -> Void) {
         var pipe = sigset_t()
         var before = sigset_t()
@@ -101,7 +101,7 @@ package final class StreamLog: LogHandler {
         body()
         guard sigismember(&before, SIGPIPE) == 0 else { return }
         var none = timespec()
-        while sigtimedwait(&pipe, nil, &none) == -1, errno == EINTR {}  // what is pending now came of `body`
+        while sigtimedwait(&pipe, nil, &none) == -1, errno == EINTR {}  // a pending signal was caused by `body`
         pthread_sigmask(SIG_SETMASK, &before, nil)
     }
 }

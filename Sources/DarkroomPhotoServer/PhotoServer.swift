@@ -5,28 +5,28 @@ import Foundation
 
 /// Serves the files of one folder over HTTP on this machine's loopback address, for benchmarks and tests.
 ///
-/// The files are read once, when the server starts, and served from memory; links are not followed. A request can only name
-/// what was found then, so no path leads out of the folder.
-package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped under its lock, all else is constant
-    /// The port it listens on.
+/// The files are read once, when the server starts, and served from memory; links are not followed. A request can only
+/// name a file found then, so no path leads out of the folder.
+package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped under its lock, the rest is constant
+    /// The port on which the server listens.
     package let port: UInt16
 
     private let files: ServedFiles
     private let daemon: Locked<OpaquePointer?>
 
-    /// Reads `folder` with its subfolders and starts serving it on `port`; 0 lets the system choose one.
+    /// Reads `folder` with its subfolders and starts serving it on `port`. If `port` is 0, the system chooses a port.
     ///
-    /// `onRequest` is told of every request: its path, and what its query says after `photo=`, so that one file can stand for
-    /// many photos. It is called on the server's thread and must be quick.
+    /// `onRequest` is called for every request, with the path and the query's value of `photo=`, so that one file can
+    /// represent many photos. It is called on the server's thread and must be quick.
     package init(
         folder: String, port: UInt16 = 0, onRequest: (@Sendable (_ path: String, _ photo: String?) -> Void)? = nil
     ) throws(PhotoServerError) {
         files = try ServedFiles(folder: folder, onRequest: onRequest)
-        let context = Unmanaged.passUnretained(files).toOpaque()  // `files` lives as long as the daemon, see `stop`
+        let context = Unmanaged.passUnretained(files).toOpaque()  // `files` exists as long as the daemon, see `stop`
         let started = darkroom_mhd_start_on_loopback(
             port, Self.connectionLimit,
             { context, connection, path, method, _, _, _, request in
-                // Called first when the header is there: an answer then would make it the connection's last.
+                // libmicrohttpd first calls this after the header. A response at that point would close the connection.
                 if request!.pointee == nil {
                     request!.pointee = context
                     return .YES
@@ -44,7 +44,7 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
 
     deinit { stop() }
 
-    /// How many requests came for each path, those without a file included.
+    /// The number of requests for each path, including paths without a file.
     package var requests: [String: Int] { files.requests }
 
     /// The paths of the files, each with a leading `/`, sorted.
@@ -69,7 +69,7 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
     private static let connectionLimit: UInt32 = 16_384
 }
 
-/// Why the photo server could not start.
+/// The failure to start the photo server.
 package struct PhotoServerError: Error, CustomStringConvertible {
     /// What failed, on what, and what to do.
     package let message: String

@@ -2,8 +2,8 @@ internal import CMicrohttpd
 import DarkroomConcurrency
 import Foundation
 
-/// The files of a folder as finished answers, by path.
-final class ServedFiles: @unchecked Sendable {  // answers are constant, their uses counted under a lock
+/// The files of a folder as prepared responses, by path.
+final class ServedFiles: @unchecked Sendable {  // responses are constant, requests are counted under a lock
     private let answers: [String: OpaquePointer]
     private let notFound: OpaquePointer
     private let notAllowed: OpaquePointer
@@ -22,7 +22,7 @@ final class ServedFiles: @unchecked Sendable {  // answers are constant, their u
         var answers: [String: OpaquePointer] = [:]
         for case let name as String in names where names.fileAttributes?[.type] as? FileAttributeType == .typeRegular {
             guard let bytes = FileManager.default.contents(atPath: root.appendingPathComponent(name).path) else {
-                throw PhotoServerError(message: "cannot read \(name) in \(folder); make it readable or take it away")
+                throw PhotoServerError(message: "cannot read \(name) in \(folder); make it readable or remove it")
             }
             answers["/" + name] = Self.answer([UInt8](bytes), type: Self.contentType(of: name))
         }
@@ -41,7 +41,7 @@ final class ServedFiles: @unchecked Sendable {  // answers are constant, their u
 
     var paths: [String] { answers.keys.sorted() }
 
-    /// Answers one request, on libmicrohttpd's thread.
+    /// Responds to one request, on libmicrohttpd's thread.
     func answer(path: String, method: String, on connection: OpaquePointer) -> MHD_Result {
         counts.withLock { $0[path, default: 0] += 1 }
         if let onRequest {

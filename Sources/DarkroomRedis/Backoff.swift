@@ -1,13 +1,14 @@
-/// When to try the next connect: 50 ms after the first failure, twice as long after each further one, 0.5 s at most; all
-/// with jitter, so that many clients do not come back in step.
+/// The delay before the next connection attempt: up to 50 ms after the first failure, doubled after each further
+/// failure, at most 0.5 s. The delay is random between half of that and all of it, so that many clients do not
+/// reconnect at the same time.
 ///
-/// Not more than 0.5 s: a worker that comes back later than others by much would find that they took its leases.
+/// The limit is 0.5 s because other workers take over the leases of a worker that reconnects much later than they do.
 struct Backoff {
-    /// Not before this; nil: at once.
+    /// The earliest time of the next attempt; nil: at once.
     private(set) var nextAttempt: ContinuousClock.Instant?
     private var failures = 0
 
-    /// Whether the next attempt is still to wait at `now`.
+    /// Whether the next attempt must still wait at `now`.
     func mustWait(at now: ContinuousClock.Instant) -> Bool { nextAttempt.map { now < $0 } ?? false }
 
     mutating func failed(at now: ContinuousClock.Instant) {

@@ -1,14 +1,15 @@
 import Foundation
 
-/// What the thread of a connection does.
+/// The loop that runs on a connection's thread.
 ///
-/// DESIGN: commands wait in `unsent`; those that were sent wait in `expected`, in the order in which their replies
-/// come; those that were answered by NOSCRIPT wait in `lostScripts` until every reply that is due has come, and are
-/// sent again, with the source, before anything new. So commands are carried out in the order in which they were given,
-/// but for scripts that a running server has lost, which come after what was in flight with them.
-/// Commands that a node of a cluster did not carry out, since another has the keys (MOVED), wait in `redirected` in the
-/// same way and go first on the connection to that node.
-/// Sending and receiving alternate and never block, so a pipeline of any length cannot lock up.
+/// DESIGN: a command waits in `unsent` until it is sent, then in `expected` until its reply arrives. Both queues keep
+/// the order of the calls. A command that got a NOSCRIPT reply waits in `lostScripts`. When all pending replies have
+/// arrived, the loop sends it again with the script's source, before any new command. So the server runs commands in
+/// the order of the calls, with one exception: a script that the server has lost runs after the commands that were in
+/// flight with it.
+/// A command that a cluster node rejected with MOVED waits in `redirected` in the same way. The loop sends it first on
+/// the connection to the other node.
+/// Sending and receiving alternate and never block, so a pipeline of any length cannot deadlock.
 final class ConnectionLoop {
     private let configuration: RedisConfiguration
     private let scripts: RedisScripts
@@ -19,20 +20,20 @@ final class ConnectionLoop {
     private var backoff = Backoff()
     private var isClosed = false
     private var masterMayHaveChanged = false
-    /// Whether the server has carried out a command since it was connected to.
+    /// Whether the server has executed a command on this connection.
     private var isProven = false
-    /// Whether the server is not, or not now, the one to talk to.
+    /// Whether a reply has shown that this server cannot serve commands now, so another one must be tried.
     private var isMisplaced = false
-    /// How often in a row commands were redirected.
+    /// The number of consecutive redirections.
     private var redirections = 0
     private var unsent = Fifo<PartOfCall>()
     private var expected = Fifo<PartOfCall>()
     private var lostScripts: [PartOfCall] = []
     private var redirected: [PartOfCall] = []
 
-    /// More redirections in a row mean that the nodes do not agree.
+    /// More consecutive redirections mean that the nodes disagree.
     private static let mostRedirections = 5
-    /// How much is made ready to be sent before replies are looked at again.
+    /// The number of bytes queued for sending before the loop reads replies again.
     private static let batchBytes = 256 * 1024
 
     init(_ configuration: RedisConfiguration, scripts: [RedisScript], mailbox: ConnectionMailbox) {
@@ -49,14 +50,14 @@ final class ConnectionLoop {
         while true {
             handle(mailbox.take())
             if isClosed { break }
-            // The next attempt to connect asks for the master anyway.
+            // The next connection attempt looks up the master anyway.
             defer { masterMayHaveChanged = false }
             if let session {
                 do throws(RedisError) {
                     if masterMayHaveChanged { try finder.checkMaster(session) }
                     try serve(session)
                 } catch {
-                    lose(error)
+                    loseConnection(error)
                 }
             } else if unsent.isEmpty {
                 mailbox.sleep()
@@ -68,7 +69,7 @@ final class ConnectionLoop {
         }
         handle(mailbox.end())
         let closed = RedisError.closed(configuration)
-        lose(closed)
+        loseConnection(closed)
         for part in unsent.removeAll() { part.fail(closed) }
     }
 
@@ -89,15 +90,15 @@ final class ConnectionLoop {
             isMisplaced = false
         } catch {
             backoff.failed(at: .now)
-            handle(mailbox.take())  // calls that came during the attempt fail with it
+            handle(mailbox.take())  // calls made during the attempt fail, too
             for part in unsent.removeAll() { part.fail(error) }
         }
     }
 
-    /// The connection is gone: what was sent on it fails, what was not waits for the next.
-    private func lose(_ error: RedisError) {
+    /// Handles a lost connection: commands that were sent fail, unsent commands wait for the next connection.
+    private func loseConnection(_ error: RedisError) {
         session = nil
-        // One that is lost before it has done anything may be so again.
+        // A connection lost before its first reply may fail again at once.
         if !isProven { backoff.failed(at: .now) }
         for part in expected.removeAll() + lostScripts { part.fail(error) }
         lostScripts = []
@@ -108,8 +109,8 @@ final class ConnectionLoop {
         sendRedirectedFirst()
     }
 
-    /// Everything is answered and another server is to be talked to: what was not carried out goes there.
-    private func change() {
+    /// Changes the server. All replies have arrived; commands that were not executed go to the next server.
+    private func changeServer() {
         session = nil
         if isMisplaced {
             finder.leave()
@@ -131,12 +132,12 @@ final class ConnectionLoop {
 // MARK: - While connected
 
 extension ConnectionLoop {
-    /// One turn: sends and receives what can be, and sleeps when neither could.
+    /// One turn: sends and receives without blocking, and sleeps if neither made progress.
     private func serve(_ session: Session) throws(RedisError) {
         if session.output.isEmpty { fill(session) }
         try session.flush()
         let received = try session.receive { reply throws(RedisError) in try take(reply) }
-        if expected.isEmpty && mustChange { return change() }
+        if expected.isEmpty && mustChange { return changeServer() }
         if received || (session.output.isEmpty && canSend) { return }
 
         var deadline: ContinuousClock.Instant?
@@ -145,23 +146,24 @@ extension ConnectionLoop {
             guard session.lastProgress.duration(to: .now) < configuration.replyTimeout else {
                 throw RedisError(
                     .timedOut, "wait for a reply of \(configuration.displayName)",
-                    "nothing came within \(configuration.replyTimeout); the command may or may not have been carried"
-                        + " out; check the server and the network")
+                    "no data within \(configuration.replyTimeout); the command may or may not have been"
+                        + " carried out; check the server and the network")
             }
         }
         mailbox.sleep(until: deadline, socket: session.socket, events: session.events)
     }
 
-    /// Whether another server is to be talked to, as soon as all that was sent is answered.
+    /// Whether the loop must change the server when all pending replies have arrived.
     private var mustChange: Bool { isMisplaced || !redirected.isEmpty }
 
-    /// Whether something may be sent now; lost scripts wait for the replies that are due, the rest waits for them.
+    /// Whether a command may be sent now. Lost scripts wait for the pending replies; other commands wait for the lost
+    /// scripts.
     private var canSend: Bool {
         guard !mustChange else { return false }
         return lostScripts.isEmpty ? !unsent.isEmpty : expected.isEmpty
     }
 
-    /// Puts the next commands into the empty output.
+    /// Fills the empty output buffer with the next commands.
     private func fill(_ session: Session) {
         guard canSend else { return }
         if expected.isEmpty { session.markProgress() }
@@ -185,16 +187,16 @@ extension ConnectionLoop {
 
     private func appendEvaluation(_ part: PartOfCall, to output: OutputBuffer) {
         let command = part.call.commands[part.next]
-        guard let script = scripts.called(by: command) else { return }  // never: only such commands are kept
+        guard let script = scripts.called(by: command) else { return }  // unreachable for script calls
         output.append(script.evaluation(of: command))
         expected.append(part)
     }
 
-    /// Takes the next reply to its call.
+    /// Assigns a reply to its command.
     private func take(_ reply: RedisValue) throws(RedisError) {
         guard !expected.isEmpty else {
             throw RedisError(
-                .protocolError, "talk to \(configuration.displayName)", "a reply came that nobody had asked for")
+                .protocolError, "talk to \(configuration.displayName)", "received a reply without a pending command")
         }
         let (call, index) = (expected.first.call, expected.first.next)
         if index + 1 == expected.first.end { expected.removeFirst() } else { expected.first.next = index + 1 }
@@ -226,10 +228,10 @@ extension ConnectionLoop {
         backoff.succeeded()
     }
 
-    /// Whether a MOVED reply is followed.
+    /// Follows a MOVED reply. Returns false if it cannot be followed.
     private func redirects(_ reply: String) -> Bool {
         guard let session else { return false }
-        // All replies of one pipeline point to one node: that counts once.
+        // Several MOVED replies in one pipeline count as one redirection.
         if redirected.isEmpty { redirections += 1 }
         guard redirections <= Self.mostRedirections, finder.follow(reply, from: session.address) else {
             redirections = 0

@@ -1,6 +1,6 @@
 import DarkroomConcurrency
 
-/// What other threads tell the thread of a connection or of a subscription, which sleeps here.
+/// Messages from other threads to the thread of a connection or subscription. That thread sleeps here.
 final class ConnectionMailbox: Sendable {
     enum Message {
         /// Commands to send.
@@ -16,8 +16,8 @@ final class ConnectionMailbox: Sendable {
 
     init() { messages = Mailbox { [wakeup] in wakeup.signal() } }
 
-    /// Leaves a message.
-    /// - Returns: false if the thread has ended.
+    /// Adds a message and wakes the thread.
+    /// - Returns: False if the thread has ended.
     @discardableResult
     func post(_ message: Message) -> Bool { messages.post(message) }
 
@@ -29,6 +29,6 @@ final class ConnectionMailbox: Sendable {
         if messages.prepareToSleep() { wakeup.wait(for: socket, events: events, until: deadline) }
     }
 
-    /// Refuses further messages and returns those that wait. Only the owner calls it.
+    /// Refuses further messages and returns the waiting messages. Only the owner calls it.
     func end() -> [Message] { messages.close() }
 }

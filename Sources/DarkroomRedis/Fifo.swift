@@ -1,11 +1,11 @@
-/// A queue: appended at the end, taken from the front, both in constant time on average.
+/// A first-in, first-out queue. Appending and removing take amortized constant time.
 struct Fifo<Element> {
-    private var elements: [Element?] = []  // nil before `head`: what was taken is not kept alive
+    private var elements: [Element?] = []  // nil before `head`, so that removed elements are freed
     private var head = 0
 
     var isEmpty: Bool { head == elements.count }
 
-    /// The oldest element, which must be there.
+    /// The oldest element. The queue must not be empty.
     var first: Element {
         get { elements[head].unsafelyUnwrapped }
         set { elements[head] = newValue }
@@ -25,7 +25,7 @@ struct Fifo<Element> {
         }
     }
 
-    /// Empties the queue and returns what was in it, oldest first.
+    /// Empties the queue and returns its elements, oldest first.
     mutating func removeAll() -> [Element] {
         defer { self = Fifo() }
         return elements[head...].compactMap { $0 }

@@ -1,16 +1,16 @@
-/// Listens to the sentinels while a connection exists, and gives its thread a notice whenever the master may have changed.
+/// Subscribes to the sentinels while a connection exists, and notifies its thread when the master may have changed.
 ///
-/// Without it, a master whose machine has vanished would be waited for until the reply timeout, and one that was replaced
-/// while it lives would be written to until the sentinels make it a replica, which is after some ten seconds.
+/// Without it, the connection would wait for a lost master until the reply timeout. It would also write to a replaced
+/// but running master until the sentinels make that server a replica, which takes about 10 s.
 final class MasterWatch {
     private let subscription: RedisSubscription
 
-    /// Of sentinels only: nil for another address.
+    /// Returns nil if the configuration has no sentinels.
     init?(_ configuration: RedisConfiguration, notify mailbox: ConnectionMailbox) {
         guard let finder = ServerFinder(sentinelsOf: configuration) else { return nil }
         subscription = RedisSubscription(finder, channels: ["+switch-master"]) { event in
             switch event {
-            // What was said before it listened is not known.
+            // Messages before the subscription are lost, so the master may have changed.
             case .subscribed, .message: mailbox.post(.masterMayHaveChanged)
             case .disconnected: break
             }

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Bytes to be sent, at an address that does not move while they are being sent.
+/// Bytes to send. Their address does not change while they are sent.
 ///
-/// OpenSSL wants a write that would have blocked repeated with the same pointer; so nothing is appended until
-/// everything that was there is gone.
+/// If a write would block, OpenSSL requires its repetition with the same pointer. So bytes are appended only while the
+/// buffer is empty or before its first write.
 final class OutputBuffer {
     private var storage = UnsafeMutableRawPointer.allocate(byteCount: initialCapacity, alignment: 16)
     private var capacity = initialCapacity
@@ -11,7 +11,7 @@ final class OutputBuffer {
     private var end = 0
 
     private static let initialCapacity = 64 * 1024
-    /// Larger storage, left by a huge value, is not kept.
+    /// Larger storage is replaced when the buffer is empty.
     private static let largestKept = 1024 * 1024
 
     deinit { storage.deallocate() }
@@ -20,7 +20,7 @@ final class OutputBuffer {
     var count: Int { end - start }
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: storage + start, count: count) }
 
-    /// Takes away the first `count` bytes: they are sent.
+    /// Removes the first `count` bytes, which were sent.
     func consume(_ count: Int) {
         start += count
         guard isEmpty else { return }

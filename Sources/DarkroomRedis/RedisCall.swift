@@ -1,6 +1,7 @@
-/// Commands that were sent together and are answered together.
+/// Commands that are sent as one pipeline and completed together.
 ///
-/// Handed over to the connection's thread through its mailbox; from then on only that thread touches it.
+/// `@unchecked Sendable`: the caller posts the call to the connection's mailbox; after that, only the connection's
+/// thread uses it.
 final class RedisCall: @unchecked Sendable {
     let commands: [RedisCommand]
 
@@ -17,7 +18,7 @@ final class RedisCall: @unchecked Sendable {
         unanswered = commands.count
     }
 
-    /// Takes the result of one command; with the last one the call is complete.
+    /// Stores the result of one command. The last result completes the call.
     func answer(_ index: Int, _ result: Result<RedisValue, RedisError>) {
         results[index] = result
         unanswered -= 1
@@ -25,7 +26,7 @@ final class RedisCall: @unchecked Sendable {
     }
 }
 
-/// A run of commands of one call: those not sent yet, or those not answered yet.
+/// Consecutive commands of one call that are not sent yet, or that wait for replies.
 struct PartOfCall {
     let call: RedisCall
     var next: Int

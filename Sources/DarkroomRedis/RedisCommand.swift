@@ -1,14 +1,14 @@
-/// A command: its name and arguments, any bytes.
+/// A command: its name and its arguments, which may contain any bytes.
 package struct RedisCommand: Sendable, Equatable {
     /// The name first, then the arguments.
     package var arguments: [[UInt8]]
 
-    /// A command of texts: `RedisCommand("SET", "key", "value")`.
+    /// Creates a command from strings: `RedisCommand("SET", "key", "value")`.
     package init(_ strings: String...) {
         arguments = strings.map { Array($0.utf8) }
     }
 
-    /// A command of bytes, the name first.
+    /// Creates a command from bytes, the name first.
     package init(arguments: [[UInt8]]) {
         self.arguments = arguments
     }

@@ -2,19 +2,20 @@ import DarkroomFiles
 import Foundation
 
 extension RedisConfiguration {
-    /// A server by its URL.
+    /// Creates a configuration from a URL.
     ///
-    /// - `redis://[user:password@]host[:port][/database]`; a node of a Redis Cluster will do.
+    /// - `redis://[user:password@]host[:port][/database]`; the host can be any node of a Redis Cluster.
     /// - `rediss://...`: the same with TLS.
     /// - `unix://[user:password@]/path`: a Unix-domain socket.
-    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these sentinels
-    ///   name for the service; `?sentinel-password=...` and `sentinel-user=...` for sentinels that want them.
+    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these
+    ///   sentinels report for the service; `?sentinel-password=...` and `sentinel-user=...` for sentinels that require
+    ///   them.
     /// - `rediss+sentinel://...`: the same with TLS, to the sentinels and to the master.
     ///
-    /// User, password and service are percent-encoded where they need it.
+    /// Special characters in user, password and service must be percent-encoded.
     /// - Parameters:
-    ///   - url: the URL.
-    ///   - password: the password where the URL has none.
+    ///   - url: The URL.
+    ///   - password: The password if the URL has none.
     package init(url: String, password: String? = nil) throws(RedisError) {
         // The URL may hold a password, so no message shows it whole.
         func invalid(_ found: String) -> RedisError {
@@ -26,7 +27,7 @@ extension RedisConfiguration {
         }
         let (withoutHosts, hosts) = Self.splitHosts(url)
         guard let parts = URLComponents(string: withoutHosts), let scheme = parts.scheme?.lowercased() else {
-            throw invalid("it is no URL")
+            throw invalid("it is not a URL")
         }
         let schemes = ["redis", "rediss", "unix", "redis+sentinel", "rediss+sentinel"]
         guard schemes.contains(scheme) else { throw invalid("found the scheme \"\(scheme)\"") }
@@ -50,15 +51,15 @@ extension RedisConfiguration {
             guard let first = endpoints.first else { throw invalid("found no host") }
             var path = parts.path.utf8.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
             if isSentinel {
-                guard !path.isEmpty else { throw invalid("found no name of a service after the sentinels") }
+                guard !path.isEmpty else { throw invalid("found no service name after the sentinels") }
                 self.init(address: .sentinels(endpoints, service: path.removeFirst()))
             } else {
-                guard endpoints.count == 1 else { throw invalid("found several hosts, which only sentinels can be") }
+                guard endpoints.count == 1 else { throw invalid("found several hosts, which only sentinels may have") }
                 self.init(address: .tcp(host: first.host, port: first.port))
             }
             let name = path.joined(separator: "/")
             guard let database = name.isEmpty ? 0 : Int(name), database >= 0 else {
-                throw invalid("found the database \"\(name)\", which is no number")
+                throw invalid("found the database \"\(name)\", which is not a number")
             }
             self.database = database
             tls = scheme.hasPrefix("rediss") ? TLS() : nil
@@ -67,7 +68,7 @@ extension RedisConfiguration {
             switch item.name {
             case "sentinel-user": sentinelUser = item.value
             case "sentinel-password": sentinelPassword = item.value
-            default: throw invalid("found \"?\(item.name)\", which is not known")
+            default: throw invalid("found \"?\(item.name)\", which is not supported")
             }
         }
         user = parts.user.flatMap { $0.isEmpty ? nil : $0 }
@@ -76,14 +77,14 @@ extension RedisConfiguration {
         if sentinelUser != nil && sentinelPassword == nil { throw invalid("found a sentinel-user without a password") }
     }
 
-    /// A URL as errors may show it, passwords and its query replaced by `***`; also of a text that is no URL.
+    /// A URL for error messages, with passwords and the query replaced by `***`. The text need not be a valid URL.
     package static func redacted(_ url: String) -> String {
-        // By bytes: as a `Character`, a mark with an accent over it is no mark.
+        // Compares bytes: a delimiter followed by a combining accent is a different `Character`.
         let start = authorityStart(url) ?? url.startIndex
         var rest = url.utf8[start...]
         var query = ""
         if let mark = rest.firstIndex(of: Mark.question) {
-            // Unless it belongs to a password: then neither the end of one nor of the hosts has come before it.
+            // A "?" before the "@" and before any "/" belongs to the password.
             let before = rest[..<mark]
             if before.contains(Mark.at) || before.contains(Mark.slash) || !rest.contains(Mark.at) {
                 query = "?***"
@@ -92,11 +93,11 @@ extension RedisConfiguration {
         }
         let shown: String
         if let at = rest.lastIndex(of: Mark.at) {
-            // Without a colon it may be a password whose colon was forgotten.
+            // Text without a colon may be a password whose colon is missing, so it is hidden.
             let user = rest[..<at].firstIndex(of: Mark.colon).map { Substring(rest[...$0]) } ?? ""
             shown = "\(user)***\(Substring(rest[at...]))"
         } else if let colon = rest.firstIndex(of: Mark.colon), rest.first != Mark.bracket, !hasOnlyPorts(rest) {
-            // Something else where a port belongs may be a password whose host was forgotten.
+            // Text in place of a port may be a password whose host is missing.
             shown = "\(Substring(rest[...colon]))***"
         } else {
             shown = String(Substring(rest))
@@ -104,7 +105,7 @@ extension RedisConfiguration {
         return "\(url[..<start])\(shown)\(query)"
     }
 
-    /// The bytes that divide a URL.
+    /// The delimiters of a URL.
     private enum Mark {
         static let colon = UInt8(ascii: ":")
         static let slash = UInt8(ascii: "/")
@@ -122,7 +123,7 @@ extension RedisConfiguration {
         }
     }
 
-    /// Where the part behind the first `://` begins; nil where there is none.
+    /// The index after the first `://`; nil if there is none.
     private static func authorityStart(_ url: String) -> String.Index? {
         var rest = url.utf8[...]
         while let colon = rest.firstIndex(of: Mark.colon) {
@@ -133,7 +134,7 @@ extension RedisConfiguration {
         return nil
     }
 
-    /// A URL with its hosts taken out, and them: `URLComponents` knows no lists of hosts.
+    /// Replaces the list of hosts by `host` and returns both, because `URLComponents` does not support lists of hosts.
     private static func splitHosts(_ url: String) -> (rest: String, hosts: Substring) {
         guard let start = authorityStart(url) else { return (url, "") }
         let authority = url.utf8[start...].prefix { !"/?#".utf8.contains($0) }
@@ -152,7 +153,7 @@ extension RedisConfiguration.Endpoint {
     /// Reads `host`, `host:port`, `[::1]:port`.
     fileprivate init(_ text: String, defaultPort: Int) throws(Invalid) {
         guard let parts = URLComponents(string: "redis://" + text), parts.user == nil, parts.path.isEmpty else {
-            throw Invalid(found: "it is no URL")
+            throw Invalid(found: "it is not a URL")
         }
         let host = (parts.host ?? "").trimmingCharacters(in: CharacterSet(charactersIn: "[]"))
         guard !host.isEmpty else { throw Invalid(found: "found no host") }
@@ -161,7 +162,7 @@ extension RedisConfiguration.Endpoint {
         self.init(host: host, port: port)
     }
 
-    /// What a node of a cluster names: `10.0.0.1:6379`, `::1:6379`, `:6379` (the host that said it).
+    /// Reads the target of a MOVED reply: `10.0.0.1:6379`, `::1:6379`, or `:6379` (the host that sent the reply).
     init?(redirection text: Substring, from current: Self) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), port > 0 else {
             return nil

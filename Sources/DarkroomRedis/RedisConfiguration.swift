@@ -1,13 +1,14 @@
-/// Where a Redis is, and how to get in.
+/// The address of a Redis server, and how to connect and authenticate.
 package struct RedisConfiguration: Sendable, Equatable {
-    /// How a server is reached.
+    /// The kinds of address.
     package enum Address: Sendable, Equatable {
-        /// TCP, with TLS when ``RedisConfiguration/tls`` is set. A node of a Redis Cluster is as good as any other: the
-        /// one that has the keys is found from there.
+        /// TCP, with TLS if ``RedisConfiguration/tls`` is set. Any node of a Redis Cluster can be given; the connection
+        /// follows the cluster's redirections to the node that holds the keys.
         case tcp(host: String, port: Int)
         /// The path of a Unix-domain socket.
         case unix(path: String)
-        /// The master that sentinels name for a service, by TCP (with TLS for both when ``RedisConfiguration/tls`` is set).
+        /// The master that the sentinels report for a service, by TCP; with TLS to both if ``RedisConfiguration/tls``
+        /// is set.
         case sentinels([Endpoint], service: String)
     }
 
@@ -24,20 +25,20 @@ package struct RedisConfiguration: Sendable, Equatable {
             self.port = port
         }
 
-        /// `host:port`, as URLs write it: IPv6 addresses in brackets.
+        /// `host:port` as in URLs, with IPv6 addresses in brackets.
         package var description: String { (host.contains(":") ? "[\(host)]" : host) + ":\(port)" }
     }
 
     /// Files (PEM) for TLS.
     package struct TLS: Sendable, Equatable {
-        /// Certificates of the authorities that the server's must be signed by; nil: those of the system.
+        /// The certificate authorities that may sign the server's certificate; nil: the system's authorities.
         package var authorities: String?
-        /// The certificate shown to the server, for servers that want one.
+        /// The client certificate, for servers that require one.
         package var certificate: String?
         /// The private key of ``certificate``.
         package var key: String?
 
-        /// TLS with the system's authorities and without a certificate, unless given.
+        /// TLS, by default with the system's authorities and without a client certificate.
         package init(authorities: String? = nil, certificate: String? = nil, key: String? = nil) {
             self.authorities = authorities
             self.certificate = certificate
@@ -57,12 +58,12 @@ package struct RedisConfiguration: Sendable, Equatable {
     package var sentinelPassword: String?
     /// The number of the database to select.
     package var database = 0
-    /// Whether and how TLS is spoken; nil: not. Not for Unix-domain sockets.
+    /// The TLS settings; nil: no TLS. Ignored for Unix-domain sockets.
     package var tls: TLS?
-    /// How long connecting may take, from the name lookup to the loaded scripts.
+    /// The time limit for connecting, from the name lookup to the loaded scripts.
     package var connectTimeout: Duration = .seconds(5)
-    /// How long a server may be silent while a reply is due before the connection is given up. A command that blocks
-    /// on purpose must come back sooner.
+    /// If no data arrives for this long while a reply is pending, the connection is closed. A blocking command must
+    /// return sooner.
     package var replyTimeout: Duration = .seconds(10)
 
     /// A server at `address`, without TLS and password.
@@ -70,7 +71,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         self.address = address
     }
 
-    /// The address as errors and logs show it: never with user or password.
+    /// The address for errors and logs, without user and password.
     package var displayName: String {
         let secure = tls == nil ? "" : "s"
         let path = database == 0 ? "" : "/\(database)"
@@ -82,7 +83,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         }
     }
 
-    /// The same way in to another server; `timeout` for connecting, unless its own is shorter.
+    /// The same settings for another server; the connect timeout is at most `timeout`.
     func server(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
         var server = self
         server.address = .tcp(host: endpoint.host, port: endpoint.port)
@@ -90,7 +91,8 @@ package struct RedisConfiguration: Sendable, Equatable {
         return server
     }
 
-    /// The way in to a sentinel: with its own user and password, and none of the databases it does not have.
+    /// The settings for a sentinel: with the sentinels' user and password, and database 0, since sentinels have no
+    /// databases.
     func sentinel(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
         var sentinel = server(at: endpoint, within: timeout)
         sentinel.user = sentinelUser

@@ -3,25 +3,25 @@ import Foundation
 
 /// A connection to a Redis, for any number of threads and tasks.
 ///
-/// A thread of its own owns the connection. Commands are pipelined: those that come while others are on their way go out
-/// together with the next write, and each call gets its own replies, in order.
+/// A dedicated thread owns the connection. Commands are pipelined: commands sent while others are in flight go out
+/// together with the next write. Each call gets its own replies, in order.
 ///
-/// - It connects with the first command and again, by itself, with the first command after it was lost; then the scripts
-///   are loaded again before anything else. Commands in flight when it is lost fail with
-///   ``RedisError/Code/disconnected`` and are never sent twice. While the server cannot be reached, attempts are 25 ms to
-///   0.5 s apart, and every command that waits for an attempt fails with it; whether to try again is up to the caller.
-/// - A command that the server answers with an error is a `.failure` with the code ``RedisError/Code/server`` and the
+/// - It connects when the first command is sent. After the connection is lost, it reconnects with the next command and
+///   loads the scripts first. Commands in flight when the connection is lost fail with ``RedisError/Code/disconnected``
+///   and are never sent twice. While the server is unreachable, attempts are 25 ms to 0.5 s apart, and every command
+///   that waits for an attempt fails with it. The caller decides whether to try again.
+/// - If the server replies with an error, the result is a `.failure` with the code ``RedisError/Code/server`` and the
 ///   reply in ``RedisError/serverReply``. Errors inside arrays stay values.
-/// - EVALSHA of a script that the server has lost (SCRIPT FLUSH, failover) is sent again with its source. It then comes
-///   after the commands that were in flight with it; what is sent later keeps its place behind it.
+/// - If the server has lost a script (SCRIPT FLUSH, failover), its EVALSHA is sent again as EVAL with the source. The
+///   script then runs after the commands that were in flight with it, and before commands sent later.
 ///
-/// Commands that block, and subscriptions (``RedisSubscription``), need a connection of their own.
+/// Blocking commands and subscriptions (``RedisSubscription``) need separate connections.
 package final class RedisConnection: Sendable {
     private let configuration: RedisConfiguration
     private let mailbox = ConnectionMailbox()
     private let thread: OwnedThread
 
-    /// A connection that is made with the first command.
+    /// Creates a connection that connects when the first command is sent.
     package init(_ configuration: RedisConfiguration, scripts: [RedisScript] = []) {
         self.configuration = configuration
         let mailbox = mailbox
@@ -32,15 +32,15 @@ package final class RedisConnection: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Connects now, so that a wrong address or password shows here. Blocks.
+    /// Connects now, so that a wrong address or password is reported here. Blocks.
     package func connect() throws(RedisError) {
         _ = try call(RedisCommand("PING"))
     }
 
-    /// Sends `commands` as one pipeline; `completion` gets their results, in order, when all are there.
+    /// Sends `commands` as one pipeline; `completion` gets all results, in order.
     ///
-    /// Never blocks. `completion` is called exactly once, on the connection's thread (on the caller's if there is
-    /// nothing to do or the connection was closed); it must be short, and must not make a blocking call.
+    /// Never blocks. `completion` is called exactly once, on the connection's thread (on the caller's thread if
+    /// `commands` is empty or the connection was closed). It must be short and must not make a blocking call.
     package func send(
         _ commands: [RedisCommand], completion: @escaping @Sendable ([Result<RedisValue, RedisError>]) -> Void
     ) {
@@ -57,7 +57,7 @@ package final class RedisConnection: Sendable {
         }
     }
 
-    /// Sends `commands` as one pipeline and waits for their results. Blocks: for threads of one's own, not for tasks.
+    /// Sends `commands` as one pipeline and waits for their results. Blocks the thread: do not call it in a task.
     package func call(_ commands: [RedisCommand]) -> [Result<RedisValue, RedisError>] {
         precondition(!thread.isCurrent, "a blocking call inside a completion would wait for itself")
         let answered = DispatchSemaphore(value: 0)
@@ -70,15 +70,15 @@ package final class RedisConnection: Sendable {
         return results.withLock { $0 }
     }
 
-    /// Sends a command and waits for its reply. Blocks: for threads of one's own, not for tasks.
+    /// Sends a command and waits for its reply. Blocks the thread: do not call it in a task.
     package func call(_ command: RedisCommand) throws(RedisError) -> RedisValue {
         try call([command])[0].get()
     }
 
-    /// Closes the connection: what is in flight fails with ``RedisError/Code/closed``, as does everything later.
+    /// Closes the connection. Commands in flight and later commands fail with ``RedisError/Code/closed``.
     ///
-    /// Returns when the connection's thread has ended (while it is connecting, that can take the connect timeout);
-    /// inside a completion it returns at once.
+    /// Returns when the connection's thread has ended; while it connects, that can take the connect timeout. Called
+    /// inside a completion, it returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()

@@ -1,18 +1,18 @@
 extension RedisError {
-    /// What is to be expected of trying again.
+    /// Whether trying again can help.
     package enum Outlook: Sendable, Equatable {
-        /// The connection was lost or the server is not ready (it loads, fails over, cannot write for now, its keys are
-        /// being moved): wait and try again.
+        /// The connection was lost, or the server is not ready (loading, failover, writes suspended, slot migration):
+        /// wait and try again.
         case passing
-        /// The server has no memory left: try again when something has been taken out of it.
+        /// The server is out of memory: try again after data has been removed.
         case full
-        /// Trying again does not help before somebody has changed something.
+        /// Trying again does not help until the cause is fixed.
         case lasting
     }
 
-    /// What is to be expected of trying again; the one place where failures of Redis are sorted.
+    /// Whether trying again can help. All code classifies Redis failures by this property.
     ///
-    /// Whether the command was carried out is another question, see ``RedisError``.
+    /// It does not say whether the command was executed; see ``RedisError``.
     package var outlook: Outlook {
         switch code {
         case .cannotConnect, .disconnected, .timedOut: .passing
@@ -26,17 +26,18 @@ extension RedisError {
         }
     }
 
-    /// Whether waiting and trying again can help while nobody changes anything.
+    /// Whether waiting and trying again can help without a change by an operator.
     package var isPassing: Bool { outlook == .passing }
 
-    /// First words of replies that pass.
+    /// First words of temporary error replies.
     private static let passingReplies = misplacedReplies.union([
-        "TRYAGAIN", "ASK", "MOVED",  // the slot is being moved, or was and its new node does not answer
-        "NOREPLICAS", "MISCONF",  // a replica, or the disk, is missing
-        "BUSY",  // a script of somebody runs too long
+        "TRYAGAIN", "ASK", "MOVED",  // the slot is migrating, or its new node does not reply
+        "NOREPLICAS", "MISCONF",  // not enough replicas, or the disk cannot be written
+        "BUSY",  // a script runs too long
         "UNBLOCKED",  // the server became a replica while a command waited
     ])
 
-    /// First words of replies of a server that is not, or not now, the one to talk to: connect again, perhaps to another.
+    /// First words of replies from a server that cannot serve now. The client connects again, if possible to another
+    /// server.
     static let misplacedReplies: Set = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"]
 }

@@ -1,10 +1,10 @@
-/// Why a command, a connection or a server of our own failed.
+/// The failure of a command, a connection or a private redis-server.
 ///
 /// Errors with the codes ``Code/cannotConnect``, ``Code/tlsFailed`` and ``Code/authenticationFailed`` mean that the
-/// command was not sent. After ``Code/disconnected`` and ``Code/timedOut`` nobody knows whether it was carried out:
-/// send it again only when it does no harm twice.
+/// command was not sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed
+/// the command: repeat it only if it is idempotent.
 package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What kind of failure it is; more may be added.
+    /// The kind of failure; new codes may be added.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
             case invalidAddress = "invalid-address"
@@ -21,38 +21,37 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
 
         private let kind: Kind
 
-        /// The address given is none.
+        /// The given address is invalid.
         package static let invalidAddress = Code(kind: .invalidAddress)
-        /// Nothing answers there, or what answers does not serve yet; trying again later can help.
+        /// The server is unreachable or not ready yet; trying again later can help.
         package static let cannotConnect = Code(kind: .cannotConnect)
-        /// The two sides do not agree on TLS: certificates, names, or whether there is any.
+        /// TLS failed: a certificate or host name was rejected, or one side does not use TLS.
         package static let tlsFailed = Code(kind: .tlsFailed)
-        /// User or password are wrong, missing or not wanted.
+        /// User or password is wrong, missing, or given to a server without authentication.
         package static let authenticationFailed = Code(kind: .authenticationFailed)
-        /// The connection was lost after the command was (at least partly) sent.
+        /// The connection was lost after the command was sent at least in part.
         package static let disconnected = Code(kind: .disconnected)
-        /// No reply within ``RedisConfiguration/replyTimeout``; the connection was given up.
+        /// No reply within ``RedisConfiguration/replyTimeout``; the connection was closed.
         package static let timedOut = Code(kind: .timedOut)
-        /// What came back is not the protocol of Redis.
+        /// The reply violates the Redis protocol.
         package static let protocolError = Code(kind: .protocolError)
-        /// The server answered the command with an error, see ``RedisError/serverReply``.
+        /// The server replied with an error, see ``RedisError/serverReply``.
         package static let server = Code(kind: .server)
-        /// The connection was closed on this side.
+        /// This program closed the connection.
         package static let closed = Code(kind: .closed)
-        /// A redis-server of our own did not come up.
+        /// A private redis-server did not start.
         package static let cannotStartServer = Code(kind: .cannotStartServer)
 
-        /// A short form without variable parts, for labels of metrics.
+        /// A short form without variable parts, for metric labels.
         package var description: String { kind.rawValue }
     }
 
-    /// What kind of failure it is.
     package let code: Code
-    /// What was tried, on what: `connect to redis://127.0.0.1:6379`.
+    /// The attempted action and its target: `connect to redis://127.0.0.1:6379`.
     package let attempted: String
-    /// What was found, and what to do.
+    /// The finding, and what to do.
     package let message: String
-    /// The server's error reply where there was one, as it came: `WRONGTYPE Operation against a key...`.
+    /// The server's unchanged error reply, if there was one: `WRONGTYPE Operation against a key...`.
     package let serverReply: String?
 
     init(_ code: Code, _ attempted: String, _ message: String, serverReply: String? = nil) {
@@ -67,6 +66,6 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         serverReply.map { String($0.prefix { $0 != " " }) }
     }
 
-    /// One line: what was tried, what was found, what to do.
+    /// One line: the attempted action, the finding, what to do.
     package var description: String { "\(attempted): \(message)" }
 }

@@ -1,22 +1,22 @@
 internal import CCrypto
 
-/// A Lua script that a connection loads when it connects, and sends whole when the server has lost it.
+/// A Lua script. A connection loads it when it connects, and sends its source again if the server has lost it.
 package struct RedisScript: Sendable, Equatable {
-    /// What errors call it.
+    /// The name for error messages.
     package let name: String
     /// The Lua text.
     package let source: [UInt8]
-    /// SHA-1 of the source in 40 lower-case hexadecimal digits, by which EVALSHA knows it.
+    /// SHA-1 of the source in 40 lower-case hexadecimal digits, the argument of EVALSHA.
     package let sha1: String
 
-    /// A script; its SHA-1 is computed here, without a server.
+    /// Creates a script and computes its SHA-1, without a server.
     package init(name: String, source: [UInt8]) {
         self.name = name
         self.source = source
         sha1 = Self.sha1(of: source)
     }
 
-    /// EVALSHA of this script.
+    /// The EVALSHA command for this script.
     package func command(keys: [[UInt8]], arguments: [[UInt8]] = []) -> RedisCommand {
         var all: [[UInt8]] = [Self.evalsha, Array(sha1.utf8), Array(String(keys.count).utf8)]
         all.reserveCapacity(all.count + keys.count + arguments.count)
@@ -25,7 +25,7 @@ package struct RedisScript: Sendable, Equatable {
         return RedisCommand(arguments: all)
     }
 
-    /// The same call with the source in place of its SHA-1; it loads the script, too.
+    /// The same call as EVAL with the source, which also loads the script.
     func evaluation(of command: RedisCommand) -> RedisCommand {
         var evaluation = command
         evaluation.arguments[0] = Array("EVAL".utf8)
@@ -54,7 +54,7 @@ struct RedisScripts {
         bySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
     }
 
-    /// The script that `command` calls by EVALSHA, if it is known.
+    /// The script that `command` calls by EVALSHA; nil if it calls none of these scripts.
     func called(by command: RedisCommand) -> RedisScript? {
         guard command.arguments.count >= 3, command.name.uppercased() == "EVALSHA" else { return nil }
         return bySHA1[command.arguments[1]]

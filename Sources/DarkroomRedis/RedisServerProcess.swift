@@ -4,25 +4,26 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// A redis-server of our own, on a Unix-domain socket; it ends with the process that started it, at the latest.
+/// A private redis-server on a Unix-domain socket. It ends at the latest when the process that started it ends.
 package final class RedisServerProcess: Sendable {
-    /// How to reach it: by its socket.
+    /// The configuration for connections to this server, by its socket.
     package let configuration: RedisConfiguration
-    /// What it has logged: `redis.log` in its folder.
+    /// The path of the server's log: `redis.log` in its folder.
     package let logPath: String
 
     private let child: ChildProcess
     private let folder: Folder
 
-    /// Starts a redis-server and waits until it serves; blocks.
+    /// Starts a redis-server and blocks until it serves.
     ///
-    /// A server that loads a large data set is waited for as long as it says so.
+    /// While the server replies LOADING, the wait has no limit.
     /// - Parameters:
-    ///   - socketPath: Where its socket is to be; at most 107 bytes. Who may enter the folder may use the server.
-    ///   - folder: Its working directory: append-only file, snapshots, log. It must exist.
-    ///   - port: A TCP port of the loopback interface to listen to as well.
-    ///   - arguments: More options as on redis-server's command line: `["--appendonly", "yes"]`. Without, it keeps
-    ///     nothing on disk.
+    ///   - socketPath: The path of the socket, at most 107 bytes. Users with access to the socket's folder can use the
+    ///     server.
+    ///   - folder: The server's working directory, for the append-only file, snapshots and log. Must exist.
+    ///   - port: A TCP port of the loopback interface on which the server listens, too.
+    ///   - arguments: More options for redis-server's command line: `["--appendonly", "yes"]`. By default, the server
+    ///     stores nothing on disk.
     package convenience init(
         socketPath: String, folder: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
@@ -37,8 +38,8 @@ package final class RedisServerProcess: Sendable {
         try self.init(socketPath: socketPath, folder: opened, path: folder, port: port, arguments: arguments)
     }
 
-    /// Starts a redis-server as above in a folder that is open, whatever its path leads to by now.
-    /// - Parameter path: what messages call the folder.
+    /// Starts a redis-server as above in a folder that is already open, even if its path has changed.
+    /// - Parameter path: The folder's path for messages.
     package init(
         socketPath: String, folder: Folder, path: String, port: Int? = nil, arguments: [String] = []
     ) throws(RedisError) {
@@ -49,7 +50,7 @@ package final class RedisServerProcess: Sendable {
         guard socketPath.utf8.count <= 107 else {  // sun_path of unix(7), with its NUL
             throw RedisError(
                 .cannotStartServer, attempted,
-                "the path of a socket may have 107 bytes, this one has \(socketPath.utf8.count); use a shorter folder")
+                "a socket path may have at most 107 bytes, this one has \(socketPath.utf8.count); use a shorter folder")
         }
         let log: Int32
         do throws(SystemFailure) {
@@ -73,10 +74,11 @@ package final class RedisServerProcess: Sendable {
 
     deinit { child.terminate() }
 
-    /// The id of its process.
+    /// The server's process id.
     package var processIdentifier: Int32 { child.identifier }
 
-    /// Ends it (SIGTERM, so it saves what it is configured to save) and waits for its end. Again: does nothing.
+    /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended. A second
+    /// call does nothing.
     package func terminate() { child.terminate() }
 
     private func waitUntilItServes(_ attempted: String) throws(RedisError) {
@@ -107,8 +109,8 @@ package final class RedisServerProcess: Sendable {
     }
 }
 
-/// A child process, with the thread that started it and waits for its end (the kernel ends the child when that thread
-/// does, so it must be one that lives as long).
+/// A child process and the thread that starts it and waits for its end. The kernel ends the child when that thread
+/// ends, so the thread runs as long as the child.
 private final class ChildProcess: Sendable {
     private enum State {
         case running
@@ -125,7 +127,7 @@ private final class ChildProcess: Sendable {
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked((identifier: pid_t(-1), error: Int32(0)))
         thread = OwnedThread("child") {
-            // Passwords of other servers are nothing for this one.
+            // The environment may hold passwords of other servers.
             let environment = ProcessInfo.processInfo.environment.filter { !$0.key.hasPrefix("DARKROOM_") }
             var pointers = arguments.map { strdup($0) } + [nil]
             var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
@@ -138,7 +140,7 @@ private final class ChildProcess: Sendable {
 
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-            // Reaped under the lock: until then the id cannot belong to another process.
+            // The child is reaped under the lock. Before that, the kernel cannot give its id to another process.
             state.withLock {
                 waitpid(identifier, nil, 0)
                 $0 = .ended

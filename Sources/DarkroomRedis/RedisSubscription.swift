@@ -1,22 +1,23 @@
 import DarkroomConcurrency
 import Foundation
 
-/// What a ``RedisSubscription`` tells.
+/// An event of a ``RedisSubscription``.
 package enum RedisSubscriptionEvent: Sendable, Equatable {
-    /// The server has confirmed all channels: what is published from now on arrives. Comes again after every reconnect;
-    /// what was published in between is lost, so read again what the messages are about.
+    /// The server has confirmed all channels; messages published from now on arrive. Sent again after every reconnect.
+    /// Messages published while disconnected are lost, so the receiver must read the current state again.
     case subscribed
     /// A message.
     case message(channel: String, payload: [UInt8])
-    /// The connection was lost, or could not be made; it is tried again by itself. Comes once until `subscribed`.
+    /// The connection was lost or could not be made. The subscription reconnects by itself. Sent once until the next
+    /// `subscribed`.
     case disconnected(RedisError)
 }
 
-/// A connection that listens to channels, and comes back by itself when it is lost.
+/// A connection that subscribes to channels and reconnects by itself.
 ///
-/// Attempts are 25 ms to 0.5 s apart. A server that is silent is asked (PING), so a dead connection is noticed, too, within
-/// ``RedisConfiguration/replyTimeout``. With sentinels it listens to the master that they name, and to the next one as soon as
-/// they name it.
+/// Attempts are 25 ms to 0.5 s apart. If no data arrives, the subscription sends PING, so it detects a lost connection
+/// within ``RedisConfiguration/replyTimeout``. With sentinels it subscribes to their current master, and changes to a
+/// new master when the sentinels announce it.
 package final class RedisSubscription: Sendable {
     private let mailbox = ConnectionMailbox()
     private let thread: OwnedThread
@@ -29,7 +30,7 @@ package final class RedisSubscription: Sendable {
         self.init(ServerFinder(configuration), channels: channels, onEvent: onEvent)
     }
 
-    /// Subscribes wherever `finder` finds a server.
+    /// Subscribes at the server that `finder` returns.
     init(
         _ finder: ServerFinder, channels: [String], onEvent: @escaping @Sendable (RedisSubscriptionEvent) -> Void
     ) {
@@ -41,14 +42,14 @@ package final class RedisSubscription: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Ends the subscription: no event comes after this has returned. Inside `onEvent` it returns at once.
+    /// Ends the subscription. No event arrives after the return. Called inside `onEvent`, it returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()
     }
 }
 
-/// What the thread of a subscription does.
+/// The loop that runs on a subscription's thread.
 private final class SubscriptionLoop {
     private let configuration: RedisConfiguration
     private let channels: [String]
@@ -60,7 +61,7 @@ private final class SubscriptionLoop {
     private var backoff = Backoff()
     private var unconfirmed = 0
     private var pingIsDue = false
-    private var toldDisconnected = false
+    private var reportedDisconnected = false
 
     init(
         _ finder: ServerFinder, _ channels: [String], mailbox: ConnectionMailbox,
@@ -99,8 +100,8 @@ private final class SubscriptionLoop {
                 session = nil
                 finder.leave()
                 backoff.failed(at: .now)
-                if !toldDisconnected { onEvent(.disconnected(error)) }
-                toldDisconnected = true
+                if !reportedDisconnected { onEvent(.disconnected(error)) }
+                reportedDisconnected = true
             }
         }
     }
@@ -108,26 +109,26 @@ private final class SubscriptionLoop {
     private func subscribe() throws(RedisError) {
         let session = try finder.connect()
         session.output.append(RedisCommand(arguments: (["SUBSCRIBE"] + channels).map { Array($0.utf8) }))
-        session.markProgress()  // its time to answer begins here
+        session.markProgress()  // starts the reply timeout
         unconfirmed = channels.count
         pingIsDue = false
         self.session = session
     }
 
-    /// One turn: sends and receives what can be, and sleeps when nothing came.
+    /// One turn: sends and receives without blocking, and sleeps if nothing was received.
     private func serve(_ session: Session) throws(RedisError) {
         try session.flush()
         if try session.receive({ reply throws(RedisError) in try take(reply) }) { return }
 
         let now = ContinuousClock.now
-        let isAsked = pingIsDue || unconfirmed > 0
-        // It is asked after half of the time, and may take the other half to answer.
+        let isWaitingForReply = pingIsDue || unconfirmed > 0
+        // PING is sent after half of the timeout; the server may take the other half to reply.
         let limit = configuration.replyTimeout / 2
         if session.lastProgress.duration(to: now) >= limit {
-            guard !isAsked else {
+            guard !isWaitingForReply else {
                 throw RedisError(
                     .timedOut, "listen to \(configuration.displayName)",
-                    "nothing came within \(configuration.replyTimeout); check the server and the network")
+                    "no data within \(configuration.replyTimeout); check the server and the network")
             }
             session.output.append(RedisCommand("PING"))
             session.markProgress()
@@ -150,13 +151,13 @@ private final class SubscriptionLoop {
             unconfirmed -= 1
             guard unconfirmed == 0 else { return }
             backoff.succeeded()
-            toldDisconnected = false
+            reportedDisconnected = false
             onEvent(.subscribed)
         case ("pong", _):
             return
         default:
             throw RedisError(
-                .protocolError, "listen to \(configuration.displayName)", "a reply came that is no message: \(reply)")
+                .protocolError, "listen to \(configuration.displayName)", "the reply is not a message: \(reply)")
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A reply of Redis (protocol version 2).
+/// A Redis reply (protocol version 2).
 package enum RedisValue: Sendable, Equatable {
     /// The null bulk string and the null array: no such key; `false` from a script.
     case null
@@ -10,11 +10,11 @@ package enum RedisValue: Sendable, Equatable {
     case bytes([UInt8])
     /// An array, which may be nested.
     case array([RedisValue])
-    /// An error *inside* an array (of EXEC, for example). A command that is answered by an error fails with
-    /// ``RedisError/Code/server`` instead.
+    /// An error *inside* an array, for example in the reply to EXEC. If the whole reply is an error, the command fails
+    /// with ``RedisError/Code/server`` instead.
     case error(String)
 
-    /// The text of a status or of bytes that are UTF-8; else nil.
+    /// The text of a status, or of a bulk string that is valid UTF-8; otherwise nil.
     package var string: String? {
         switch self {
         case .status(let text): text
@@ -23,7 +23,8 @@ package enum RedisValue: Sendable, Equatable {
         }
     }
 
-    /// An integer, also one written in decimal as hashes and scripts return it; else nil.
+    /// An integer, or a decimal number in a status or bulk string (as in hash fields and script results); otherwise
+    /// nil.
     package var int: Int? {
         switch self {
         case .integer(let value): value
@@ -32,12 +33,12 @@ package enum RedisValue: Sendable, Equatable {
         }
     }
 
-    /// The bytes of a bulk string; else nil.
+    /// The bytes of a bulk string; otherwise nil.
     package var bytes: [UInt8]? {
         if case .bytes(let bytes) = self { bytes } else { nil }
     }
 
-    /// The elements of an array; else nil.
+    /// The elements of an array; otherwise nil.
     package var array: [RedisValue]? {
         if case .array(let elements) = self { elements } else { nil }
     }

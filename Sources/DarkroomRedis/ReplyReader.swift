@@ -1,6 +1,6 @@
 internal import CHiredis
 
-/// Takes bytes apart into replies, with hiredis.
+/// Parses received bytes into replies, with hiredis.
 final class ReplyReader {
     private let reader: UnsafeMutablePointer<redisReader>
 
@@ -11,13 +11,13 @@ final class ReplyReader {
 
     deinit { redisReaderFree(reader) }
 
-    /// Adds what came from the server.
+    /// Adds bytes received from the server.
     func feed(_ bytes: UnsafeRawBufferPointer) throws(ProtocolError) {
         let fed = redisReaderFeed(reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         if fed != REDIS_OK { throw failure }
     }
 
-    /// The next whole reply; nil when more bytes are needed.
+    /// Returns the next complete reply; nil if more bytes are needed.
     func next() throws(ProtocolError) -> RedisValue? {
         var found: UnsafeMutableRawPointer?
         guard redisReaderGetReply(reader, &found) == REDIS_OK else { throw failure }
@@ -46,7 +46,7 @@ final class ReplyReader {
     }
 }
 
-/// Bytes that are not the protocol of Redis.
+/// The received bytes violate the Redis protocol.
 struct ProtocolError: Error {
     let found: String
 }

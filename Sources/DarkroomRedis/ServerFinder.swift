@@ -1,11 +1,11 @@
-/// Finds the server to talk to, again whenever it changed: the master that sentinels name, the node of a cluster that has
-/// the keys, or just the one that is configured. Used by one thread.
+/// Finds the current server: the master that sentinels report, the cluster node that holds the keys, or the configured
+/// server. Only one thread may use it.
 struct ServerFinder {
     let configuration: RedisConfiguration
-    /// The sentinels, or the nodes of the cluster that are known; the one that is tried first is the first.
+    /// The sentinels, or the known nodes of the cluster, in the order in which they are tried.
     private var candidates: [RedisConfiguration.Endpoint]
 
-    /// How long one of several candidates may take to connect, before the next is tried.
+    /// The connect timeout of each candidate if there are several.
     private static let candidateTimeout = Duration.seconds(1)
 
     init(_ configuration: RedisConfiguration) {
@@ -18,14 +18,14 @@ struct ServerFinder {
             }
     }
 
-    /// Finds any sentinel that answers; nil when the configuration has none.
+    /// Finds any sentinel that replies; nil if the configuration has no sentinels.
     init?(sentinelsOf configuration: RedisConfiguration) {
         guard case .sentinels(let endpoints, _) = configuration.address, let first = endpoints.first else { return nil }
         self.configuration = configuration.sentinel(at: first, within: Self.candidateTimeout)
         candidates = endpoints
     }
 
-    /// Connects to the server that is the one to talk to now, as far as is known. Blocks.
+    /// Connects to the current server. Blocks.
     mutating func connect(scripts: [RedisScript] = []) throws(RedisError) -> Session {
         switch configuration.address {
         case .unix: try Session(configuration, scripts: scripts)
@@ -35,10 +35,10 @@ struct ServerFinder {
     }
 }
 
-// MARK: - A cluster, or a server of its own
+// MARK: - A cluster, or a single server
 
 extension ServerFinder {
-    /// Takes the node to which a MOVED reply points; false when there is none in it that could be followed.
+    /// Makes the target of a MOVED reply the first candidate. Returns false if the reply names no usable node.
     mutating func follow(_ reply: String, from address: RedisConfiguration.Address) -> Bool {
         let words = reply.split(separator: " ")
         guard case .tcp(let host, let port) = address, case .tcp = configuration.address, words.count == 3,
@@ -49,7 +49,7 @@ extension ServerFinder {
         return true
     }
 
-    /// The server does not do what it should: where others are known, another is tried first next time.
+    /// Moves a failing server to the end of the candidates, so that another is tried first.
     mutating func leave() {
         if candidates.count > 1 { candidates.append(candidates.removeFirst()) }
     }
@@ -63,7 +63,7 @@ extension ServerFinder {
                 learn(session.clusterNodes, from: node)
                 return session
             } catch {
-                // Wrong passwords and the like are the same everywhere.
+                // A wrong password, for example, fails at every node.
                 guard error.isPassing else { throw error }
                 failure = failure ?? error
             }
@@ -71,11 +71,12 @@ extension ServerFinder {
         guard let failure, candidates.count > 1 else { throw failure ?? nothingToTry }
         throw RedisError(
             .cannotConnect, failure.attempted,
-            "\(failure.message) (nor can one of the \(candidates.count - 1) other nodes known of its cluster be reached)",
+            "\(failure.message) (and none of its cluster's \(candidates.count - 1) other known nodes can be reached)",
             serverReply: failure.serverReply)
     }
 
-    /// Keeps the nodes of the cluster for when `node` is gone, and the configured address, which may be a name for several.
+    /// Keeps the cluster's nodes in case `node` fails, and the configured address, because its name may resolve to
+    /// several nodes.
     private mutating func learn(_ nodes: [RedisConfiguration.Endpoint], from node: RedisConfiguration.Endpoint) {
         if !nodes.isEmpty, case .tcp(let host, let port) = configuration.address {
             let configured = RedisConfiguration.Endpoint(host: host, port: port)
@@ -89,7 +90,7 @@ extension ServerFinder {
         candidates.insert(node, at: 0)
     }
 
-    /// Never: a server has at least its own address.
+    /// Unreachable: there is always at least the configured address.
     private var nothingToTry: RedisError {
         RedisError(.cannotConnect, "connect to \(configuration.displayName)", "no address is known")
     }
@@ -98,10 +99,13 @@ extension ServerFinder {
 // MARK: - Sentinels
 
 extension ServerFinder {
-    /// Asks the sentinels whether the server that `session` has to do with is still the master. Blocks for a moment.
-    /// - Throws: an error with the code `disconnected` when they name another; nothing when none answers.
+    /// Asks the sentinels whether the server of `session` is still the master. Blocks until a sentinel replies or the
+    /// attempts time out.
+    /// - Throws: An error with the code `disconnected` if they name another server. Does not throw if no sentinel
+    ///   replies.
     mutating func checkMaster(_ session: Session) throws(RedisError) {
-        // Without an answer the server that is there is as good as any: should it be none, its connection says so.
+        // If no sentinel replies, the connection keeps its server. If that server has failed, the connection reports
+        // it.
         guard case .sentinels(_, let service) = configuration.address, case .tcp(let host, let port) = session.address,
             let master = try? master(of: service), master != RedisConfiguration.Endpoint(host: host, port: port)
         else { return }
@@ -116,12 +120,12 @@ extension ServerFinder {
     ) throws(RedisError) -> Session {
         let master = try master(of: service)
         let server = configuration.server(at: master, within: configuration.connectTimeout)
-        // The sentinels may not have noticed yet that it is no master any more
+        // The sentinels may not have noticed yet that the server is no longer the master
         // (https://redis.io/docs/latest/develop/reference/sentinel-clients/).
         return try Session(server, scripts: scripts, masterOf: service)
     }
 
-    /// Asks one sentinel after the other; the one that answered is asked first next time.
+    /// Asks one sentinel after the other. The sentinel that replied is asked first next time.
     private mutating func master(of service: String) throws(RedisError) -> RedisConfiguration.Endpoint {
         var failures: [RedisError] = []
         for sentinel in candidates {
@@ -136,7 +140,7 @@ extension ServerFinder {
         let worst = failures.first { !$0.isPassing } ?? failures.last ?? nothingToTry
         throw RedisError(
             worst.code, "find the master of \"\(service)\"",
-            "none of \(candidates.count) sentinels names one: \(worst)", serverReply: worst.serverReply)
+            "none of \(candidates.count) sentinels reports one: \(worst)", serverReply: worst.serverReply)
     }
 
     private func master(
@@ -153,6 +157,6 @@ extension ServerFinder {
         if case .error(let text) = reply { throw RedisError(.server, attempted, text, serverReply: text) }
         throw RedisError(
             .cannotConnect, attempted,
-            "it watches no service of the name \"\(service)\"; check the name in the address")
+            "it monitors no service of the name \"\(service)\"; check the name in the address")
     }
 }

@@ -1,8 +1,8 @@
-/// What INFO answers of a server: a value a field.
+/// The reply to INFO: one value for each field.
 package struct ServerInformation: Sendable {
     private var fields: [Substring: Substring] = [:]
 
-    /// Reads the answer to INFO; lines that are no field are left out.
+    /// Parses a reply to INFO. Lines that are not fields are skipped.
     package init(_ text: String) {
         for line in text.split(whereSeparator: \.isNewline) where !line.hasPrefix("#") {
             guard let colon = line.firstIndex(of: ":") else { continue }
@@ -10,9 +10,9 @@ package struct ServerInformation: Sendable {
         }
     }
 
-    /// The value of a field; nil when the server does not tell it.
+    /// The value of a field; nil if the reply does not contain it.
     package subscript(field: String) -> String? { fields[field[...]].map(String.init) }
 
-    /// The value of a field that is a whole number.
+    /// The value of an integer field; nil if the field is missing or not an integer.
     package func int(_ field: String) -> Int? { self[field].flatMap { Int($0) } }
 }

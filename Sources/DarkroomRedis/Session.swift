@@ -1,36 +1,38 @@
 import DarkroomConcurrency
 import Foundation
 
-/// One established connection: the bytes both ways, and the protocol on them. Used by one thread.
+/// One established connection and the Redis protocol on it. Only one thread may use it.
 final class Session {
-    /// What is to be sent; filled only while it is empty.
+    /// Bytes to send; filled only while it is empty.
     let output = OutputBuffer()
-    /// When there was last a sign of the other side, or something to be answered was first sent.
+    /// The time of the last data from the server, or of the first unanswered command. The reply timeout counts from
+    /// here.
     private(set) var lastProgress = ContinuousClock.now
 
-    /// The server's address, which is never one of sentinels.
+    /// The server's address; never `.sentinels`.
     let address: RedisConfiguration.Address
-    /// Where the nodes of its cluster are, if it is of one.
+    /// The nodes of the server's cluster; empty if it is in no cluster.
     private(set) var clusterNodes: [RedisConfiguration.Endpoint] = []
 
     private let transport: Transport
     private let reader = ReplyReader()
     private let input = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let displayName: String
-    /// Whether the socket took less than it was given.
+    /// Whether the socket accepted fewer bytes than offered.
     private var isBlocked = false
 
     /// For poll(2).
     var socket: Int32 { transport.socket }
-    /// What to wait for on the socket.
+    /// The events to poll for.
     var events: Int16 { Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT) }
 
-    /// Connects, authenticates, selects the database, makes sure that the server serves, and loads `scripts`.
+    /// Connects, authenticates, selects the database, checks with PING that the server serves, and loads `scripts`.
     ///
     /// - Parameters:
-    ///   - configuration: of a server, not of sentinels.
-    ///   - scripts: what is loaded; a user that may not load any is let in, since it may be one that only reads.
-    ///   - masterOf: the service whose master the server is to be, according to sentinels; a replica is refused.
+    ///   - configuration: The settings of a server, not of sentinels.
+    ///   - scripts: The scripts to load. If the user lacks the permission, connecting still succeeds, because the user
+    ///     may only read.
+    ///   - masterOf: The service for which the sentinels report this server as master; a replica is refused.
     init(
         _ configuration: RedisConfiguration, scripts: [RedisScript] = [], masterOf service: String? = nil
     ) throws(RedisError) {
@@ -43,21 +45,22 @@ final class Session {
 
     deinit { input.deallocate() }
 
-    /// Sends what the socket takes now.
+    /// Sends without blocking.
     func flush() throws(RedisError) {
         while !output.isEmpty {
             let sent = try transport.send(output.bytes)
             if sent < output.count { isBlocked = true }
             if sent == 0 { return }
             output.consume(sent)
-            // That a socket takes bytes says nothing of the other side, until it was full before: then some have arrived.
+            // A socket accepts bytes even if the server does not read. If it was full before, accepting bytes means
+            // that the server has received some.
             if isBlocked { markProgress() }
             isBlocked = !output.isEmpty
         }
     }
 
-    /// Receives what is there, but no more than some buffers full, and hands every whole reply to `handle`.
-    /// False when there was nothing.
+    /// Receives available bytes, at most 16 buffers (1 MiB), and passes every complete reply to `handle`. Returns false
+    /// if no bytes were available.
     func receive(_ handle: (RedisValue) throws(RedisError) -> Void) throws(RedisError) -> Bool {
         for round in 0..<16 {
             let count = try transport.receive(into: input)
@@ -73,7 +76,7 @@ final class Session {
         return true
     }
 
-    /// Restarts the time within which the server has to answer.
+    /// Restarts the reply timeout.
     func markProgress() { lastProgress = .now }
 
     private func nextReply() throws(RedisError) -> RedisValue? {
@@ -99,13 +102,13 @@ extension Session {
             steps.append(Greeting(.authentication, ["AUTH"] + credentials))
         }
         if configuration.database != 0 { steps.append(Greeting(.database, ["SELECT", "\(configuration.database)"])) }
-        // A client certificate that is missing shows at the first command, not before.
+        // A missing client certificate causes an error only at the first command.
         steps.append(Greeting(.ping, ["PING"]))
         for script in scripts { steps.append(Greeting(script)) }
         if let service {
             steps.append(Greeting(.role(service), ["ROLE"]))
         } else if case .tcp = configuration.address {
-            // Last, since a server that is of no cluster answers with an error.
+            // The last command, because a server outside a cluster replies with an error.
             steps.append(Greeting(.clusterNodes, ["CLUSTER", "SLOTS"]))
         }
 
@@ -119,7 +122,7 @@ extension Session {
                     "\(error.message); does it expect a client certificate, or one of another authority?")
             }
             guard error.code == .disconnected else { throw error }
-            // A cut looks the same, so this may pass.
+            // An interrupted connection looks the same, so the error is temporary.
             let advice =
                 switch configuration.tls {
                 case .none: "; if this port expects TLS, use rediss:// in place of redis://"
@@ -134,7 +137,7 @@ extension Session {
             } else if case .role(let service) = step.purpose, reply.array?.first?.string != "master" {
                 throw RedisError(
                     .cannotConnect, attempted,
-                    "the sentinels name it as the master of \"\(service)\", but it is a replica; try again when they"
+                    "the sentinels report it as the master of \"\(service)\", but it is a replica; try again when they"
                         + " agree")
             } else if case .clusterNodes = step.purpose {
                 clusterNodes = Self.nodes(in: reply, seenFrom: configuration.address)
@@ -142,7 +145,7 @@ extension Session {
         }
     }
 
-    /// The nodes that CLUSTER SLOTS names (https://redis.io/docs/latest/commands/cluster-slots/), each once.
+    /// The nodes in a reply to CLUSTER SLOTS (https://redis.io/docs/latest/commands/cluster-slots/), each once.
     private static func nodes(
         in reply: RedisValue, seenFrom address: RedisConfiguration.Address
     ) -> [RedisConfiguration.Endpoint] {
@@ -160,7 +163,7 @@ extension Session {
         return nodes
     }
 
-    /// Sends a command as the only one, and waits for its reply, at most until `deadline`.
+    /// Sends one command and waits for its reply, at most until `deadline`. No other command may be in flight.
     func ask(_ command: RedisCommand, until deadline: ContinuousClock.Instant) throws(RedisError) -> RedisValue {
         try exchange([command], deadline)[0]
     }
@@ -178,7 +181,8 @@ extension Session {
                 try flush()
                 received = try receive { replies.append($0) }
             } catch {
-                // A server that refuses a client says why and closes: what it said is the better reason.
+                // A server that refuses a client sends an error and closes. That error is more precise than the lost
+                // connection.
                 do throws(RedisError) {
                     _ = try receive { replies.append($0) }
                 } catch let alert {
@@ -192,14 +196,14 @@ extension Session {
             guard ContinuousClock.now < deadline else {
                 throw RedisError(
                     .cannotConnect, "connect to \(displayName)",
-                    "connected, but no answer to the first commands in time; is a Redis listening there?")
+                    "connected, but no reply to the first commands in time; is a Redis listening there?")
             }
             wakeup.wait(for: socket, events: events, until: deadline)
         }
     }
 }
 
-/// A command that a new connection begins with, and what its failure means.
+/// One of the first commands of a connection, with the meaning of its failure.
 private struct Greeting {
     enum Purpose {
         case authentication, database, ping, clusterNodes
@@ -220,7 +224,7 @@ private struct Greeting {
         command = RedisCommand(arguments: [Array("SCRIPT".utf8), Array("LOAD".utf8), script.source])
     }
 
-    /// The error that an error reply is; nil when the connection is good without this step.
+    /// Converts an error reply to an error; nil if the connection can be used without this step.
     func failure(_ reply: String, _ attempted: String) -> RedisError? {
         let name = reply.prefix { $0 != " " }
         if name == "LOADING" || name == "MASTERDOWN" {
@@ -236,14 +240,14 @@ private struct Greeting {
         case .database:
             return RedisError(.server, attempted, "\(reply); check the database's number", serverReply: reply)
         case .ping:
-            // It cannot write to its disk, and serves who only reads.
+            // The server cannot write to its disk, but it still serves reads.
             if name == "MISCONF" { return nil }
             if name == "NOPERM" { return Self.notPermitted(reply, attempted) }
             return RedisError(.cannotConnect, attempted, reply, serverReply: reply)
         case .role: return name == "NOPERM" ? Self.notPermitted(reply, attempted) : nil
         case .clusterNodes: return nil
         case .script(let script):
-            if name == "NOPERM" { return nil }  // a user that only reads; calling one then says so
+            if name == "NOPERM" { return nil }  // the user may only read; a script call will report the error
             return RedisError(.server, "\(attempted), load its script \"\(script)\"", reply, serverReply: reply)
         }
     }

@@ -2,8 +2,8 @@ internal import CCurl
 import DarkroomText
 import Foundation
 
-/// Carries bytes to a server and back without blocking: TCP, TLS or a Unix-domain socket, all by libcurl's
-/// CURLOPT_CONNECT_ONLY. Used by one thread at a time.
+/// Sends and receives bytes without blocking, over TCP, TLS or a Unix-domain socket, with libcurl's
+/// CURLOPT_CONNECT_ONLY. One thread at a time may use it.
 final class Transport {
     /// For poll(2).
     let socket: Int32
@@ -38,8 +38,8 @@ final class Transport {
 
     deinit { curl_easy_cleanup(handle) }
 
-    /// Sends what the socket takes now and returns how much that was: 0 when it would block. Then the next call must
-    /// begin with the same bytes at the same address, which OpenSSL demands.
+    /// Sends without blocking. Returns the number of bytes sent; 0 if the call would block. After 0, the next call must
+    /// begin with the same bytes at the same address (OpenSSL requires it).
     func send(_ bytes: UnsafeRawBufferPointer) throws(RedisError) -> Int {
         var sent = 0
         return switch curl_easy_send(handle, bytes.baseAddress, bytes.count, &sent) {
@@ -49,7 +49,7 @@ final class Transport {
         }
     }
 
-    /// Receives what is there now, up to the size of `buffer`; returns 0 when nothing is.
+    /// Receives available bytes, up to the size of `buffer`. Returns 0 if none are available.
     func receive(into buffer: UnsafeMutableRawBufferPointer) throws(RedisError) -> Int {
         var received = 0
         return switch curl_easy_recv(handle, buffer.baseAddress, buffer.count, &received) {
@@ -61,7 +61,7 @@ final class Transport {
     }
 
     private func lost(_ found: String) -> RedisError {
-        // A certificate that the server does not like shows after the handshake, as an alert.
+        // If the server rejects the client certificate, it sends a TLS alert after the handshake.
         if found.contains(" alert ") { return RedisError(.tlsFailed, "talk to \(displayName)", found) }
         return RedisError(
             .disconnected, "talk to \(displayName)", "\(found); commands in flight may or may not have been carried out"
@@ -77,7 +77,7 @@ final class Transport {
         _ = darkroom_curl_easy_setopt_pointer(handle, CURLOPT_ERRORBUFFER, errorText.buffer)
         set(CURLOPT_CONNECT_ONLY, 1)
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_PROXY, "")  // else libcurl takes the one in http_proxy
+        set(CURLOPT_PROXY, "")  // otherwise libcurl uses http_proxy
         set(CURLOPT_CONNECTTIMEOUT_MS, max(configuration.connectTimeout.wholeMilliseconds, 1))
         set(CURLOPT_TCP_KEEPALIVE, 1)
         set(CURLOPT_TCP_KEEPIDLE, 15)
@@ -111,7 +111,7 @@ final class Transport {
         case CURLE_COULDNT_RESOLVE_HOST:
             return RedisError(.cannotConnect, attempted, "no address is known for that host; check its name")
         case CURLE_COULDNT_CONNECT:
-            // Without a system error it is a socket that was closed again before libcurl looked at it.
+            // No system error means that the server closed the socket before libcurl checked it.
             let found = systemError == 0 ? "closed at once" : systemErrorText(Int32(systemError))
             return RedisError(.cannotConnect, attempted, "\(found); start a redis-server there, or check the address")
         case CURLE_OPERATION_TIMEDOUT:
@@ -121,7 +121,7 @@ final class Transport {
                 "no connection within \(configuration.connectTimeout); check the address, the network, firewalls\(advice)"
             )
         case CURLE_SSL_CONNECT_ERROR where !text.contains("SSL routines") || text.contains("unexpected eof"):
-            return RedisError(.cannotConnect, attempted, "\(text); the connection was cut before TLS was agreed on")
+            return RedisError(.cannotConnect, attempted, "\(text); the connection was lost during the TLS handshake")
         case _ where configuration.tls != nil:
             return RedisError(
                 .tlsFailed, attempted,
@@ -132,14 +132,14 @@ final class Transport {
     }
 }
 
-/// The memory that libcurl writes details of errors to (CURLOPT_ERRORBUFFER).
+/// The buffer for libcurl's error texts (CURLOPT_ERRORBUFFER).
 private final class ErrorText {
     let buffer = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
 
     init() { buffer.pointee = 0 }
     deinit { buffer.deallocate() }
 
-    /// What was last written, if anything was.
+    /// Returns the last error text and clears it; nil if there is none.
     func take() -> String? {
         defer { buffer.pointee = 0 }
         return buffer.pointee == 0 ? nil : String(cString: buffer)

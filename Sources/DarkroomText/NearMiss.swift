@@ -1,4 +1,4 @@
-/// Guesses what a mistyped word was meant to be.
+/// Finds likely corrections of a mistyped word.
 package enum NearMiss {
     /// The candidate with the smallest edit distance to the word; nil if that distance is more than 1 and more than a third
     /// of the word's length.
@@ -6,8 +6,8 @@ package enum NearMiss {
         scored(word, candidates).min { $0.distance < $1.distance }?.candidate
     }
 
-    /// The candidates that the word was perhaps meant to be: first those that hold it whole, then those that few typing
-    /// errors separate from it, the nearest first.
+    /// Likely corrections: first the candidates that contain the whole word, then the candidates within a few typing
+    /// errors, the nearest first.
     package static func all(_ word: String, in candidates: [String]) -> [String] {
         guard !word.isEmpty else { return [] }
         let holding = candidates.filter { $0.lowercased().contains(word.lowercased()) }
@@ -22,7 +22,7 @@ package enum NearMiss {
             .filter { $0.distance * 3 <= max(word.count, 3) }
     }
 
-    /// Letters to insert, remove, replace or swap with their neighbour (optimal string alignment distance).
+    /// The number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment distance).
     private static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first)
         let b = Array(second)

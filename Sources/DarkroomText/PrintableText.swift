@@ -1,19 +1,19 @@
-/// Escapes text for printing: the result has no code point that controls a terminal, ends a line, or changes the order or the
-/// look of the text around it.
+/// Escapes text for printing: the result has no code point that controls a terminal, ends a line, or changes the order
+/// or appearance of the surrounding text.
 ///
-/// All text that the program prints passes through here: standard output, standard error, logs, the live view, JSON. Names,
-/// URLs, messages of servers and contents of files are not trusted.
+/// All printed text is escaped here: standard output, standard error, logs, the live view, JSON. Names, URLs, messages
+/// of servers and contents of files are not trusted.
 ///
 /// These code points are written as escapes:
 /// - control characters: C0, DEL, C1;
 /// - the line and paragraph separators U+2028 and U+2029;
-/// - format characters, among them the marks and overrides of bidirectional text, and everything else that has no look of
-///   its own (Unicode: default ignorable), such as zero-width spaces, tags, fillers and the soft hyphen.
+/// - format characters, including the marks and overrides of bidirectional text, and all other characters without a
+///   visible form (Unicode: default ignorable), such as zero-width spaces, tags, fillers and the soft hyphen.
 ///
-/// Joiners and variation selectors stay where scripts and pictures need them: between, or directly after, visible
-/// characters that are not Latin. Bytes that are no UTF-8 and surrogates without a partner are U+FFFD in every Swift text.
+/// Joiners and variation selectors stay where scripts and emoji need them: between, or directly after, visible
+/// non-Latin characters. Swift strings already contain U+FFFD in place of invalid UTF-8 and unpaired surrogates.
 package enum PrintableText {
-    /// How escapes are written.
+    /// The format of escapes.
     package enum Form: Sendable {
         /// `\n`, `\u{1b}`.
         case people
@@ -21,9 +21,9 @@ package enum PrintableText {
         case json
     }
 
-    /// The text with escapes for people.
-    /// - Parameter kept: code points that stay although they would be escaped: the tabs between columns, the line feeds of
-    ///   a text of several lines.
+    /// Returns the text with escapes in the format for people.
+    /// - Parameter kept: Code points that are not escaped, for example tabs between columns or line feeds of a text
+    ///   with several lines.
     package static func escaped(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
         guard !text.utf8.allSatisfy(isPlain) else { return text }
         var escaped = ""
@@ -38,11 +38,13 @@ package enum PrintableText {
         return escaped
     }
 
-    /// The text as one line with escapes for people. Tabs are the only control characters that stay.
+    /// Returns the text as one line with escapes in the format for people. Tabs are the only unescaped control
+    /// characters.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
-    /// Appends the text in quotes, with quotes and backslashes in it escaped as well.
-    /// - Parameter mostBytes: of the text, after escaping; where it is longer, its beginning is followed by "…".
+    /// Appends the text in quotes. Quotes and backslashes in the text are escaped, too.
+    /// - Parameter mostBytes: The most bytes of the escaped text. If it is longer, only its beginning is appended,
+    ///   followed by "…".
     package static func appendQuoted(
         _ text: String, _ form: Form, mostBytes: Int? = nil, to bytes: inout [UInt8]
     ) {
@@ -67,13 +69,13 @@ package enum PrintableText {
 
     // MARK: - Code points
 
-    /// ASCII that is printed as it is.
+    /// Whether an ASCII byte needs no escape.
     private static func isPlain(_ byte: UInt8) -> Bool { (0x20...0x7E).contains(byte) }
 
     /// Calls `body` with each code point and whether it must be escaped, until `body` returns false.
     private static func forEachScalar(of text: String, _ body: (Unicode.Scalar, Bool) -> Bool) {
         var scalars = text.unicodeScalars.makeIterator()
-        var before: Unicode.Scalar?  // the one before, where it is not escaped
+        var before: Unicode.Scalar?  // the previous code point, if it is not escaped
         var current = scalars.next()
         while let scalar = current {
             let next = scalars.next()
@@ -100,8 +102,8 @@ package enum PrintableText {
         return !(hasVariants(before) || before.properties.isVariationSelector) || !hasVariants(next)
     }
 
-    /// Whether a joiner beside this character or a variation selector behind it has a purpose: it is a picture, or belongs to
-    /// a script other than Latin.
+    /// Whether a joiner beside this character or a variation selector after it is meaningful: true for emoji and for
+    /// characters of scripts other than Latin.
     private static func hasVariants(_ scalar: Unicode.Scalar) -> Bool {
         let properties = scalar.properties
         guard scalar.value >= 0x300 || (scalar.value > 0x7F && properties.isEmoji) else { return false }

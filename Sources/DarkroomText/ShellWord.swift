@@ -1,6 +1,6 @@
-/// Words of commands that messages show, so that they can be copied into a shell.
+/// Quotes words of commands in messages, so that users can copy the commands into a shell.
 package enum ShellWord {
-    /// The text as one word of a POSIX shell: as it is, or in single quotes.
+    /// The text as one word of a POSIX shell, in single quotes if necessary.
     package static func quoted(_ text: String) -> String {
         let plain = text.utf8.allSatisfy { byte in
             switch byte {

@@ -1,14 +1,15 @@
 import Glibc
 
-/// Which addresses may be dialled.
+/// The addresses to which connections are allowed.
 ///
-/// Asked with the address itself, when its socket is opened and again before each request: so redirects, names that resolve
-/// differently from one lookup to the next, connections that are used again and odd spellings of an address (`0x7f.1`,
-/// `2130706433`) are all covered.
+/// libcurl's callbacks check the address itself, when its socket is opened and again before each request. So the check
+/// covers redirects, names that resolve differently from one lookup to the next, reused connections, and unusual
+/// spellings of an address (`0x7f.1`, `2130706433`).
 struct AddressPolicy: Sendable {
-    /// Networks that are not dialled. IPv4 networks count for addresses that lead to them through a translator or a tunnel, too.
+    /// Networks to which connections are denied. A denied IPv4 network also covers the IPv6 addresses that reach it
+    /// through a translator or a tunnel.
     let denied: [NetworkRange]
-    /// Networks that are dialled although they are denied.
+    /// Exceptions from `denied`.
     let allowed: [NetworkRange]
 
     static let everything = AddressPolicy(denied: [], allowed: [])
@@ -18,7 +19,8 @@ struct AddressPolicy: Sendable {
         AddressPolicy(denied: specialNetworks, allowed: allowed)
     }
 
-    /// What is no unicast address of the public internet (RFC 6890 and the IANA special-purpose registries).
+    /// All networks outside the unicast addresses of the public internet (RFC 6890 and the IANA special-purpose
+    /// registries).
     private static let specialNetworks = [
         "0.0.0.0/8",  // this network
         "10.0.0.0/8",  // private
@@ -35,9 +37,9 @@ struct AddressPolicy: Sendable {
         "203.0.113.0/24",  // documentation
         "224.0.0.0/4",  // multicast
         "240.0.0.0/4",  // reserved, broadcast
-        // Only 2000::/3 is given out for unicast: what lies below and above is ::, ::1, IPv4-compatible, NAT64 of one's
-        // own network, discard, segment routing, unique local (where clouds keep their metadata, too), link-local,
-        // site-local, multicast, or nobody's yet.
+        // Only 2000::/3 is assigned for unicast. The rest is ::, ::1, IPv4-compatible, local NAT64, discard, segment
+        // routing, unique local (where clouds keep their metadata, too), link-local, site-local, multicast, or
+        // unassigned.
         "::/3",
         "4000::/2",
         "8000::/1",
@@ -45,11 +47,11 @@ struct AddressPolicy: Sendable {
         "2001:db8::/32",  // documentation
         "3fff::/20",  // documentation
     ].map { text in
-        // The texts are the constants above: an invalid one is an error of this file, which every test meets.
+        // The texts are the constants above. An invalid text is a bug in this file, and every test would fail.
         do throws(InvalidNetworkRange) { return try NetworkRange(parsing: text) } catch { fatalError("\(error)") }
     }
 
-    /// Whether `address` may be dialled.
+    /// Whether a connection to `address` is allowed.
     func allows(_ address: IPAddress) -> Bool {
         if allowed.contains(where: { $0.contains(address) }) { return true }
         guard let embedded = address.embeddedIPv4 else { return !isDenied(address) }
@@ -57,7 +59,7 @@ struct AddressPolicy: Sendable {
         return !isDenied(address) || Self.translated.contains(address)
     }
 
-    /// Where an IPv6 network translates for the whole IPv4 internet (RFC 6052); it lies outside of 2000::/3.
+    /// The NAT64 prefix for the whole IPv4 internet (RFC 6052); it lies outside 2000::/3.
     private static let translated: NetworkRange = {
         do throws(InvalidNetworkRange) {
             return try NetworkRange(parsing: "64:ff9b::/96")
@@ -68,6 +70,6 @@ struct AddressPolicy: Sendable {
 
     private func isDenied(_ address: IPAddress) -> Bool { denied.contains { $0.contains(address) } }
 
-    /// Whether the socket address may be dialled; no other family than IPv4 and IPv6 may.
+    /// Whether a connection to the socket address is allowed; always false for families other than IPv4 and IPv6.
     func allows(_ address: UnsafePointer<sockaddr>) -> Bool { IPAddress(address).map(allows) ?? false }
 }

@@ -1,22 +1,22 @@
-/// A body that arrived whole.
+/// A completely received body.
 package struct Download: Sendable, Equatable {
-    /// The bytes as the server sent them, in no way decoded; empty when they were streamed.
+    /// The bytes as the server sent them, without decoding; empty if they were streamed.
     package let body: [UInt8]
-    /// The server's `Content-Type`, which nothing makes true; `nil` for files.
+    /// The server's `Content-Type`, which may be wrong; `nil` for files.
     package let contentType: String?
-    /// How many times it was tried, the successful one included; 0 when it was not transferred, but found.
+    /// The number of attempts, including the successful one; 0 if the body came from a cache.
     package let attempts: Int
-    /// How long the last attempt took, waiting for a place at its host not counted.
+    /// The duration of the last attempt, without the wait for a slot at its host.
     package let duration: Duration
-    /// The requests of the last attempt, redirects included; none for files, and for what was found.
+    /// The requests of the last attempt, redirects included; empty for files and cached bodies.
     package let way: [RequestStop]
 
-    /// How many bytes were transferred for it.
+    /// The number of transferred bytes.
     package var transferredBytes: Int { attempts > 0 ? body.count : 0 }
 }
 
 extension Download {
-    /// A body that was transferred at another time and found where it was kept.
+    /// Creates a download from a cached body.
     package init(found body: [UInt8], duration: Duration) {
         self.init(body: body, contentType: nil, attempts: 0, duration: duration, way: [])
     }

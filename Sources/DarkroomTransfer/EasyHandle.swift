@@ -2,13 +2,13 @@ internal import CCurl
 import DarkroomText
 import Glibc
 
-/// A libcurl easy handle, used for one attempt after the other, and what the attempt has received so far.
+/// A libcurl easy handle, reused for successive attempts, and the data that the current attempt has received.
 final class EasyHandle {
-    /// Of the page that comes with an error so much is read, to keep the connection for the next request.
+    /// The most bytes read from an error page, so that the connection can be reused.
     private static let maxDiscardedBytes = 256 << 10
-    /// So much may come besides twice the largest body.
+    /// The most bytes accepted in addition to twice the largest body.
     private static let maxExtraBytes = 1 << 20
-    /// libcurl 7.88 keeps all header lines, however many a server sends.
+    /// Needed because libcurl 7.88 stores all header lines without a limit.
     private static let maxHeaderBytes = 256 << 10
 
     let curl: UnsafeMutableRawPointer
@@ -18,30 +18,30 @@ final class EasyHandle {
 
     private var body: [UInt8] = []
     private var received = 0
-    /// Bytes of the answer behind its header as they came, with what divides them into chunks.
+    /// Bytes of the response after its header, including the chunk framing.
     private var wireBytes = 0
     private var headerBytes = 0
     private var status = 0
-    /// Why the attempt is to end, when it is this side that ends it.
+    /// The reason if this side ends the attempt.
     private var refusal: Refusal?
     private var redirects: Redirects
-    /// Why a redirect is not followed.
+    /// The reason if a redirect is not followed.
     private var redirectRefusal: Refusal?
     private var started = ContinuousClock.now
-    /// Whether a request of this attempt has gone to an address of the public internet.
+    /// Whether this attempt has sent a request to an address of the public internet.
     private var hasBeenPublic = false
-    /// The host that is asked, and the requests so far.
+    /// The host of the current request; `way` holds the requests so far.
     private var host = ""
     private var way: [RequestStop] = []
     private var isConnected = false
     private var isActive = false
     private var lastActivity = ContinuousClock.now
-    /// All bytes of the attempt, headers and redirects included.
+    /// All bytes received in the attempt, headers and redirects included.
     private var bytesCome = 0
-    /// Since when the rate is averaged, and the bytes before; nil in the first span.
+    /// The start of the span over which the rate is averaged, and the bytes received before it; nil in the first span.
     private var rateSpan: (start: ContinuousClock.Instant, bytesBefore: Int)?
 
-    /// `nil` when there is no memory for it.
+    /// Returns nil if memory is exhausted.
     init?(_ settings: EasySettings) {
         guard let curl = curl_easy_init() else { return nil }
         self.curl = curl
@@ -55,7 +55,8 @@ final class EasyHandle {
         errorText.deallocate()
     }
 
-    /// Makes the handle ready for an attempt of `transfer`; libcurl keeps a pointer to it, so it must live until `clear`.
+    /// Prepares the handle for an attempt of `transfer`. libcurl keeps a pointer to the handle, so the handle must
+    /// exist until `clear`.
     func prepare(_ transfer: Transfer, url: String, host: String) {
         self.transfer = transfer
         redirects = Redirects(from: url, limit: settings.configuration.maxRedirects, rules: settings.hosts)
@@ -77,14 +78,14 @@ final class EasyHandle {
             EasyHandle.at(context).receiveHeader(size * count) ? size * count : 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
-        // What divides a body into chunks may be longer than the body, and no other callback is told of it.
+        // The chunk framing may be longer than the body, and only the debug callback sees it.
         darkroom_curl_easy_setopt_debug_callback(curl, CURLOPT_DEBUGFUNCTION) { _, kind, _, count, context in
             if kind == CURLINFO_DATA_IN { EasyHandle.at(context).wireBytes += count }
             return 0
         }
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_DEBUGDATA, context)
         darkroom_curl_easy_setopt_long(curl, CURLOPT_VERBOSE, 1)
-        // Addresses are checked when connections are made, and before each request on one, which may be used again.
+        // Addresses are checked when a connection is opened and before each request, because connections are reused.
         darkroom_curl_easy_setopt_opensocket_callback(curl, CURLOPT_OPENSOCKETFUNCTION) { context, _, address in
             EasyHandle.at(context).openSocket(address!)
         }
@@ -95,7 +96,7 @@ final class EasyHandle {
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_PREREQDATA, context)
     }
 
-    /// Forgets the attempt.
+    /// Resets the state of the attempt.
     func clear() {
         transfer = nil
         way = []
@@ -112,14 +113,14 @@ final class EasyHandle {
         rateSpan = nil
     }
 
-    /// The handle behind the context of a libcurl callback.
+    /// The handle for the context of a libcurl callback.
     private static func at(_ context: UnsafeMutableRawPointer?) -> EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }
 
     // MARK: While libcurl works
 
-    /// Notes that the connection to `address` stands and the request is about to be sent; `false` ends the attempt.
+    /// Called when the connection to `address` is established and before the request is sent; `false` ends the attempt.
     private func beginRequest(_ address: UnsafePointer<CChar>?) -> Bool {
         isConnected = true
         isActive = true
@@ -141,11 +142,11 @@ final class EasyHandle {
         guard settings.configuration.mayStartAnywhere else { return .denied(address) }
         return Refusal(
             code: .addressDenied,
-            detail: "\(address) is not an address of the public internet, which a redirect from there may not lead to; "
-                + "if it is to be trusted, name the URL that it redirects to")
+            detail: "\(address) is not an address of the public internet, but the redirect comes from the "
+                + "public internet; if you trust the address, give the URL to which the redirect leads")
     }
 
-    /// Counts a line of the header, or of one before a redirect; `false` ends the attempt.
+    /// Counts a header line, also of a redirect's header; `false` ends the attempt.
     private func receiveHeader(_ count: Int) -> Bool {
         isActive = true
         bytesCome += count
@@ -155,7 +156,7 @@ final class EasyHandle {
         return false
     }
 
-    /// Takes a piece of the body; `false` ends the attempt.
+    /// Adds a piece of the body; `false` ends the attempt.
     private func receive(_ bytes: UnsafeRawBufferPointer) -> Bool {
         if received == 0 { beginBody() }
         received += bytes.count
@@ -185,7 +186,8 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var length: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_CONTENT_LENGTH_DOWNLOAD_T, &length)
-        // Once, by the server's word; a lie costs address space only, and no more than the largest body allowed.
+        // Reserves once, by Content-Length. A wrong value costs only address space, at most that of the largest allowed
+        // body.
         if isSuccess, transfer?.onChunk == nil, length > 0 {
             body.reserveCapacity(min(Int(length), settings.configuration.maxBytes))
         }
@@ -204,23 +206,23 @@ final class EasyHandle {
             refusal = Refusal(code: .connectFailed, detail: "no socket: \(systemErrorText())")
             return CURL_SOCKET_BAD
         }
-        refusal = nil  // one address of the host may be dialled: what becomes of that counts
+        refusal = nil  // one address of the host is allowed, so its result counts
         return descriptor
     }
 
-    /// Whether what came is far more than the largest body in its chunks.
+    /// Whether far more bytes arrived than the largest body needs, chunk framing included.
     private var isTooWasteful: Bool {
         let (doubled, overflow) = settings.configuration.maxBytes.multipliedReportingOverflow(by: 2)
         guard !overflow, wireBytes - Self.maxExtraBytes > doubled else { return false }
         refusal = Refusal(
             code: .tooLarge,
-            detail: "\(wireBytes) bytes came for \(received) bytes of a body, the rest divides it into chunks"
+            detail: "\(wireBytes) bytes received for \(received) bytes of a body; the rest is chunk framing"
         )
         return true
     }
 
-    /// Whether the attempt is to be ended: the server, once connected, has been silent for too long, or sends too slowly or more than
-    /// its body asks for. To be asked from time to time.
+    /// Whether the attempt must end because the connected server is silent for too long, sends too slowly, or sends far
+    /// more than its body needs. The loop calls this periodically.
     func hasStalled(_ now: ContinuousClock.Instant) -> Bool {
         if isActive || !isConnected {
             isActive = false
@@ -228,7 +230,7 @@ final class EasyHandle {
         }
         let limit = settings.configuration.stallTimeout
         guard now - lastActivity >= limit else { return isTooWasteful || isTooSlow(now) }
-        refusal = Refusal(code: .stalled, detail: "nothing came for \(limit), after \(received) bytes")
+        refusal = Refusal(code: .stalled, detail: "no data for \(limit), after \(received) bytes")
         return true
     }
 
@@ -244,13 +246,14 @@ final class EasyHandle {
         guard !isFirst, isConnected, rate < least else { return false }
         refusal = Refusal(
             code: .stalled,
-            detail: "\(rate) bytes a second came for \(span), less than \(least), after \(received) bytes")
+            detail: "\(rate) bytes per second over \(span), less than \(least), after \(received) bytes")
         return true
     }
 
     // MARK: At the end
 
-    /// Turns to where the answer of the request that ended with `code` redirects to, if it does: then the handle is to be run again.
+    /// If the response to the request that ended with `code` is a redirect, sets the handle to its target and returns
+    /// true: the handle must then run again.
     func followsRedirect(after code: CURLcode) -> Bool {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         var location: UnsafePointer<CChar>?
@@ -280,13 +283,13 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether a part of a body has come.
+    /// Whether a part of a body was received.
     var hasReceived: Bool { received > 0 }
 
-    /// What became of the attempt that libcurl ended with `code`.
+    /// The outcome of the attempt that libcurl ended with `code`.
     func outcome(_ code: CURLcode) -> Result<Download, Refusal> {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        // However the page of an error ended: the status was clear before.
+        // The status decides, even if the error page was not received completely.
         if status >= 500 { return .failure(Refusal(code: .httpServerError(status), detail: "HTTP status \(status)")) }
         if status >= 400 { return .failure(Refusal(code: .httpClientError(status), detail: "HTTP status \(status)")) }
         if let redirectRefusal { return .failure(redirectRefusal) }
@@ -299,7 +302,7 @@ final class EasyHandle {
                 body: body, contentType: contentType, attempts: transfer.attempts, duration: .now - started, way: way))
     }
 
-    /// What the server asked for in `Retry-After`, which may lie in the past.
+    /// The server's `Retry-After`; nil without one or if it lies in the past.
     var retryAfter: Duration? {
         var seconds: curl_off_t = 0
         darkroom_curl_easy_getinfo_offset(curl, CURLINFO_RETRY_AFTER, &seconds)
@@ -319,7 +322,7 @@ final class EasyHandle {
     }
 
     private func failure(_ code: CURLcode) -> Refusal {
-        // A denied address among several of a host matters only when no other could be connected.
+        // If a host has several addresses, a denied one is reported only if no other could be connected.
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
         let found = errorText.pointee == 0 ? String(cString: curl_easy_strerror(code)) : String(cString: errorText)
@@ -328,12 +331,13 @@ final class EasyHandle {
         let isInHeader = isConnected && received == 0
         let isTooLarge = [CURLE_OUT_OF_MEMORY, darkroom_curle_too_large()].contains(code)
         if isInHeader && isTooLarge || found.contains("Too large response headers") {
-            return Refusal(code: .tooLarge, detail: "the header of the answer is larger than libcurl reads: \(found)")
+            return Refusal(code: .tooLarge, detail: "the response header is larger than libcurl's limit: \(found)")
         }
         return Refusal(code: Self.meaning(of: code, found, status: status), detail: found)
     }
 
-    /// What libcurl's `code` means, where `found` are its words and `status` is that of the answer, 0 without one.
+    /// Converts libcurl's `code`. `found` is libcurl's error text; `status` is the response's status, 0 without a
+    /// response.
     static func meaning(of code: CURLcode, _ found: String, status: Int) -> TransferError.Code {
         switch code {
         case CURLE_URL_MALFORMAT: .notAURL
@@ -342,7 +346,7 @@ final class EasyHandle {
         case CURLE_RECV_ERROR, CURLE_SEND_ERROR: (200..<300).contains(status) ? .truncated : .connectFailed
         case CURLE_PARTIAL_FILE: .truncated
         case CURLE_OPERATION_TIMEDOUT: .timeout
-        // OpenSSL's words for a connection that was cut in the handshake, which may pass, unlike a wrong certificate.
+        // OpenSSL's text for a connection lost during the handshake. Unlike a wrong certificate, this may be temporary.
         case CURLE_SSL_CONNECT_ERROR where found.contains("SYSCALL") || found.contains("reset"): .connectFailed
         case CURLE_SSL_CONNECT_ERROR, CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
             CURLE_SSL_CACERT_BADFILE, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_INVALIDCERTSTATUS:

@@ -1,13 +1,14 @@
 internal import CCurl
 import DarkroomText
 
-/// What is the same for all attempts of an engine, in libcurl's form.
+/// The libcurl options that are the same for all attempts of an engine.
 final class EasySettings {
     let configuration: TransferConfiguration
     let hosts: HostRules
-    /// Whether an address may be dialled, or a connection to it used again.
+    /// Whether a connection to an address may be opened or reused.
     let allows: @Sendable (IPAddress) -> Bool
-    /// Header lists by the positions of their lines, made when they are first needed: as many as hosts differ in what they get.
+    /// Header lists by the indices of their lines, created on first use: one for each set of headers that some host
+    /// receives.
     private var headers: [[Int]: UnsafeMutablePointer<curl_slist>] = [:]
     private let connectTo: UnsafeMutablePointer<curl_slist>?
 
@@ -23,28 +24,29 @@ final class EasySettings {
         curl_slist_free_all(connectTo)
     }
 
-    /// Sets the options of `curl` that do not depend on the URL. All are known to libcurl 7.88 and of the right type: no status to check.
+    /// Sets the options of `curl` that do not depend on the URL. The status is not checked, because libcurl 7.88
+    /// supports all of these options.
     func apply(to curl: UnsafeMutableRawPointer) {
         func set(_ option: CURLoption, _ value: Int) { darkroom_curl_easy_setopt_long(curl, option, value) }
         func set(_ option: CURLoption, _ value: String) { darkroom_curl_easy_setopt_string(curl, option, value) }
 
         set(CURLOPT_NOSIGNAL, 1)
-        set(CURLOPT_PROXY, "")  // not one from the environment: the address dialled would be the proxy's
+        set(CURLOPT_PROXY, "")  // no proxy from the environment: only the proxy's address would be checked
         set(CURLOPT_PROTOCOLS_STR, "http,https")
-        // Transfers are independent files: with HTTP/2 a lost packet would stop all that share a connection.
+        // With HTTP/2, a lost packet would stop all transfers that share a connection.
         set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_1_1))
-        set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` does
+        set(CURLOPT_FOLLOWLOCATION, 0)  // `Redirects` follows them
         set(CURLOPT_USERAGENT, configuration.userAgent)
         set(CURLOPT_CONNECTTIMEOUT_MS, max(1, configuration.connectTimeout.wholeMilliseconds))
         set(CURLOPT_TIMEOUT_MS, configuration.timeout.map { max(1, $0.wholeMilliseconds) } ?? 0)
-        // A name lookup that hangs in its thread is left behind; without this, giving up would wait for it.
+        // Without this option, ending a transfer would wait for a hanging name lookup.
         set(CURLOPT_QUICK_EXIT, 1)
         set(CURLOPT_BUFFERSIZE, 64 << 10)
         darkroom_curl_easy_setopt_offset(curl, CURLOPT_MAXFILESIZE_LARGE, curl_off_t(configuration.maxBytes))
         darkroom_curl_easy_setopt_list(curl, CURLOPT_CONNECT_TO, connectTo)
     }
 
-    /// Sets what is different for each request.
+    /// Sets the options that differ for each request.
     func apply(_ hop: Redirects.Hop, to curl: UnsafeMutableRawPointer) {
         darkroom_curl_easy_setopt_string(curl, CURLOPT_URL, hop.url)
         darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, headers(for: hop))

@@ -1,4 +1,4 @@
-/// What other threads tell the thread of a ``TransferEngine``.
+/// Messages from other threads to the thread of a ``TransferEngine``.
 enum EngineMessage {
     case start(Transfer)
     case cancel(Transfer)

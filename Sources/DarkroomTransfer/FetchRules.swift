@@ -1,8 +1,8 @@
-/// One request of a download: its host, and the address that it went to. Each redirect adds a request.
+/// One request of a download: its host and the connected address. Each redirect adds a request.
 package struct RequestStop: Sendable, Hashable {
-    /// In its canonical form.
+    /// The host in its canonical form.
     package let host: String
-    /// The address that was dialled, or whose connection was used again.
+    /// The address of the new or reused connection.
     package let address: String
 
     package init(host: String, address: String) {
@@ -11,12 +11,12 @@ package struct RequestStop: Sendable, Hashable {
     }
 }
 
-/// The rules of a configuration for hosts and addresses. They apply to kept bytes, which may have been fetched under other
-/// rules.
+/// The rules of a configuration for hosts and addresses. They also apply to cached bytes, which may have been fetched
+/// under other rules.
 package struct FetchRules: Sendable {
     private let hosts: HostRules
     private let addresses: AddressPolicy
-    /// Whether hosts may be asked elsewhere than their URL says.
+    /// Whether `connectTo` may send requests to another address than the URL's.
     private let isRerouted: Bool
 
     /// The rules of a configuration.
@@ -27,7 +27,7 @@ package struct FetchRules: Sendable {
         isRerouted = !configuration.connectTo.isEmpty
     }
 
-    /// Why a URL may not be fetched, by its host or its literal address alone; nil if these are allowed.
+    /// The reason why a URL must not be fetched, judged only by its host or literal address; nil if these are allowed.
     package func problem(of url: String) -> TransferError? {
         do throws(Refusal) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }
@@ -42,7 +42,7 @@ package struct FetchRules: Sendable {
         }
     }
 
-    /// Whether each request of a way may be made.
+    /// Whether the rules allow every request of `way`.
     package func allow(_ way: [RequestStop]) -> Bool {
         way.allSatisfy { stop in
             guard let address = IPAddress(stop.address), addresses.allows(address) else { return false }
@@ -50,7 +50,8 @@ package struct FetchRules: Sendable {
         }
     }
 
-    /// Whether every worker may use the bytes: all requests went to the first host, at addresses of the public internet.
+    /// Whether every worker may use the bytes. True if all requests went to the first host, at addresses of the public
+    /// internet.
     package static func isOrdinary(_ way: [RequestStop]) -> Bool {
         let policy = AddressPolicy.publicInternet()
         return way.allSatisfy { stop in
@@ -60,7 +61,7 @@ package struct FetchRules: Sendable {
 }
 
 extension Refusal {
-    /// An address that must not be dialled.
+    /// The refusal of a denied address.
     static func denied(_ address: String) -> Refusal {
         Refusal(
             code: .addressDenied,

@@ -1,8 +1,9 @@
 import DarkroomConcurrency
 
-/// Reads the files of `file:` URLs on threads of its own, so that neither a disk nor a network share holds up the transfers.
+/// Reads the files of `file:` URLs on separate threads, so that a slow disk or network share does not delay the
+/// transfers.
 final class FileReader: Sendable {
-    /// Several, since on a network share reading is waiting.
+    /// More than one, because reading from a network share mostly waits.
     static let maxThreads = 4
     private let threads = ThreadPool("darkroom-files", maxThreads: FileReader.maxThreads)
     private let folders: ReadableFolders
@@ -10,7 +11,8 @@ final class FileReader: Sendable {
     /// Reads files below `folders`.
     init(_ folders: ReadableFolders) { self.folders = folders }
 
-    /// Reads the file at `path` and hands it to `completion` on a thread of the reader; goes no further once it is `unwanted`.
+    /// Reads the file at `path` and calls `completion` on one of the reader's threads. Stops reading when `unwanted` is
+    /// set.
     func read(
         _ path: String, unless unwanted: Latch, completion: @escaping @Sendable (Result<[UInt8], Refusal>) -> Void
     ) {
@@ -19,6 +21,6 @@ final class FileReader: Sendable {
         }
     }
 
-    /// Lets the threads end; a read that hangs is not waited for.
+    /// Ends the threads without waiting for a hanging read.
     func close() { threads.close() }
 }

@@ -1,11 +1,11 @@
-/// Hosts by name: `images.example.org`, or `*.example.org` for all below `example.org`, but not that itself.
+/// A host name, `images.example.org`, or all hosts below a domain, `*.example.org`. The latter excludes `example.org`.
 ///
-/// Compared as libcurl would take them: without regard to capitals and a dot at the end, an address in any spelling.
+/// Hosts are compared as libcurl reads them: case and a final dot are ignored, and an address may have any spelling.
 package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     private let host: String
     private let isSuffix: Bool
 
-    /// Reads a host or `*.` and a domain; an IPv6 address may stand in brackets.
+    /// Parses a host, or `*.` and a domain. Brackets around an IPv6 address are optional.
     package init(parsing text: String) throws(InvalidHostPattern) {
         isSuffix = text.hasPrefix("*.")
         let name = isSuffix ? String(text.dropFirst(2)) : text
@@ -17,42 +17,42 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
         guard !isSuffix || !host.hasPrefix("[") && IPAddress(host) == nil else { throw InvalidHostPattern(text: text) }
     }
 
-    /// Whether `host`, in its canonical form, is meant.
+    /// Whether the pattern matches `host`, given in its canonical form.
     func matches(_ host: String) -> Bool { isSuffix ? host.hasSuffix("." + self.host) : host == self.host }
 
-    /// As it is read.
+    /// The text form that `init(parsing:)` accepts.
     package var description: String { isSuffix ? "*.\(host)" : host }
 }
 
-/// A text that names no hosts.
+/// The text is not a host pattern.
 package struct InvalidHostPattern: Error, CustomStringConvertible {
-    /// What was given.
+    /// The given text.
     package let text: String
 
-    /// How it is written.
+    /// How to write a host pattern.
     package var problem: String {
         "write a host without scheme, port and path, as images.example.org, or *.example.org for all below"
     }
 
-    /// One line of both.
+    /// The text and the problem in one line.
     package var description: String { "host \"\(text)\": \(problem)" }
 }
 
-/// Which hosts may be asked, by name. Where they are is for `AddressPolicy` to judge.
+/// The hosts to which requests are allowed, by name. `AddressPolicy` checks their addresses.
 struct HostRules: Sendable {
-    /// None is all.
+    /// Empty: all hosts.
     let allowed: [HostPattern]
-    /// Wins over `allowed`.
+    /// Takes precedence over `allowed`.
     let denied: [HostPattern]
 
-    /// Refuses a host, in its canonical form, that must not be asked.
+    /// Throws if requests to `host`, given in its canonical form, are denied.
     func check(_ host: String) throws(Refusal) {
         if denied.contains(where: { $0.matches(host) }) {
-            throw Refusal(code: .addressDenied, detail: "\(host) is a host that is not fetched from (--deny-hosts)")
+            throw Refusal(code: .addressDenied, detail: "requests to \(host) are denied (--deny-hosts)")
         }
         if !allowed.isEmpty, !allowed.contains(where: { $0.matches(host) }) {
             throw Refusal(
-                code: .addressDenied, detail: "\(host) is not among the hosts that are fetched from (--allow-hosts)")
+                code: .addressDenied, detail: "\(host) is not among the allowed hosts (--allow-hosts)")
         }
     }
 }

@@ -1,12 +1,13 @@
-/// Decides which elements run and which wait, with a limit for each host and one for all. A plain value, tested without a
-/// server.
+/// Decides which elements run and which wait, with a limit for each host and one for all hosts. A plain value, tested
+/// without a server.
 ///
-/// Elements of the highest priority are next. Within a priority, groups take turns, and so do hosts, so that a large group
-/// does not delay a small one. The limit for all counts the elements of a priority and of all higher ones. So an urgent
-/// element never waits for the place of a less urgent one, however slow the host of that one is.
+/// Elements of the highest priority are next. Within a priority, groups take turns, and so do hosts, so that a large
+/// group does not delay a small one. For each priority, the limit for all hosts counts the running elements of this and
+/// of all higher priorities. So an element never waits for a slot that an element of lower priority holds, even if that
+/// element's host is slow.
 struct HostQueues<Element> {
-    /// Those of a host that wait together: of one order, in the order of their coming.
-    private struct Lane {
+    /// The waiting elements of one host and one order, oldest first.
+    private struct WaitQueue {
         let order: TransferOrder
         var waiting: ArraySlice<Element>
     }
@@ -14,62 +15,64 @@ struct HostQueues<Element> {
     private struct Host {
         let limit: Int
         var running = 0
-        /// Lanes in turn: the first of the highest order is next, and goes to the end. None is empty.
-        var lanes: [Lane] = []
-        /// When one of it was last let in; of hosts that could be next, the one with the lowest is.
+        /// The wait queues; none is empty. The first queue of the highest order is next, and then moves to the end.
+        var queues: [WaitQueue] = []
+        /// The turn in which an element of this host was last admitted. Among several eligible hosts, the one with the
+        /// lowest value is next.
         var lastTurn = 0
 
-        /// The place of the next lane.
+        /// The index of the next wait queue.
         var next: Int? {
             guard running < limit else { return nil }
-            return lanes.indices.reduce(nil) { best, lane in
-                best.map { lanes[lane].order.isBefore(lanes[$0].order) } ?? true ? lane : best
+            return queues.indices.reduce(nil) { best, queue in
+                best.map { queues[queue].order.isBefore(queues[$0].order) } ?? true ? queue : best
             }
         }
 
         mutating func append(_ element: Element, _ order: TransferOrder) {
-            if let lane = lanes.firstIndex(where: { $0.order == order }) {
-                lanes[lane].waiting.append(element)
+            if let queue = queues.firstIndex(where: { $0.order == order }) {
+                queues[queue].waiting.append(element)
             } else {
-                lanes.append(Lane(order: order, waiting: [element]))
+                queues.append(WaitQueue(order: order, waiting: [element]))
             }
         }
 
         mutating func popFirst(of next: Int) -> Element {
-            var lane = lanes.remove(at: next)
-            let element = lane.waiting.removeFirst()
-            if !lane.waiting.isEmpty { lanes.append(lane) }
+            var queue = queues.remove(at: next)
+            let element = queue.waiting.removeFirst()
+            if !queue.waiting.isEmpty { queues.append(queue) }
             return element
         }
 
-        /// Takes out the first for which `isMeant` holds.
+        /// Removes the first element for which `isMeant` returns true.
         mutating func remove(where isMeant: (Element) -> Bool) -> Element? {
-            for lane in lanes.indices {
-                guard let position = lanes[lane].waiting.firstIndex(where: isMeant) else { continue }
-                defer { if lanes[lane].waiting.isEmpty { lanes.remove(at: lane) } }
-                return lanes[lane].waiting.remove(at: position)
+            for queue in queues.indices {
+                guard let position = queues[queue].waiting.firstIndex(where: isMeant) else { continue }
+                defer { if queues[queue].waiting.isEmpty { queues.remove(at: queue) } }
+                return queues[queue].waiting.remove(at: position)
             }
             return nil
         }
     }
 
-    /// How many of one priority and of all higher ones run at once.
+    /// For each priority: how many elements of this and all higher priorities may run at once.
     var maxRunning: Int
     private let limit: Int
     private var hosts: [String: Host] = [:]
-    /// How many run, by priority.
+    /// The number of running elements, by priority.
     private var running: [Int: Int] = [:]
     private var waiting = 0
     private var turns = 0
 
-    /// `limit` elements of a host and `maxRunning` of a priority run at once, any number when it is `nil`.
+    /// At most `limit` elements of a host, and at most `maxRunning` of a priority and all higher ones, run at once;
+    /// `nil`: no limit.
     init(limit: Int?, maxRunning: Int? = nil) {
         self.limit = limit.map { max(1, $0) } ?? .max
         self.maxRunning = maxRunning.map { max(1, $0) } ?? .max
     }
 
-    /// Whether `element` runs now and holds a place; otherwise it waits for ``next()``.
-    /// - Parameter hostLimit: the limit of this host, where it is another than that of all.
+    /// Returns true if `element` may run now: it then holds a slot. Otherwise it waits for ``next()``.
+    /// - Parameter hostLimit: The limit of this host, if it differs from the general limit.
     mutating func admit(
         _ element: Element, host: String, order: TransferOrder = TransferOrder(), hostLimit: Int? = nil
     ) -> Bool {
@@ -84,48 +87,49 @@ struct HostQueues<Element> {
         return false
     }
 
-    /// Gives back a place at `host` of one that was let in with `priority`; it is ``next()``'s to give it to another.
+    /// Releases a slot at `host` that an element with `priority` held. Call ``next()`` afterwards to fill it.
     mutating func release(_ host: String, priority: Int) {
         hosts[host]?.running -= 1
         leave(priority)
         forgetIfUnused(host)
     }
 
-    /// Admits the next waiting element, which holds a place from then on; nil if none may run.
+    /// Admits the next waiting element, which then holds a slot; nil if none may run.
     mutating func next() -> Element? {
         guard waiting > 0 else { return nil }
-        var best: (host: String, lane: Int, order: TransferOrder, lastTurn: Int)?
+        var best: (host: String, queue: Int, order: TransferOrder, lastTurn: Int)?
         for (name, host) in hosts {
-            guard let lane = host.next, hasRoom(host.lanes[lane].order.priority) else { continue }
-            let order = host.lanes[lane].order
+            guard let queue = host.next, hasRoom(host.queues[queue].order.priority) else { continue }
+            let order = host.queues[queue].order
             let isBetter =
                 best.map {
                     order.isBefore($0.order) || !$0.order.isBefore(order) && host.lastTurn < $0.lastTurn
                 } ?? true
-            if isBetter { best = (name, lane, order, host.lastTurn) }
+            if isBetter { best = (name, queue, order, host.lastTurn) }
         }
         guard let best, var host = hosts[best.host] else { return nil }
-        let element = host.popFirst(of: best.lane)
+        let element = host.popFirst(of: best.queue)
         waiting -= 1
         begin(&host, best.order.priority)
         hosts[best.host] = host
         return element
     }
 
-    /// Takes one that waits at `host` out of its queue.
+    /// Removes an element that waits at `host`.
     mutating func remove(_ host: String, where isMeant: (Element) -> Bool) {
         guard hosts[host]?.remove(where: isMeant) != nil else { return }
         waiting -= 1
         forgetIfUnused(host)
     }
 
-    /// Gives one that waits at `host` another place in the order, behind those that have it.
+    /// Changes the order of an element that waits at `host`. It is placed behind the elements that already have this
+    /// order.
     mutating func reorder(_ host: String, to order: TransferOrder, where isMeant: (Element) -> Bool) {
         guard let element = hosts[host]?.remove(where: isMeant) else { return }
         hosts[host]?.append(element, order)
     }
 
-    /// Counts one that runs with another priority than before.
+    /// Changes the priority under which a running element is counted.
     mutating func move(from old: Int, to new: Int) {
         leave(old)
         running[new, default: 0] += 1
@@ -144,7 +148,7 @@ struct HostQueues<Element> {
     }
 
     private mutating func forgetIfUnused(_ host: String) {
-        if let state = hosts[host], state.running == 0, state.lanes.isEmpty { hosts[host] = nil }
+        if let state = hosts[host], state.running == 0, state.queues.isEmpty { hosts[host] = nil }
     }
 
     private func hasRoom(_ priority: Int) -> Bool {

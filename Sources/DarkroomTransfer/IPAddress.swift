@@ -1,14 +1,14 @@
 import Glibc
 
-/// An address to dial. An IPv6 address that stands for an IPv4 one on this machine itself (`::ffff:127.0.0.1`) is that IPv4
-/// address, since that is what the system dials.
+/// An IP address to connect to. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) is read as the IPv4 address, because
+/// the system connects to that one.
 enum IPAddress: Sendable, Hashable {
     /// In host byte order.
     case v4(UInt32)
     /// The two halves in host byte order, without a zone.
     case v6(UInt64, UInt64)
 
-    /// Reads `192.0.2.1` or `2001:db8::1`, written in full (`inet_pton`): no octal, no short form, no zone.
+    /// Parses `192.0.2.1` or `2001:db8::1` (`inet_pton`): no octal numbers, no shortened IPv4 addresses, no zone.
     init?(_ text: some StringProtocol) {
         var address4 = in_addr()
         var address6 = in6_addr()
@@ -21,7 +21,7 @@ enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The address of a socket address, as libcurl is about to dial it; nil for any other family than IPv4 and IPv6.
+    /// Reads the socket address to which libcurl is about to connect; nil for families other than IPv4 and IPv6.
     init?(_ address: UnsafePointer<sockaddr>) {
         switch Int32(address.pointee.sa_family) {
         case AF_INET:
@@ -48,10 +48,10 @@ enum IPAddress: Sendable, Hashable {
         self = isMapped ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high, low)
     }
 
-    /// How many bits an address of this family has.
+    /// The number of bits of an address of this family.
     var bitCount: Int { if case .v4 = self { 32 } else { 128 } }
 
-    /// Whether the first `count` bits are those of `other`; false for another family.
+    /// Whether the first `count` bits equal those of `other`; false for different families.
     func shares(_ count: Int, bitsWith other: IPAddress) -> Bool {
         switch (self, other) {
         // Shifts by the whole width give 0.
@@ -62,20 +62,20 @@ enum IPAddress: Sendable, Hashable {
         }
     }
 
-    /// The IPv4 addresses that packets to an IPv6 address go to in the end, through a translator or a tunnel on their way.
+    /// The IPv4 address to which a translator or a tunnel forwards packets for this IPv6 address; nil if there is none.
     var embeddedIPv4: IPAddress? {
         guard case .v6(let high, let low) = self else { return nil }
         // NAT64, RFC 6052.
         if high == 0x0064_ff9b_0000_0000, low >> 32 == 0 { return .v4(UInt32(truncatingIfNeeded: low)) }
         if high >> 48 == 0x2002 { return .v4(UInt32(truncatingIfNeeded: high >> 16)) }  // 6to4, RFC 3056
-        // ISATAP, RFC 5214, whose universal bit may be set.
+        // ISATAP, RFC 5214; the universal bit may be set.
         if low >> 32 & ~0x0200_0000 == 0x0000_5efe { return .v4(UInt32(truncatingIfNeeded: low)) }
         return nil
     }
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// As `inet_ntop` writes it.
+    /// The text form of `inet_ntop`.
     var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         switch self {

@@ -3,16 +3,18 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
     private let address: IPAddress
     private let length: Int
 
-    /// Reads an address written in full, a slash and the number of bits that count; without these two it is that address alone.
+    /// Parses an address in full, optionally followed by a slash and the prefix length in bits. Without a prefix
+    /// length, the range is the single address.
     ///
-    /// `::ffff:10.0.0.0/104` is `10.0.0.0/8`: what is dialled is the same.
-    /// - Throws: ``InvalidNetworkRange``, also where bits behind those that count are set, since then it is not clear what is meant.
+    /// `::ffff:10.0.0.0/104` is read as `10.0.0.0/8`, because the system connects to the same addresses.
+    /// - Throws: ``InvalidNetworkRange``, also if bits after the prefix are set, because the intended network is then
+    ///   unclear.
     package init(parsing text: String) throws(InvalidNetworkRange) {
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let first = parts.first, let address = IPAddress(first) else {
-            throw InvalidNetworkRange(text: text, problem: "no address, write it in full, as 10.0.0.0/8 or fd00::/8")
+            throw InvalidNetworkRange(text: text, problem: "no address; write it in full, as 10.0.0.0/8 or fd00::/8")
         }
-        // An IPv4 address that is written as an IPv6 one counts its bits from there.
+        // The prefix length of an IPv4-mapped IPv6 address includes the 96 bits before the IPv4 address.
         let offset = first.contains(":") ? 128 - address.bitCount : 0
         var length = address.bitCount
         if parts.count == 2 {
@@ -22,17 +24,17 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
             else {
                 throw InvalidNetworkRange(
                     text: text,
-                    problem: "\"\(parts[1])\" is no number of bits from \(offset) to \(offset + address.bitCount)")
+                    problem: "\"\(parts[1])\" is not a number of bits from \(offset) to \(offset + address.bitCount)")
             }
             length = bits - offset
         }
         self.init(address, length)
         guard self.address == address else {
-            throw InvalidNetworkRange(text: text, problem: "bits behind the first \(length) are set; write \(self)")
+            throw InvalidNetworkRange(text: text, problem: "bits after the first \(length) are set; write \(self)")
         }
     }
 
-    /// The network of `address` whose first `length` bits count.
+    /// The network of `address` with a prefix of `length` bits.
     private init(_ address: IPAddress, _ length: Int) {
         switch address {
         case .v4(let bits):
@@ -43,20 +45,20 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
         self.length = length
     }
 
-    /// Whether `address` is of this network.
+    /// Whether `address` is in this network.
     func contains(_ address: IPAddress) -> Bool { self.address.shares(length, bitsWith: address) }
 
-    /// As it is read.
+    /// The text form that `init(parsing:)` accepts.
     package var description: String { "\(address)/\(length)" }
 }
 
-/// A text that names no network.
+/// The text is not a network.
 package struct InvalidNetworkRange: Error, CustomStringConvertible {
-    /// What was given.
+    /// The given text.
     package let text: String
-    /// What is wrong with it and how it is written.
+    /// What is wrong, and how to write a network.
     package let problem: String
 
-    /// One line of both.
+    /// The text and the problem in one line.
     package var description: String { "network \"\(text)\": \(problem)" }
 }

@@ -1,10 +1,11 @@
-/// The scheme, host and port of a URL (RFC 6454), as libcurl takes them. Secrets for one origin must not be sent to another.
+/// The scheme, host and port of a URL (RFC 6454), as libcurl parses them. Secrets for one origin must not be sent to
+/// another.
 package struct Origin: Sendable, Hashable {
     /// `http` or `https`.
     package let scheme: String
     /// The host in its canonical form, see ``HostName``.
     package let host: String
-    /// The port; that of the scheme if the URL names none.
+    /// The port; the scheme's default port if the URL has none.
     package let port: Int
 
     init(scheme: String, host: String, port: Int) {
@@ -13,12 +14,12 @@ package struct Origin: Sendable, Hashable {
         self.port = port
     }
 
-    /// Reads an `http:` or `https:` URL; nil for other schemes, and for texts without a host.
+    /// Parses an `http:` or `https:` URL; nil for other schemes and for texts without a host.
     package init?(url: String) {
         guard let origin = try? ParsedURL(url).origin, ["http", "https"].contains(origin.scheme) else { return nil }
         self = origin
     }
 
-    /// The port of the scheme.
+    /// The scheme's default port.
     var standardPort: Int { scheme == "https" ? 443 : 80 }
 }

@@ -3,13 +3,13 @@ import DarkroomFiles
 import DarkroomText
 import Glibc
 
-/// The folders below which files may be read, and how large those may be.
+/// The folders below which files may be read, and the largest file size.
 struct ReadableFolders: Sendable {
     let folders: [String]
     let maxBytes: Int
 
-    /// The bytes of the regular file at `path`, when its real path lies below one of `folders`; read no further once they are
-    /// `unwanted`.
+    /// Returns the bytes of the regular file at `path` if its real path lies below one of `folders`. Stops reading when
+    /// `unwanted` is set.
     func contents(ofFile path: String, unless unwanted: Latch) throws(Refusal) -> [UInt8] {
         guard !unwanted.isSet else { throw .unwanted }
         let denied = Refusal(
@@ -19,7 +19,8 @@ struct ReadableFolders: Sendable {
                 : "\(path) lies outside the folders that may be read (--files-under)")
         let realFolders = folders.compactMap(Path.real)
         guard let real = Path.real(path) else {
-            // What cannot be resolved is judged by its text, so that nothing is told about what exists elsewhere.
+            // A path that cannot be resolved is checked as text, so that the error does not reveal which files exist
+            // elsewhere.
             let missing = errno
             guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
                 throw denied
@@ -29,7 +30,7 @@ struct ReadableFolders: Sendable {
         let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
         guard let (folder, part) = places.first, !part.isEmpty else { throw denied }
 
-        // The path is resolved already. A link that came since then is not followed.
+        // The path is already resolved. A link created since then is not followed.
         let (descriptor, size): (Int32, Int)
         do throws(SystemFailure) {
             (descriptor, size) = try Folder(trusted: folder).openFile(part)
@@ -74,6 +75,6 @@ struct ReadableFolders: Sendable {
 }
 
 extension Refusal {
-    /// Nobody wants the file any more.
+    /// The transfer was cancelled.
     fileprivate static var unwanted: Refusal { Refusal(code: .cancelled, detail: "cancelled while it was read") }
 }

@@ -1,22 +1,23 @@
 internal import CCurl
 
-/// The way of one attempt over redirects.
+/// The redirects of one attempt.
 ///
-/// libcurl could follow them by itself, but would ask nobody about the hosts, and would send on all of
-/// `TransferConfiguration.headers`, whatever their hosts, but `Authorization:` and `Cookie:`. A plain value: no server needed to test it.
+/// libcurl could follow redirects itself, but it would not check the hosts. It would also send all
+/// `TransferConfiguration.headers` except `Authorization:` and `Cookie:` to every host. A plain value, tested without a
+/// server.
 struct Redirects {
-    /// One request on the way.
+    /// One request of the attempt.
     struct Hop: Equatable {
-        /// Where it goes, with user and password where they may be sent.
+        /// The URL, with user and password if they may be sent.
         let url: String
-        /// In its canonical form.
+        /// The host in its canonical form.
         let host: String
-        /// Whether it goes to the scheme, host and port of the first request.
+        /// Whether scheme, host and port equal those of the first request.
         var isAtHome = true
         /// Whether the first request was encrypted and this one is not.
         var isExposed = false
 
-        /// Whether a header goes with it.
+        /// Whether `header` is sent with this request.
         func takes(_ header: RequestHeader) -> Bool {
             guard let hosts = header.hosts else { return header.isForEverybody || isAtHome }
             // A URL that cannot be parsed gets no header of a host.
@@ -30,17 +31,17 @@ struct Redirects {
     private let start: String
     private var count = 0
 
-    /// A way that begins at the URL `start` and has at most `limit` redirects.
+    /// Creates the state for an attempt that begins at the URL `start` and follows at most `limit` redirects.
     init(from start: String, limit: Int, rules: HostRules) {
         self.start = start
         self.limit = limit
         self.rules = rules
     }
 
-    /// The request that a redirect to `location`, an absolute URL, asks for.
+    /// The request for a redirect to `location`, an absolute URL.
     ///
-    /// What was meant for the first URL's scheme, host and port is sent there only; user and password that the location itself
-    /// names are sent to it.
+    /// Credentials and headers for the first URL's scheme, host and port are sent only there. User and password in
+    /// `location` itself are sent to it.
     mutating func follow(_ location: String) throws(Refusal) -> Hop {
         count += 1
         guard count <= limit else {

@@ -1,20 +1,21 @@
 /// A header line that is sent with requests: to all hosts, or only to those of a pattern.
 ///
-/// A header with a pattern may carry a secret, and the author of a list chooses scheme and port of a URL. Unless its name says that it
-/// carries none (`Accept`, `User-Agent`...), it is sent over https only, and to the scheme's own port only; `http://` before the
-/// host, or a port behind the host, allows more.
+/// A header with a pattern may carry a secret, and the author of a list chooses the scheme and port of a URL. So the
+/// header is sent only over https and only to the scheme's default port, unless its name shows that it carries no
+/// secret (`Accept`, `User-Agent`...). `http://` before the host also allows http; a port after the host allows that
+/// port.
 package struct RequestHeader: Sendable, Hashable {
-    /// A name, a colon and a value, as `Accept: image/*`.
+    /// A name, a colon and a value, for example `Accept: image/*`.
     package let line: String
-    /// The hosts that get it; nil is all that are asked.
+    /// The hosts that get the header; nil: all hosts.
     package let hosts: HostPattern?
-    /// The port at which ``hosts`` get it; nil is 443 for https and 80 for http.
+    /// The port at which ``hosts`` get the header; nil: 443 for https and 80 for http.
     package let port: UInt16?
-    /// Whether it is also sent over http, where everybody on the way can read it. Loopback and private addresses, and `localhost`, get it
+    /// Whether the header is also sent over unencrypted http. Loopback and private addresses and `localhost` get it
     /// over http in any case.
     package let isSentInPlainText: Bool
 
-    /// A header of this line. Nothing is checked: see ``init(parsing:)`` for what users write.
+    /// Creates a header without checking it. For text from users, use ``init(parsing:)``.
     package init(_ line: String, hosts: HostPattern? = nil, port: UInt16? = nil, isSentInPlainText: Bool = false) {
         self.line = line
         self.hosts = hosts
@@ -22,18 +23,18 @@ package struct RequestHeader: Sendable, Hashable {
         self.isSentInPlainText = isSentInPlainText
     }
 
-    /// Reads `LINE` or `[SCHEME://]HOST[:PORT]=LINE`, where HOST is a ``HostPattern`` and SCHEME https or http. A header whose name
-    /// says that it carries a secret must have a host.
+    /// Reads `LINE` or `[SCHEME://]HOST[:PORT]=LINE`, where HOST is a ``HostPattern`` and SCHEME https or http. A
+    /// header whose name indicates a secret must have a host.
     package init(parsing text: String) throws(InvalidRequestHeader) {
-        // No name of a header has an equals sign (RFC 9110, 5.6.2), so one before it ends the host.
+        // A header name contains no equals sign (RFC 9110, 5.6.2), so the first one ends the host.
         let target = text.prefix { $0 != "=" }
-        guard target.endIndex < text.endIndex, let place = try Place(parsing: target) else {
+        guard target.endIndex < text.endIndex, let parsed = try HeaderTarget(parsing: target) else {
             try self.init(line: text[...])
             return
         }
         try self.init(
-            line: text[target.endIndex...].dropFirst(), hosts: place.server.hosts, port: place.server.port,
-            isSentInPlainText: place.isPlainText)
+            line: text[target.endIndex...].dropFirst(), hosts: parsed.server.hosts, port: parsed.server.port,
+            isSentInPlainText: parsed.isPlainText)
     }
 
     private init(
@@ -55,7 +56,7 @@ package struct RequestHeader: Sendable, Hashable {
         self.init(String(line), hosts: hosts, port: port, isSentInPlainText: isSentInPlainText)
     }
 
-    /// Whether it goes with a request to an origin whose host is one of ``hosts``.
+    /// Whether the header is sent with a request to `origin`. The caller has checked that its host is one of ``hosts``.
     func goes(to origin: Origin) -> Bool {
         let isEncrypted = origin.scheme == "https"
         guard origin.port == port.map(Int.init) ?? origin.standardPort || port == nil && isForEverybody else {
@@ -64,14 +65,15 @@ package struct RequestHeader: Sendable, Hashable {
         return isEncrypted || isSentInPlainText || isForEverybody || origin.isNearby
     }
 
-    /// Whether a header of this name is made to carry a secret.
+    /// Whether the header's name indicates a secret.
     private static func isSecret(_ name: Substring) -> Bool {
         let name = name.lowercased()
         return ["auth", "cookie", "token", "key", "secret", "session", "password", "credential", "signature", "jwt"]
             .contains { name.contains($0) }
     }
 
-    /// Whether it may go to a host that the user did not name: it describes the wanted content and does not identify the user.
+    /// Whether the header may be sent to hosts that the user did not name. True for headers that describe the wanted
+    /// content and do not identify the user.
     var isForEverybody: Bool {
         let name = line.prefix { $0 != ":" && $0 != ";" }.lowercased()
         return name == "accept" || name.hasPrefix("accept-") || ["user-agent", "cache-control", "dnt"].contains(name)
@@ -79,18 +81,18 @@ package struct RequestHeader: Sendable, Hashable {
 }
 
 /// The part of a header before `=`: a server, with or without a scheme.
-private struct Place {
+private struct HeaderTarget {
     let server: ServerPattern
     let isPlainText: Bool
 
-    /// - Returns: nil if the text is the beginning of a header line without hosts.
+    /// Returns nil if the text is the beginning of a header line without hosts.
     init?(parsing text: Substring) throws(InvalidRequestHeader) {
         let scheme = ["http://", "https://"].first { text.lowercased().hasPrefix($0) }
         let rest = text.dropFirst(scheme?.count ?? 0)
         isPlainText = scheme == "http://"
         let (host, port) = ServerPattern.split(rest)
         if let port, ServerPattern.port(port) == nil {
-            // HOST=LINE with a mistake must not be taken for a header, which would be sent to all hosts.
+            // A misspelled HOST=LINE must not be read as a header line, which would be sent to all hosts.
             guard scheme == nil, !host.hasPrefix("["), !port.isEmpty, !port.hasPrefix("//"),
                 !port.allSatisfy(\.isNumber)
             else { throw Self.invalid(text) }
@@ -113,7 +115,8 @@ private struct Place {
 }
 
 extension Origin {
-    /// Whether it is on this machine or on a private network, by what the URL itself says: a name may lead anywhere.
+    /// Whether the URL's literal address, or `localhost`, is on this machine or in a private network. Other names may
+    /// resolve to any address.
     fileprivate var isNearby: Bool {
         if host == "localhost" { return true }
         let literal = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
@@ -128,13 +131,13 @@ extension Origin {
     }
 }
 
-/// A text that is no header to be sent; the value, which may be a secret, is left out.
+/// The text is not a valid header. The error omits the value, which may be a secret.
 package struct InvalidRequestHeader: Error, CustomStringConvertible {
     /// The header's name, or the host.
     package let name: String
-    /// How it is written.
+    /// How to write a header.
     package let problem: String
 
-    /// One line of both.
+    /// The name and the problem in one line.
     package var description: String { "header \"\(name)\": \(problem)" }
 }

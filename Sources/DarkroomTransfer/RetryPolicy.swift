@@ -1,10 +1,11 @@
-/// When a failed attempt is worth another, and after what pause.
+/// Decides whether a failed attempt is repeated, and after which pause.
 enum RetryPolicy {
-    /// The longest pause that a server's `Retry-After` is granted.
+    /// The limit for a server's `Retry-After`.
     static let longestRetryAfter = Duration.seconds(60)
 
-    /// Whether the same request may succeed a moment later.
-    /// - Parameter hasReceived: a part of the body came. What takes too long then takes as long once more.
+    /// Whether the same request may succeed later.
+    /// - Parameter hasReceived: Whether a part of the body was received. A timeout during the body is not repeated,
+    ///   because the next attempt would take as long.
     static func isPassing(_ code: TransferError.Code, hasReceived: Bool = false) -> Bool {
         switch code {
         case .timeout: !hasReceived
@@ -14,8 +15,8 @@ enum RetryPolicy {
         }
     }
 
-    /// The pause after the failed attempt number `attempt`, counted from 1: exponential with full jitter, so that many that failed
-    /// together do not come back together, on top of what the server asked for.
+    /// The pause after failed attempt number `attempt`, counted from 1. It is exponential with full jitter, so that
+    /// many failed transfers do not retry at the same time, plus the server's `Retry-After`.
     static func pause(
         after attempt: Int, retryAfter: Duration?, using generator: inout some RandomNumberGenerator
     ) -> Duration {

@@ -1,9 +1,9 @@
 import DarkroomConcurrency
 
-/// A transfer that was started; it goes on whether or not somebody keeps this.
-package final class Transfer: @unchecked Sendable {  // all that changes is touched by the engine's thread alone
+/// A started transfer. It continues even if no reference to it is kept.
+package final class Transfer: @unchecked Sendable {  // only the engine's thread uses mutable state
     enum Phase {
-        case waiting  // for a place
+        case waiting  // for a slot
         case running(EasyHandle)
         case reading(since: ContinuousClock.Instant)  // a file
         case pausing(until: ContinuousClock.Instant)  // before the next attempt
@@ -12,11 +12,12 @@ package final class Transfer: @unchecked Sendable {  // all that changes is touc
 
     let url: String
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
-    /// Asked on the engine's thread right before each attempt; false withdraws the transfer.
+    /// Called on the engine's thread right before each attempt; false withdraws the transfer.
     let mayBegin: (@Sendable () -> Bool)?
-    /// Told on the engine's thread when it begins to wait: for a place, or before another attempt.
+    /// Called on the engine's thread when the transfer begins to wait for a slot or for another attempt.
     let waits: (@Sendable () -> Void)?
-    /// Set when it was cancelled, before the engine's thread knows: what only that thread could tell would be told too late.
+    /// Set by `cancel()` at once, before the engine's thread handles the message, so that a file read in progress stops
+    /// early.
     let unwanted = Latch()
     private let mailbox: Mailbox<EngineMessage>
     private var completion: ((Result<Download, TransferError>) -> Void)?
@@ -25,7 +26,7 @@ package final class Transfer: @unchecked Sendable {  // all that changes is touc
     var target: TransferURL?
     var order: TransferOrder
     var attempts = 0
-    /// Whether bytes went to `onChunk`, after which nothing can be tried again.
+    /// Whether `onChunk` has received bytes. The transfer is then not tried again.
     var hasStreamed = false
 
     init(
@@ -43,7 +44,7 @@ package final class Transfer: @unchecked Sendable {  // all that changes is touc
         self.completion = completion
     }
 
-    /// Aborts the transfer, wherever it is; its completion gets `.cancelled`, unless it already got another result.
+    /// Aborts the transfer in any phase. Its completion gets `.cancelled`, unless it already got another result.
     ///
     /// May be called from any thread, the completion included, and never blocks.
     package func cancel() {
@@ -51,18 +52,18 @@ package final class Transfer: @unchecked Sendable {  // all that changes is touc
         mailbox.post(.cancel(self))
     }
 
-    /// Cancels the transfer unless an attempt of it runs: it waits for a place, or pauses before another attempt.
-    /// One that runs goes on, to be tried again or not as ``TransferEngine/start(_:order:mayBegin:waits:completion:)`` was told.
+    /// Cancels the transfer if it waits for a slot or for another attempt. A running attempt continues. If it fails, it
+    /// is retried as usual.
     ///
     /// May be called from any thread and never blocks.
     package func withdraw() { mailbox.post(.withdraw(self)) }
 
-    /// Gives the transfer another place among those that wait.
+    /// Changes the transfer's order among the waiting transfers.
     ///
     /// May be called from any thread and never blocks.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
-    /// The host by which its places are counted; "" for files.
+    /// The host whose slots the transfer uses; "" for files.
     var host: String {
         if case .web(_, let host) = target { host } else { "" }
     }
@@ -71,7 +72,7 @@ package final class Transfer: @unchecked Sendable {  // all that changes is touc
         if case .finished = phase { true } else { false }
     }
 
-    /// Calls the completion, the first time; what it captured is let go.
+    /// Calls the completion if it was not called yet, and releases it.
     func finish(_ result: Result<Download, TransferError>) {
         phase = .finished
         let completion = completion

@@ -1,50 +1,51 @@
-/// What an engine may fetch, and how patiently.
+/// The rules, limits and timeouts of a transfer engine.
 package struct TransferConfiguration: Sendable {
-    /// Transfers from one host at a time, the others wait; `nil` is no limit. A redirected transfer counts at the host of its URL.
+    /// The most concurrent transfers from one host; `nil`: no limit. A redirected transfer counts for the host of its
+    /// original URL.
     package var perHost: Int? = 6
-    /// How many transfers of a priority and of all higher ones run at once; `nil` is no limit. Transfers that wait for a host
-    /// or for another attempt do not count.
+    /// For each priority: the most concurrent transfers of this and all higher priorities; `nil`: no limit. Transfers
+    /// that wait for a host or for another attempt do not count.
     package var maxRunning: Int?
-    /// From the name lookup to the finished handshake, for each attempt.
+    /// The time limit of each attempt from the name lookup to the finished handshake.
     package var connectTimeout: Duration = .seconds(10)
-    /// How long a connected server may be silent.
+    /// An attempt ends if a connected server sends nothing for this long.
     package var stallTimeout: Duration = .seconds(30)
-    /// The least that must come from a connected server, in bytes a second, averaged over `minRateSpan` after the first such
-    /// span; 0 is no least.
+    /// The lowest accepted rate of a connected server in bytes per second, averaged over `minRateSpan`. The first span
+    /// is not checked. 0: no limit.
     package var minBytesPerSecond = 1 << 10
-    /// Over how long the rate is averaged.
+    /// The time over which the rate is averaged.
     package var minRateSpan: Duration = .seconds(30)
-    /// For each attempt as a whole, waiting for a place at the host not counted; `nil` is no limit.
+    /// The time limit of each whole attempt, without the wait for a slot at the host; `nil`: no limit.
     package var timeout: Duration? = .seconds(300)
-    /// The largest body taken, in bytes.
+    /// The largest accepted body, in bytes.
     package var maxBytes = 64 << 20
-    /// Redirects followed in one attempt.
+    /// The most redirects followed in one attempt.
     package var maxRedirects = 5
-    /// Further attempts after a fault that may pass.
+    /// The most further attempts after temporary faults.
     package var retries = 3
     /// Lines such as `Accept: image/*`, sent with every request to their hosts.
     ///
-    /// A header for the hosts of a pattern goes to those only, also after a redirect, and not on from `https:` to `http:`. Of the
-    /// others only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent after a redirect to another scheme, host
-    /// or port, as they may be secrets.
+    /// A header with a host pattern is sent only to matching hosts, also after a redirect, and never after a redirect
+    /// from `https:` to `http:`. Headers without a pattern may be secrets: after a redirect to another scheme, host or
+    /// port, only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
     package var headers: [RequestHeader] = []
-    /// Sent as `User-Agent`.
+    /// The value of `User-Agent`.
     package var userAgent = "darkroom"
-    /// Whether loopback, private, link-local and other addresses that are not of the public internet may be dialled.
+    /// Whether connections to loopback, private, link-local and other non-public addresses are allowed.
     package var allowPrivate = false
-    /// Whether the URL itself may lie at any address, because a user has named just this one. A redirect may lead on from one
-    /// that is not of the public internet, but from the public internet to no other.
+    /// Whether the URL itself may be at any address, because a user named this URL. A redirect from a non-public
+    /// address may lead to any address; a redirect from a public address may not lead to a non-public one.
     package var mayStartAnywhere = false
-    /// Networks that may be dialled although they are not of the public internet.
+    /// Non-public networks to which connections are allowed.
     package var allowedNetworks: [NetworkRange] = []
-    /// The hosts that may be asked, redirects included; none is all.
+    /// The hosts to which requests are allowed, redirects included; empty: all hosts.
     package var allowedHosts: [HostPattern] = []
-    /// Hosts that must not be asked, whatever `allowedHosts` says.
+    /// Hosts to which requests are denied. Takes precedence over `allowedHosts`.
     package var deniedHosts: [HostPattern] = []
-    /// Folders below which `file:` URLs are read, links resolved; none by default.
+    /// Folders below which `file:` URLs may be read, after links are resolved; none by default.
     package var fileFolders: [String] = []
-    /// `HOST:PORT:HOST:PORT`: requests to the first pair go to the second instead; an empty part stands for any, or for "as it is".
-    /// The address dialled is checked as any other.
+    /// `HOST:PORT:HOST:PORT`: requests to the first pair go to the second instead; an empty part means "any" in the
+    /// first pair and "unchanged" in the second. The connected address is checked as usual.
     package var connectTo: [String] = []
 
     /// The defaults.

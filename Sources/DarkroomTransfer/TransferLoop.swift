@@ -5,12 +5,13 @@ import Foundation
 
 // DESIGN
 //
-// One thread owns everything here: the multi handle, the easy handles, the places at hosts, the pauses before further attempts.
-// Other threads only leave messages. A round of the loop is: messages, what is due by time, libcurl, what libcurl finished; then
-// it sleeps until a socket, a message or the next time. The limits per host and of all are kept here and not by libcurl
-// (CURLMOPT_MAX_HOST_CONNECTIONS), whose timeouts would count the time spent queueing.
+// One thread owns all state here: the multi handle, the easy handles, the slots at hosts, the pauses before further
+// attempts. Other threads only send messages. One round of the loop handles messages, expired pauses, libcurl, and the
+// attempts that libcurl finished. Then the loop sleeps until a socket is ready, a message arrives or a pause ends. The
+// loop applies the limits per host and in total itself, because libcurl's limit (CURLMOPT_MAX_HOST_CONNECTIONS) would
+// count the wait in the queue against the timeouts.
 
-/// The engine's thread.
+/// The loop that runs on the engine's thread.
 final class TransferLoop {
     private let configuration: TransferConfiguration
     private let settings: EasySettings
@@ -18,7 +19,7 @@ final class TransferLoop {
     private let mailbox: Mailbox<EngineMessage>
     private let files: FileReader
 
-    private var places: HostQueues<Transfer>
+    private var slots: HostQueues<Transfer>
     private var unfinished: [ObjectIdentifier: Transfer] = [:]
     private var running: [UnsafeMutableRawPointer: EasyHandle] = [:]
     private var spare: [EasyHandle] = []
@@ -37,7 +38,7 @@ final class TransferLoop {
         self.mailbox = mailbox
         settings = EasySettings(configuration, allows: allows)
         files = FileReader(ReadableFolders(folders: configuration.fileFolders, maxBytes: configuration.maxBytes))
-        places = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
+        slots = HostQueues(limit: configuration.perHost, maxRunning: configuration.maxRunning)
     }
 
     func run() {
@@ -49,7 +50,7 @@ final class TransferLoop {
             var count: Int32 = 0
             curl_multi_perform(multi, &count)
             finishAttempts()
-            sweep(.now)  // after libcurl, which may have found what seemed to be missing
+            sweep(.now)  // after libcurl, which may have received data meanwhile
             if mailbox.prepareToSleep() { curl_multi_poll(multi, nil, 0, millisecondsToSleep(), nil) }
         }
         end()
@@ -66,11 +67,11 @@ final class TransferLoop {
             }
         case .reorder(let transfer, let order): reorder(transfer, order)
         case .limit(let count):
-            places.maxRunning = max(1, count)
+            slots.maxRunning = max(1, count)
             beginWaiting()
         case .fileRead(let transfer, let attempt, let result):
             guard case .reading(let since) = transfer.phase, transfer.attempts == attempt else { return }
-            releasePlace(of: transfer)
+            releaseSlot(of: transfer)
             finishRead(transfer, since: since, result)
         case .shutdown: isShutDown = true
         }
@@ -102,25 +103,25 @@ final class TransferLoop {
 
     private func begin(_ transfer: Transfer) {
         transfer.phase = .waiting
-        // Files wait for the threads that read them.
+        // For files, the limit is the number of threads that read them.
         let limit = transfer.host.isEmpty ? FileReader.maxThreads : nil
-        if places.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
+        if slots.admit(transfer, host: transfer.host, order: transfer.order, hostLimit: limit) {
             attempt(transfer)
         } else {
             transfer.waits?()
         }
     }
 
-    /// Begins the attempts of those that wait and get a place.
+    /// Begins the attempts of waiting transfers that get a slot.
     private func beginWaiting() {
-        // What cannot begin after all gives its place back, which this goes on with.
+        // A transfer that cannot begin releases its slot and calls this again; the running loop then fills the slot.
         guard !isBeginningWaiting else { return }
         isBeginningWaiting = true
-        while !isShutDown, let next = places.next() { attempt(next) }
+        while !isShutDown, let next = slots.next() { attempt(next) }
         isBeginningWaiting = false
     }
 
-    /// Begins an attempt of a transfer, which holds a place.
+    /// Begins an attempt of a transfer that holds a slot.
     private func attempt(_ transfer: Transfer) {
         guard transfer.mayBegin?() ?? true else { return fail(transfer, .cancelled, "withdrawn before it began") }
         transfer.attempts += 1
@@ -135,7 +136,7 @@ final class TransferLoop {
         }
     }
 
-    /// Hands the transfer to libcurl.
+    /// Starts the transfer in libcurl.
     private func run(_ transfer: Transfer, _ url: String, _ host: String) {
         guard let handle = spare.popLast() ?? EasyHandle(settings) else {
             return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
@@ -144,16 +145,17 @@ final class TransferLoop {
         let status = curl_multi_add_handle(multi, handle.curl)
         guard status == CURLM_OK else {
             return fail(
-                transfer, .outOfMemory, "libcurl took no transfer: \(String(cString: curl_multi_strerror(status)))")
+                transfer, .outOfMemory, "libcurl rejected the transfer: \(String(cString: curl_multi_strerror(status)))"
+            )
         }
         transfer.phase = .running(handle)
         running[handle.curl] = handle
     }
 
-    /// Ends a transfer that holds a place, but that libcurl does not have.
+    /// Ends a transfer that holds a slot but is not in libcurl.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
         finish(transfer, .failure(Refusal(code: code, detail: detail)))
-        releasePlace(of: transfer)
+        releaseSlot(of: transfer)
     }
 
     private func finishAttempts() {
@@ -177,11 +179,11 @@ final class TransferLoop {
         let retryAfter = handle.retryAfter
         let hasReceived = handle.hasReceived
         giveUp(handle)
-        releasePlace(of: transfer)
+        releaseSlot(of: transfer)
         finish(transfer, outcome, retryAfter: retryAfter, hasReceived: hasReceived)
     }
 
-    /// Takes `handle` from libcurl, which closes its connection if the attempt was not through.
+    /// Removes `handle` from libcurl, which closes its connection if the attempt was not finished.
     private func giveUp(_ handle: EasyHandle) {
         curl_multi_remove_handle(multi, handle.curl)
         running[handle.curl] = nil
@@ -189,8 +191,8 @@ final class TransferLoop {
         spare.append(handle)
     }
 
-    private func releasePlace(of transfer: Transfer) {
-        places.release(transfer.host, priority: transfer.order.priority)
+    private func releaseSlot(of transfer: Transfer) {
+        slots.release(transfer.host, priority: transfer.order.priority)
         beginWaiting()
     }
 
@@ -236,13 +238,13 @@ final class TransferLoop {
             giveUp(handle)
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
-            releasePlace(of: transfer)
+            releaseSlot(of: transfer)
         case .reading:
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
-            releasePlace(of: transfer)
+            releaseSlot(of: transfer)
         case .waiting, .pausing:
-            if case .waiting = transfer.phase { places.remove(transfer.host) { $0 === transfer } }
+            if case .waiting = transfer.phase { slots.remove(transfer.host) { $0 === transfer } }
             unfinished[ObjectIdentifier(transfer)] = nil
             transfer.fail(.cancelled, detail)
         }
@@ -253,9 +255,9 @@ final class TransferLoop {
         transfer.order = order
         switch transfer.phase {
         case .waiting:
-            places.reorder(transfer.host, to: order) { $0 === transfer }
+            slots.reorder(transfer.host, to: order) { $0 === transfer }
             beginWaiting()
-        case .running, .reading: places.move(from: old.priority, to: order.priority)
+        case .running, .reading: slots.move(from: old.priority, to: order.priority)
         case .pausing, .finished: return
         }
     }
@@ -273,7 +275,7 @@ final class TransferLoop {
         for transfer in due { begin(transfer) }
     }
 
-    /// Ends attempts that stall and reads that hang; libcurl itself keeps the other timeouts.
+    /// Ends stalled attempts and hanging reads; libcurl applies the other timeouts.
     private func sweep(_ now: ContinuousClock.Instant) {
         guard now >= nextSweep else { return }
         nextSweep = now + sweepInterval
@@ -282,7 +284,7 @@ final class TransferLoop {
             case .running(let handle) where handle.hasStalled(now): end(handle, with: CURLE_ABORTED_BY_CALLBACK)
             case .reading(let since):
                 guard let timeout = configuration.timeout, now - since >= timeout else { continue }
-                releasePlace(of: transfer)
+                releaseSlot(of: transfer)
                 finish(
                     transfer, .failure(Refusal(code: .timeout, detail: "reading the file took longer than \(timeout)")))
             default: continue
@@ -305,7 +307,7 @@ final class TransferLoop {
     }
 }
 
-/// TLS libraries may write to a connection that was closed; the signal for that would end the process.
+/// Blocks SIGPIPE on this thread. TLS libraries may write to a closed connection, and the signal would end the process.
 func blockBrokenPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)

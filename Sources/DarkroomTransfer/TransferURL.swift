@@ -1,8 +1,8 @@
 internal import CCurl
 
-/// A URL taken apart by libcurl itself, so that what is checked is what is fetched.
+/// A URL parsed by libcurl itself, so that the checked URL is the fetched URL.
 enum TransferURL: Equatable {
-    /// An `http:` or `https:` URL, blanks and non-ASCII bytes percent-encoded, and its host in the canonical form.
+    /// An `http:` or `https:` URL with spaces and non-ASCII bytes percent-encoded, and its host in canonical form.
     case web(url: String, host: String)
     /// The decoded path of a `file:` URL.
     case file(path: String)
@@ -26,7 +26,7 @@ enum TransferURL: Equatable {
     }
 }
 
-/// libcurl's own view of a URL. https://curl.se/libcurl/c/libcurl-url.html
+/// A URL as libcurl parses it: https://curl.se/libcurl/c/libcurl-url.html
 final class ParsedURL {
     private let handle: OpaquePointer
 
@@ -43,7 +43,7 @@ final class ParsedURL {
 
     deinit { curl_url_cleanup(handle) }
 
-    /// A part of the URL; nil where there is none.
+    /// A part of the URL; nil if it is missing.
     subscript(part: CURLUPart, flags: Int32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
@@ -51,10 +51,10 @@ final class ParsedURL {
         return String(cString: text)
     }
 
-    /// Puts `value`, encoded as `self[part]` gives it, in place of a part.
+    /// Replaces a part by `value`, which must be encoded as in `self[part]`.
     func set(_ part: CURLUPart, _ value: String?) { curl_url_set(handle, part, value, 0) }
 
-    /// The host in its canonical form; nil where there is none.
+    /// The host in its canonical form; nil if it is missing.
     var host: String? { self[CURLUPART_HOST].flatMap(HostName.canonical) }
 
     /// The origin of the URL; nil if it has no host, or a scheme without a port.
@@ -66,7 +66,7 @@ final class ParsedURL {
     }
 }
 
-/// Why something was not done, before it is known after how many attempts.
+/// The reason of a failure, without the number of attempts.
 struct Refusal: Error, Equatable {
     let code: TransferError.Code
     let detail: String

@@ -2,10 +2,10 @@ internal import CCurl
 import DarkroomText
 import Glibc
 
-/// Sends bytes to a URL by HTTP POST and reads the status of the answer, one at a time.
+/// Sends bytes to a URL by HTTP POST and returns the status of the response, one request at a time.
 ///
-/// No redirect is followed, no proxy of the environment is used, certificates are checked, and nothing is tried again. Of the
-/// answer's header and body 64 KiB each are taken, and thrown away. Where it may go is the caller's to check, see ``WebAddress``.
+/// It follows no redirects, ignores proxies from the environment, checks certificates, and does not retry. It reads and
+/// discards at most 64 KiB each of the response's header and body. The caller must check the URL.
 package final class WebPost {
     private static let maxAnswerBytes = 64 << 10
 
@@ -15,26 +15,27 @@ package final class WebPost {
     private var headerBytes = 0
     private var bodyBytes = 0
 
-    /// A post to be sent.
+    /// Creates a request.
     /// - Parameters:
-    ///   - headers: lines such as `Content-Type: application/json`.
-    ///   - timeout: for everything, from the name lookup to the end of the answer.
-    ///   - isCancelled: asked while it runs, at least once a second.
+    ///   - headers: Header lines such as `Content-Type: application/json`.
+    ///   - timeout: The time limit from the name lookup to the end of the response.
+    ///   - isCancelled: Called at least once per second while the request runs; true aborts it.
     package init(headers: [String], timeout: Duration, isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.headers = headers
         self.timeout = timeout
         self.isCancelled = isCancelled
     }
 
-    /// Sends `body` to `url`. Blocks up to the timeout: for threads of one's own, on which it blocks SIGPIPE for good.
-    /// - Returns: the status, 200 to 599, whatever became of the rest of the answer.
-    /// - Throws: ``TransferError`` when there is no answer; trying again may help.
+    /// Sends `body` to `url`. Blocks the thread up to the timeout, so do not call it in a task. Blocks SIGPIPE on the
+    /// calling thread permanently.
+    /// - Returns: The status, 200 or above, even if the rest of the response failed.
+    /// - Throws: ``TransferError`` if there is no response; trying again may help.
     package func send(_ body: [UInt8], to url: String) throws(TransferError) -> Int {
         TransferEngine.startLibrary()
         blockBrokenPipeSignal()
         guard let curl = curl_easy_init() else { throw Self.error(.outOfMemory, "no memory for a libcurl handle") }
         defer { curl_easy_cleanup(curl) }
-        // Without "Expect:" libcurl would ask before it sends a large body, and wait a second for the answer.
+        // By default, libcurl sends "Expect: 100-continue" before a large body and waits up to 1 s for the reply.
         let lines = (headers + ["Expect:"]).reduce(nil) { curl_slist_append($0, $1) ?? $0 }
         defer { curl_slist_free_all(lines) }
         (headerBytes, bodyBytes) = (0, 0)
@@ -46,21 +47,21 @@ package final class WebPost {
                 darkroom_curl_easy_setopt_offset(curl, CURLOPT_POSTFIELDSIZE_LARGE, curl_off_t(bytes.count))
                 darkroom_curl_easy_setopt_pointer(
                     curl, CURLOPT_POSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                // The buffer ends here, the handle later.
+                // The buffer is freed here, before the handle.
                 defer { darkroom_curl_easy_setopt_pointer(curl, CURLOPT_ERRORBUFFER, nil) }
                 return withExtendedLifetime(self) { curl_easy_perform(curl) }
             }
         }
         var status = 0
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
-        // A body that is too long or never ends takes nothing from the status before it.
+        // The status is valid even if the body is too long or incomplete.
         if status >= 200 { return status }
         if isCancelled() { throw Self.error(.cancelled, "cancelled") }
         let text = errorText.withUnsafeBufferPointer { $0.first == 0 ? nil : String(cString: $0.baseAddress!) }
         let found = text ?? String(cString: curl_easy_strerror(code))
         throw Self.error(
             code == CURLE_OK ? .other : EasyHandle.meaning(of: code, found, status: 0),
-            code == CURLE_OK ? "an answer without a status" : found)
+            code == CURLE_OK ? "a response without a status" : found)
     }
 
     private func prepare(_ curl: UnsafeMutableRawPointer, url: String, _ lines: UnsafeMutablePointer<curl_slist>?) {
@@ -77,7 +78,7 @@ package final class WebPost {
         set(CURLOPT_SSL_VERIFYPEER, 1)
         set(CURLOPT_SSL_VERIFYHOST, 2)
         set(CURLOPT_TIMEOUT_MS, max(1, timeout.wholeMilliseconds))
-        set(CURLOPT_QUICK_EXIT, 1)  // a name lookup that hangs is left behind
+        set(CURLOPT_QUICK_EXIT, 1)  // does not wait for a hanging name lookup
         set(CURLOPT_NOPROGRESS, 0)
         darkroom_curl_easy_setopt_list(curl, CURLOPT_HTTPHEADER, lines)
         let context = Unmanaged.passUnretained(self).toOpaque()
@@ -99,7 +100,7 @@ package final class WebPost {
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
     }
 
-    /// The post behind the context of a libcurl callback.
+    /// The request for the context of a libcurl callback.
     private static func at(_ context: UnsafeMutableRawPointer?) -> WebPost {
         Unmanaged<WebPost>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }

@@ -89,10 +89,10 @@ import Testing
     @Test func folderThatOthersMayUseIsRefused() throws {
         try make("out/.darkroom/redis/appendonlydir")
         #expect(chmod(scratch.path("out/.darkroom"), 0o777) == 0)
-        try expectRefusal(run(), "others may use it")
+        try expectRefusal(run(), "other users may use it")
         #expect(
             chmod(scratch.path("out/.darkroom"), 0o700) == 0 && chmod(scratch.path("out/.darkroom/redis"), 0o755) == 0)
-        try expectRefusal(run(), "others may use it")
+        try expectRefusal(run(), "other users may use it")
         guard geteuid() == 0 else { return }
         #expect(
             chmod(scratch.path("out/.darkroom/redis"), 0o700) == 0

@@ -36,13 +36,13 @@ import Testing
         ("worker --header-file /no/such", "--header-file /no/such: no such file"),
         (
             "worker --allow-networks 10.0.0.0/33",
-            "--allow-networks \"10.0.0.0/33\": \"33\" is no number of bits from 0 to 32"
+            "--allow-networks \"10.0.0.0/33\": \"33\" is not a number of bits from 0 to 32"
         ),
         (
             "worker --allow-networks 10.0.0.1/8",
-            "--allow-networks \"10.0.0.1/8\": bits behind the first 8 are set; write"
+            "--allow-networks \"10.0.0.1/8\": bits after the first 8 are set; write"
         ),
-        ("worker --allow-networks 10.0/8", "--allow-networks \"10.0/8\": no address, write it in full"),
+        ("worker --allow-networks 10.0/8", "--allow-networks \"10.0/8\": no address; write it in full"),
         ("worker --deny-hosts http://a/", "--deny-hosts \"http://a/\": write a host without scheme"),
         ("worker --allow-hosts a*.org", "--allow-hosts \"a*.org\": write a host without scheme"),
         ("worker --thread-priority 1.5", "--thread-priority 1.5: from 0.0 to 1.0"),

@@ -41,7 +41,7 @@ import Testing
         let error = Self.failure(TIFF.file(deep, .grey), DevelopOptions(format: .jpeg, maxPixels: 10_000))
         #expect(error?.code == .tooManyPixels)
         #expect(
-            error?.detail.contains("100 bytes a pixel, which count as 13 pixels") == true,
+            error?.detail.contains("100 bytes per pixel, which count as 13 pixels") == true,
             "\(String(describing: error))")
         #expect(Self.failure(TIFF.file(deep, .grey), DevelopOptions(format: .jpeg, maxPixels: 20_001)) == nil)
     }

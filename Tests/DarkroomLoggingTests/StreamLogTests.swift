@@ -89,7 +89,7 @@ import Testing
         logger.info("last")
         let lines = try lines()
         #expect(lines.count == 2 && lines[1].hasSuffix(" info l: last"))
-        #expect(lines[0].hasSuffix(" warning log: nobody read the log, lines were dropped lines=\(1000 - written)"))
+        #expect(lines[0].hasSuffix(" warning log: the log was not read, lines were dropped lines=\(1000 - written)"))
     }
 
     /// As by Ctrl-S, or by selecting text in it.
@@ -108,7 +108,7 @@ import Testing
             try #require(count > 0)
             shown += String(decoding: bytes[..<count], as: UTF8.self)
         }
-        #expect(shown.contains("nobody read the log, lines were dropped lines=1000\r\n"), "\(shown)")
+        #expect(shown.contains("the log was not read, lines were dropped lines=1000\r\n"), "\(shown)")
     }
 
     @Test func aPipeThatNobodyReadsEndsNothing() throws {

@@ -100,7 +100,7 @@ import Testing
         wrong.address = .sentinels(
             redis.sentinelPorts.map { RedisConfiguration.Endpoint(host: "127.0.0.1", port: $0) }, service: "other")
         let unknown = try requireError(RedisError.self) { try RedisConnection(wrong).connect() }
-        #expect(unknown.description.contains("it watches no service of the name \"other\""))
+        #expect(unknown.description.contains("it monitors no service of the name \"other\""))
 
         for sentinel in redis.sentinels { sentinel.stop() }
         let gone = try requireError(RedisError.self) { try RedisConnection(configuration).connect() }

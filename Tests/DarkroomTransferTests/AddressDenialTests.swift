@@ -97,7 +97,7 @@ import Testing
     func leadsNotBackFromThere(host: Int, path: String, dialled: Int) async {
         let error = await fetch(path, from: host).error
         #expect(error?.code == .addressDenied)
-        #expect(error?.detail.contains("which a redirect from there may not lead to") == true)
+        #expect(error?.detail.contains("but the redirect comes from the public internet") == true)
         #expect(server.connections.values.reduce(0, +) == dialled)
     }
 

@@ -1,5 +1,5 @@
-// Pictures for Swift: decode, filter, encode. All that touches libjpeg and libvips stays behind these few functions,
-// because both need C: libjpeg reports errors with longjmp, and every libvips operation is variadic.
+// Decodes, filters and encodes pictures, for Swift. These functions hide libjpeg and libvips, because both need C:
+// libjpeg reports errors with longjmp, and every libvips operation is variadic.
 
 #ifndef CIMAGING_H
 #define CIMAGING_H
@@ -16,7 +16,7 @@ enum darkroom_status {
     DARKROOM_OUT_OF_MEMORY,
     DARKROOM_FILTER_FAILED,
     DARKROOM_CANCELLED,
-    // Only between the files of this target: the JPEG is good, but libvips has to do it.
+    // Only used within this target: the JPEG's header is valid, but the job needs libvips.
     DARKROOM_NOT_FOR_STRIPS,
 };
 
@@ -29,7 +29,7 @@ enum darkroom_format {
     DARKROOM_JXL,
     DARKROOM_TIFF,
     DARKROOM_GIF,
-    // As what to write: the format that was read, or JPEG, or PNG with alpha, where that cannot be written.
+    // As output format: the input's format. If it cannot be written, JPEG, or PNG for pictures with alpha.
     DARKROOM_SAME,
 };
 
@@ -37,7 +37,7 @@ enum darkroom_filter_kind { DARKROOM_SEPIA, DARKROOM_TILT_SHIFT };
 
 struct darkroom_filter {
     enum darkroom_filter_kind kind;
-    // The intensity of sepia, 0 to 1; the standard deviation of tilt-shift's blur in pixels.
+    // Sepia: the intensity, 0 to 1. Tilt-shift: the standard deviation of the blur in pixels.
     double amount;
 };
 
@@ -50,47 +50,47 @@ struct darkroom_job {
     int quality;
     bool strip;
     int64_t max_pixels;
-    // Called when the header has been read and the size is allowed, perhaps more than once. Not with NULL.
+    // Called when the header has been read and the size is allowed, possibly more than once. Must not be NULL.
     void (*size_is_known)(void *context, int64_t pixels);
-    // Asked between strips, from the calling thread or one of libvips'; true ends the job.
+    // Called between strips, on the calling thread or a libvips thread; true ends the job.
     bool (*is_cancelled)(void *context);
     void *context;
 };
 
 struct darkroom_result {
-    // malloc'ed, the caller's; NULL unless the status is DARKROOM_DONE.
+    // Allocated with malloc; the caller frees it. NULL unless the status is DARKROOM_DONE.
     uint8_t *bytes;
     size_t byte_count;
     int width, height;
     enum darkroom_format format;
-    // What failed, as text; empty after success.
+    // The error text; empty after success.
     char detail[256];
 };
 
-// Prepares libvips: only the loaders of the formats above, one thread a picture, no cache. Once, before anything else.
-// Returns false with a reason.
+// Initializes libvips with only the loaders of the formats above, one thread per picture, and no cache. Must be called
+// once, before the other functions. Returns false and a reason in `detail` on failure.
 bool darkroom_imaging_start(char *detail, size_t capacity);
 
-// The version of the libvips that is installed, as text that stays.
+// The version of the installed libvips. The text is never freed.
 const char *darkroom_imaging_version(void);
 
-// Frees what libvips keeps for the calling thread.
+// Frees libvips' memory for the calling thread.
 void darkroom_imaging_thread_shutdown(void);
 
-// Whether the installed libvips can write the format; found by writing a small picture.
+// Whether the installed libvips can write the format. Writes a small picture to find out.
 bool darkroom_imaging_can_save(enum darkroom_format format);
 
-// Any thread, any number at once; blocks until done.
+// May be called on any thread, also concurrently. Blocks until the job is done.
 enum darkroom_status darkroom_develop(const struct darkroom_job *job, struct darkroom_result *result);
 
-// For tests: the same by libvips alone; and the filtered RGBX pixels of the strips instead of a JPEG of them.
+// For tests: develops with libvips only; returns the filtered RGBX pixels of the strips instead of a JPEG.
 enum darkroom_status darkroom_develop_by_vips(const struct darkroom_job *job, struct darkroom_result *result);
 enum darkroom_status darkroom_strip_pixels(const struct darkroom_job *job, struct darkroom_result *result);
 
-// For tests: whether libvips, left to search among its loaders, reads the file.
+// For tests: whether libvips reads the file if it selects the loader itself.
 bool darkroom_imaging_can_load(const char *path);
 
-// For tests: one sepia filter over pixels of 8 bits with 3 or 4 bands, as both ways run it.
+// For tests: applies one sepia filter to 8-bit pixels with 3 or 4 bands, with the code of both pipelines.
 void darkroom_sepia_pixels(double intensity, uint8_t *pixels, size_t count, int bands);
 
 #endif

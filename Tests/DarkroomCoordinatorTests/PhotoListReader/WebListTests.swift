@@ -67,7 +67,7 @@ import Testing
                     try PhotoListReader("http://ann:pass@8.8.8.8:\(outside.port)/\(host)?key=secret")
                 }
                 let text = error?.description ?? ""
-                #expect(text.contains("is not an address of the public internet, which a redirect from there may not"))
+                #expect(text.contains("is not an address of the public internet, but the redirect comes from"))
                 #expect(!text.contains("pass") && !text.contains("secret"), "\(text)")
             }
             #expect(inside.connections.isEmpty)
