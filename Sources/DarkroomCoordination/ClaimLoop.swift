@@ -36,8 +36,8 @@ package final class ClaimLoop: Sendable {
 
     /// Redis may have lost refusals of this worker, and notices were missed: the next claim sends all refusals and looks for all
     /// work.
-    package func beginAgain() {
-        coordination.refusals.withLock { $0.tellAll() }
+    package func noticesMissed() {
+        coordination.refusals.withLock { $0.sendAll() }
         coordination.expectWork(.veryHigh)
     }
 
@@ -51,7 +51,7 @@ package final class ClaimLoop: Sendable {
             let demand = isReady ? worker.demand : ClaimDemand()
             let (claim, wake) = coordination.plan.withLock { plan in
                 let now = ContinuousClock.now
-                if let turn = coordination.readyTurn.withLock({ $0.take() }) { plan.heard(turn: turn, now) }
+                if let turn = coordination.readyTurn.withLock({ $0.take() }) { plan.observed(turn: turn, now) }
                 let claim = plan.next(now, demand)
                 return (claim, plan.wake(now, demand))
             }
@@ -118,7 +118,7 @@ package final class ClaimLoop: Sendable {
                 switch try coordination.store.perform(call) {
                 case .old: return nil
                 case .claimed(let claimed):
-                    coordination.refusals.withLock { $0.told(refusals, count: claimed.refusals) }
+                    coordination.refusals.withLock { $0.sent(refusals, count: claimed.refusals) }
                     worker.handle(
                         .answered(
                             ControlsAnswer(

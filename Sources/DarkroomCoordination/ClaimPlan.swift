@@ -29,8 +29,8 @@ struct ClaimPlan {
         var began: ContinuousClock.Instant
     }
 
-    /// When work of which priority was hinted: soon after, and 100 ms later, for what the hint left out.
-    private var hints: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
+    /// When work of which priority was announced: soon after, and 100 ms later, for what the hint left out.
+    private var notices: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
     /// The highest priority of which there may be more: the last claim handed some out, or there was none yet.
     private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
@@ -47,7 +47,7 @@ struct ClaimPlan {
     private static let longestPass = Duration.seconds(1)
     /// A focus may move a hundred times a second: claims for it are this far apart.
     private static let focusInterval = Duration.milliseconds(20)
-    private static let maxHints = 16
+    private static let maxNotices = 16
 
     init(now: ContinuousClock.Instant) {
         nextAttempt = now
@@ -57,24 +57,24 @@ struct ClaimPlan {
 
     /// "Work available" was published; it is looked for at `due` and 100 ms later.
     mutating func noticed(_ priority: BatchPriority, due: ContinuousClock.Instant) {
-        hints.removeAll { $0.priority <= priority }
-        hints = hints.suffix(Self.maxHints - 2) + [(due, priority), (due + .milliseconds(100), priority)]
+        notices.removeAll { $0.priority <= priority }
+        notices = notices.suffix(Self.maxNotices - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
 
     /// Takes the turn of the rings from a heartbeat. If it has changed since the rings were empty for this worker, a claim is
     /// due.
-    mutating func heard(turn: Int, _ now: ContinuousClock.Instant) {
+    mutating func observed(turn: Int, _ now: ContinuousClock.Instant) {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
 
     /// The claim to make now, nil when it is not time.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> Claim? {
-        let hinted = hints.filter { $0.due <= now }.map(\.priority).max()
+        let announced = notices.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
-            hints.removeAll { $0.due <= now }
+            notices.removeAll { $0.due <= now }
             // Looked for at the latest when there is room, and from the beginning of the rings.
-            if let hinted {
-                more = max(more ?? hinted, hinted)
+            if let announced {
+                more = max(more ?? announced, announced)
                 pass = nil
             }
         }
@@ -89,7 +89,7 @@ struct ClaimPlan {
         }
         if let drained = wants.drained { return Claim(lowest: drained, isForDrained: true) }
         // Of as urgent a batch that is new a full worker takes some at once, and its turns begin.
-        if let hinted, wants.takesOthers { return Claim(lowest: hinted, isForDrained: true) }
+        if let announced, wants.takesOthers { return Claim(lowest: announced, isForDrained: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval
         return Claim(lowest: focused.priority, focus: focused.batch)
@@ -130,7 +130,7 @@ struct ClaimPlan {
     /// When to look again.
     func wake(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> ContinuousClock.Instant {
         var times = [wants.lowest == nil ? now + Self.idleInterval : nextAttempt]
-        if wants.lowest != nil || wants.takesOthers { times += hints.map(\.due) }
+        if wants.lowest != nil || wants.takesOthers { times += notices.map(\.due) }
         if wants.focused != nil { times.append(nextFocused) }
         return max(times.min() ?? nextAttempt, now)
     }

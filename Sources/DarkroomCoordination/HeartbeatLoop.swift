@@ -9,7 +9,7 @@ package final class HeartbeatLoop: Sendable {
     private let coordination: Coordination
     private let stopped = Latch()
     /// How many operations were stuck at the last heartbeat.
-    private let toldStuck = Locked(0)
+    private let loggedStuck = Locked(0)
 
     package init(_ worker: any CoordinatedWorker) {
         self.worker = worker
@@ -84,11 +84,11 @@ package final class HeartbeatLoop: Sendable {
     private func beat() throws(StoreError) -> Bool {
         let highest = worker.read { $0.controlsVersion }
         let (held, stuck) = worker.renewed
-        if stuck > 0, stuck != toldStuck.withLock({ $0 }) {
+        if stuck > 0, stuck != loggedStuck.withLock({ $0 }) {
             coordination.logger.error(
                 "a file system does not answer, operations are left to others", ["operations": .number(stuck)])
         }
-        toldStuck.withLock { $0 = stuck }
+        loggedStuck.withLock { $0 = stuck }
         var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])

@@ -17,38 +17,38 @@ package final class PhotoEvents: Sendable {
         /// The most letters that wait.
         static let maxWaiting = 20_000
 
-        private struct Letter {
+        private struct Entry {
             let batch: BatchID
             let index: Int
             let stateCode: UInt8
         }
 
-        private var stateCodes: [Letter] = []
+        private var entries: [Entry] = []
         private var dropped: [BatchID: Int] = [:]
         private var last: BatchID?
 
-        var isEmpty: Bool { stateCodes.isEmpty && dropped.isEmpty }
+        var isEmpty: Bool { entries.isEmpty && dropped.isEmpty }
 
         /// Adds what became of a photo; beyond the most that may wait, the oldest go.
         mutating func add(_ batch: BatchID, _ index: Int, _ stateCode: UInt8) {
-            if stateCodes.count == Self.maxWaiting {
+            if entries.count == Self.maxWaiting {
                 // Many at once: moving the rest up for each single one would cost more than the letter.
-                for stateCode in stateCodes.prefix(Self.maxPhotos) { dropped[stateCode.batch, default: 0] += 1 }
-                stateCodes.removeFirst(Self.maxPhotos)
+                for entry in entries.prefix(Self.maxPhotos) { dropped[entry.batch, default: 0] += 1 }
+                entries.removeFirst(Self.maxPhotos)
             }
-            stateCodes.append(Letter(batch: batch, index: index, stateCode: stateCode))
+            entries.append(Entry(batch: batch, index: index, stateCode: stateCode))
         }
 
         /// Takes out the next message: of the batch that waits longest, but not twice in turn of one while others wait.
         mutating func next() -> Message? {
-            let other = stateCodes.first { $0.batch != last } ?? stateCodes.first
+            let other = entries.first { $0.batch != last } ?? entries.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
             last = batch
             var message = Message(batch: batch, dropped: dropped.removeValue(forKey: batch) ?? 0)
             var isFull = false
-            stateCodes.removeAll { stateCode in
-                guard stateCode.batch == batch, !isFull else { return false }
-                isFull = !message.add(stateCode.index, stateCode.stateCode)
+            entries.removeAll { entry in
+                guard entry.batch == batch, !isFull else { return false }
+                isFull = !message.add(entry.index, entry.stateCode)
                 return !isFull
             }
             return message
@@ -104,7 +104,7 @@ package final class PhotoEvents: Sendable {
 
     private static let interval = Duration.milliseconds(100)
     /// While nobody listens. What is collected meanwhile is sent all the same: somebody may have come.
-    private static let unheardInterval = Duration.seconds(1)
+    private static let idleInterval = Duration.seconds(1)
     /// With more messages that Redis has not answered, none is sent: they would only fill memory.
     private static let maxUnanswered = 5
 
@@ -116,7 +116,7 @@ package final class PhotoEvents: Sendable {
     private let stopped = Latch()
     private let unanswered = Locked(0)
     /// Whether the last message may have reached somebody.
-    private let isHeard = Locked(true)
+    private let isReceived = Locked(true)
     /// Whether Redis is a node of a cluster, which counts only its own listeners of those that a message reached; nil before it
     /// has said so.
     private let isCluster = Locked<Bool?>(nil)
@@ -160,7 +160,7 @@ package final class PhotoEvents: Sendable {
 
     /// Waits until the next message may go; letters that come meanwhile do not cut it short.
     private func pause() {
-        let end = ContinuousClock.now + (isHeard.withLock { $0 } ? Self.interval : Self.unheardInterval)
+        let end = ContinuousClock.now + (isReceived.withLock { $0 } ? Self.interval : Self.idleInterval)
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }
     }
 
@@ -186,7 +186,7 @@ package final class PhotoEvents: Sendable {
             }
             if !publish.isEmpty, case .success(let reached) = results[1] {
                 let isAlone = isCluster.withLock { $0 == false }
-                isHeard.withLock { $0 = reached.int != 0 || !isAlone }
+                isReceived.withLock { $0 = reached.int != 0 || !isAlone }
             }
             // A Redis that is away is the heart's to tell of.
             guard case .success(let value) = results[0], let parts = value.array, parts.count == 2,

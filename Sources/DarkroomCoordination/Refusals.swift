@@ -10,10 +10,10 @@ package struct Refusals {
     package enum End: Sendable {
         /// A check succeeds: the worker can run a batch with these options, which took its output folder with the number
         /// `taken`.
-        case look(BatchOptions, taken: Int)
+        case check(BatchOptions, taken: Int)
         /// Time: what failed may have been mended.
         case time
-        /// The file system at this mount point answers again, see ``Refusals/answers(_:)``.
+        /// The file system at this mount point answers again, see ``Refusals/recovered(_:)``.
         case answer(String)
     }
 
@@ -27,7 +27,7 @@ package struct Refusals {
 
     private var refusals: [BatchID: Refusal] = [:]
     /// Refused batches that Redis does not know of.
-    private var untold: Set<BatchID> = []
+    private var unsent: Set<BatchID> = []
     /// Batches that are no longer refused, and that Redis still lists as refused.
     private var withdrawn: Set<BatchID> = []
     /// Whether the next claim replaces all refusals that Redis has.
@@ -40,7 +40,7 @@ package struct Refusals {
     /// How long a batch is refused of which only the id is kept.
     static let crowdInterval = Duration.seconds(600)
     /// How often the worker looks whether it can do a batch.
-    static let lookInterval = Duration.seconds(5)
+    static let checkInterval = Duration.seconds(5)
     /// How long a batch is refused of which an operation cannot be read.
     static let timeInterval = Duration.seconds(60)
     /// How long a batch is refused whose file system does not answer, unless it does before.
@@ -74,25 +74,25 @@ package struct Refusals {
         } else {
             refusals[batch] = Refusal(reason: reason, end: end, due: now + Self.interval(end))
         }
-        if withdrawn.remove(batch) == nil, isNews { untold.insert(batch) }
+        if withdrawn.remove(batch) == nil, isNews { unsent.insert(batch) }
         return isNews
     }
 
     /// No longer refuses a batch.
     package mutating func withdraw(_ batch: BatchID) {
         guard refusals.removeValue(forKey: batch) != nil else { return }
-        if untold.remove(batch) == nil { withdrawn.insert(batch) }
+        if unsent.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
     /// The file system at a mount point answers again.
-    package mutating func answers(_ mount: String) {
+    package mutating func recovered(_ mount: String) {
         for (batch, refusal) in refusals {
             if case .answer(mount) = refusal.end { withdraw(batch) }
         }
     }
 
     /// Keeps a refusal after a check, with the reason that the check found.
-    package mutating func stands(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
+    package mutating func keep(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
         refusals[batch]?.reason = reason
         refusals[batch]?.due = now + Self.interval(end)
@@ -104,15 +104,15 @@ package struct Refusals {
     }
 
     /// Every refusal that a look can end is due.
-    package mutating func lookAgain(_ now: ContinuousClock.Instant) {
+    package mutating func checkAgain(_ now: ContinuousClock.Instant) {
         for (batch, refusal) in refusals {
-            if case .look = refusal.end { refusals[batch]?.due = now }
+            if case .check = refusal.end { refusals[batch]?.due = now }
         }
     }
 
     private static func interval(_ end: End) -> Duration {
         switch end {
-        case .look: lookInterval
+        case .check: checkInterval
         case .time: timeInterval
         case .answer: answerInterval
         }
@@ -124,25 +124,25 @@ package struct Refusals {
     package var changes: RefusalChanges {
         RefusalChanges(
             replacesAll: replacesAll,
-            added: Array((replacesAll ? Set(refusals.keys) : untold).prefix(RefusalChanges.limit)),
+            added: Array((replacesAll ? Set(refusals.keys) : unsent).prefix(RefusalChanges.limit)),
             removed: replacesAll ? [] : Array(withdrawn.prefix(RefusalChanges.limit)))
     }
 
     /// A claim told Redis these changes; it now knows `count` refusals.
-    package mutating func told(_ changes: RefusalChanges, count: Int) {
+    package mutating func sent(_ changes: RefusalChanges, count: Int) {
         if changes.replacesAll {
-            untold = Set(refusals.keys)
+            unsent = Set(refusals.keys)
             withdrawn = []
             replacesAll = false
         }
-        untold.subtract(changes.added)
+        unsent.subtract(changes.added)
         withdrawn.subtract(changes.removed)
         // What was withdrawn while the claim was under way.
         withdrawn.formUnion(changes.added.filter { refusals[$0] == nil })
         // Redis lost some, or kept what this worker never told it.
-        if count != refusals.count - untold.count + withdrawn.count { replacesAll = true }
+        if count != refusals.count - unsent.count + withdrawn.count { replacesAll = true }
     }
 
     /// Redis was unreachable and may have lost refusals: the next claim sends all of them.
-    package mutating func tellAll() { replacesAll = true }
+    package mutating func sendAll() { replacesAll = true }
 }

@@ -14,7 +14,7 @@ package final class FolderCalls: Sendable {
         fileprivate let ended = Signal()
 
         /// Sets the folder that the call accesses from now on; "" for none.
-        package func looks(at folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
+        package func accesses(_ folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
     }
 
     private let patience: Duration
@@ -95,11 +95,11 @@ package final class FolderCalls: Sendable {
         }
         guard isFirst else { return }
         for root in roots {
-            call.looks(at: root)
+            call.accesses(root)
             guard let real = Path.real(root), real != root else { continue }
             links.withLock { $0?[root] = real }
         }
-        call.looks(at: "")
+        call.accesses("")
     }
 
     private func mount(of folder: String) -> String {

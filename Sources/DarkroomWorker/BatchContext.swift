@@ -24,11 +24,11 @@ final class BatchContext: Sendable {
     /// The context of a batch.
     /// - Parameters:
     ///   - taken: when the batch took its output folder, see ``BatchFacts/outputTaken``.
-    ///   - looking: is told each folder before it is looked at, which takes as long as its file system takes to answer.
+    ///   - willAccess: is told each folder before it is looked at, which takes as long as its file system takes to answer.
     /// - Throws: ``Refusal`` when this worker cannot do the batch.
     init(
         _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0,
-        looking: (_ folder: String) -> Void = { _ in }
+        willAccess: (_ folder: String) -> Void = { _ in }
     ) throws(Refusal) {
         self.id = id
         self.options = options
@@ -36,7 +36,7 @@ final class BatchContext: Sendable {
         let custom: CustomOperation?
         let template: FileNameTemplate
         do {
-            let own = try OwnFilter.name(in: options.filters.map(\.description))
+            let own = try CustomFilter.name(in: options.filters.map(\.description))
             custom = try own.map { name throws(Refusal) in
                 CustomOperation(name: name, make: try Self.operation(name, configuration))
             }
@@ -80,15 +80,15 @@ final class BatchContext: Sendable {
         // Only a folder that this worker was given may be made here: a machine without the share must write nothing.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
-            looking(place.folder)
+            willAccess(place.folder)
             try Self.check(place, "output folder", makes: makes)
         }
         if let place = originals?.place {
-            looking(place.folder)
+            willAccess(place.folder)
             try Self.check(place, "folder of originals", makes: makes)
         }
         if !options.photosFolder.isEmpty {
-            looking(options.photosFolder)
+            willAccess(options.photosFolder)
             try Self.checkPhotos(options.photosFolder, configuration)
         }
     }
@@ -135,7 +135,7 @@ final class BatchContext: Sendable {
         if let operation = configuration.operations[name] { return operation }
         let known = configuration.operations.keys.sorted().joined(separator: ", ")
         throw Refusal(
-            reason: "this worker has no operation \"\(name)\" for the filter \(OwnFilter.prefix)\(name): "
+            reason: "this worker has no operation \"\(name)\" for the filter \(CustomFilter.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 

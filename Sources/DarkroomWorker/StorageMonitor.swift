@@ -41,7 +41,7 @@ final class StorageMonitor: Sendable {
                 core.pruneRefusals()
                 lastPrune = .now
             }
-            core.lookAtRefusals()
+            core.checkRefusals()
             lastLook = .now
         }
     }
@@ -51,7 +51,7 @@ final class StorageMonitor: Sendable {
         // A folder that does not answer is checked again when it does.
         guard core.hungMount(of: [fault.place.folder]) == nil else { return }
         core.perform { [self] call in
-            call.looks(at: fault.place.folder)
+            call.accesses(fault.place.folder)
             checkNow(outage, fault)
         }
     }
@@ -69,7 +69,7 @@ final class StorageMonitor: Sendable {
             ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
         core.handle(.storageRecovered(outage.number))
         // Batches that were refused because of this fault are claimed again at once.
-        core.coordination.refusals.withLock { $0.lookAgain(.now) }
+        core.coordination.refusals.withLock { $0.checkAgain(.now) }
         core.coordination.expectWork(.veryHigh)
     }
 

@@ -75,10 +75,10 @@ package final class Worker: Sendable {
                 "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
                 "keys": .text(core.coordination.store.keys.prefix), "version": .text(darkroomVersion),
             ])
-        if core.configuration.helperArguments != nil { Self.tellOfConfinement(.found(), core.coordination.logger) }
-        let hints = RedisSubscription(redis, channels: [core.coordination.store.keys.controlChannel]) {
+        if core.configuration.helperArguments != nil { Self.logConfinement(.found(), core.coordination.logger) }
+        let notices = RedisSubscription(redis, channels: [core.coordination.store.keys.controlChannel]) {
             [core, claims] event in
-            guard core.configuration.hearsHints else { return }
+            guard core.configuration.receivesNotices else { return }
             switch event {
             case .message(_, let text):
                 guard let notice = ChangeNotice(text) else { return }
@@ -86,14 +86,14 @@ package final class Worker: Sendable {
                 claims.noticed(notice)
             case .subscribed:  // what was published before was not heard
                 core.coordination.heartbeatSignal.raise()
-                claims.beginAgain()
+                claims.noticesMissed()
             case .disconnected: break
             }
         }
-        subscription.withLock { $0 = hints }
+        subscription.withLock { $0 = notices }
         threads.withLock {
             $0 = [
-                OwnedThread("darkroom-heart") { [heartbeats] in heartbeats.run() },
+                OwnedThread("darkroom-leases") { [heartbeats] in heartbeats.run() },
                 OwnedThread("darkroom-claims") { [claims, claimsEnded, stopSignal] in
                     claims.run()
                     claimsEnded.set()
@@ -108,7 +108,7 @@ package final class Worker: Sendable {
     }
 
     /// Logs which layers of the confinement of helper processes the kernel does not offer.
-    static func tellOfConfinement(_ facts: ConfinementFacts, _ logger: Logger) {
+    static func logConfinement(_ facts: ConfinementFacts, _ logger: Logger) {
         guard !facts.missing.isEmpty else { return }
         logger.warning(
             "kernel does not confine helper processes in every way",

@@ -6,7 +6,7 @@ extension WorkerConfiguration {
     package mutating func useThisProgramAsHelper(
         arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
     ) {
-        if HelperService.isAsked { HelperService(operations: operations).run() }
+        if HelperService.isHelper { HelperService(operations: operations).run() }
         helperArguments = ["darkroom-photo-helper"] + arguments
         helperVariables = HelperEnvironment.names.union(environment)
     }
@@ -22,7 +22,7 @@ extension WorkerConfiguration {
 
     /// Why no worker can have this configuration; nil when it can.
     var helperProblem: InvalidHelper? {
-        if HelperService.isAsked {
+        if HelperService.isHelper {
             return InvalidHelper(
                 description:
                     "this process was started to be a helper and makes a worker: call useThisProgramAsHelper() before")

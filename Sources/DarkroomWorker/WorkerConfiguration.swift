@@ -63,13 +63,13 @@ package struct WorkerConfiguration: Sendable {
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos
     /// False makes the worker deaf to what is published, as if every message were lost: for measuring what that costs.
-    package var hearsHints = true
+    package var receivesNotices = true
     /// Called with each step of each photo, on the thread of the step. Must not block.
     package var observer: (@Sendable (TraceEvent) -> Void)?
     /// How long operations of a suspended batch are held for their downloaded bytes.
     package var holdsSuspended: Duration = .seconds(600)
     /// How long operations whose output cannot be written are held.
-    package var holdsBarred: Duration = .seconds(30)
+    package var holdsBlocked: Duration = .seconds(30)
     /// How long a file system call may take before its operation is left to other workers. It must be longer than the slowest
     /// disk takes to write its cache: an operation that is always left too early never finishes.
     package var fileCallPatience: Duration = .seconds(300)

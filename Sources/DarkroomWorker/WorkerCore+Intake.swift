@@ -52,7 +52,7 @@ extension WorkerCore {
         onHang: (String) -> Void = { _ in }, _ body: @escaping @Sendable (FolderCalls.Call) -> Void
     ) -> String? {
         let onAnswer = { @Sendable [self] (mount: String) in
-            refusals.withLock { $0.answers(mount) }
+            refusals.withLock { $0.recovered(mount) }
             coordination.expectWork(.veryHigh)
         }
         return folders.perform(onHang: onHang, onAnswer: onAnswer, body)
@@ -65,7 +65,7 @@ extension WorkerCore {
 
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
-        call.looks(at: "")
+        call.accesses("")
         // Refused a moment ago, for another operation of the same claim.
         if refusals.withLock({ $0.contains(batch) }) { return decline(operation) }
         var end = Refusals.End.time
@@ -83,15 +83,15 @@ extension WorkerCore {
             if let mount = hungMount(of: paths) {
                 refuse(batch, Self.noAnswer(mount), until: .answer(mount))
                 // It may have answered meanwhile.
-                if hungMount(of: paths) != mount { refusals.withLock { $0.answers(mount) } }
+                if hungMount(of: paths) != mount { refusals.withLock { $0.recovered(mount) } }
                 return decline(operation)
             }
-            end = .look(options, taken: taken)
+            end = .check(options, taken: taken)
             let context =
                 try cached
-                ?? BatchContext(batch, options, configuration, taken: taken, looking: call.looks(at:))
+                ?? BatchContext(batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
             contexts.withLock { $0[batch] = context }
-            call.looks(at: options.output.isEmpty ? options.originals : options.output)
+            call.accesses(options.output.isEmpty ? options.originals : options.output)
             let folder = try openFolder(of: context)
             end = .time
             try accept(operation, context, folder)
@@ -131,7 +131,7 @@ extension WorkerCore {
     }
 
     /// Looks whether the reasons of refusals are gone, without a claim. Blocks as folders do.
-    func lookAtRefusals() {
+    func checkRefusals() {
         var isAnyWithdrawn = false
         var taken: [BatchID: Int] = [:]  // by another batch; when the refused one took the folder
         let due = refusals.withLock { $0.due(.now) }
@@ -142,12 +142,12 @@ extension WorkerCore {
                 continue
             }
             do throws(Refusal) {
-                if case .look(let options, let taken) = end { try look(batch, options, taken: taken) }
+                if case .check(let options, let taken) = end { try check(batch, options, taken: taken) }
                 refusals.withLock { $0.withdraw(batch) }
                 isAnyWithdrawn = true
             } catch {
-                refusals.withLock { $0.stands(batch, error.reason, .now) }
-                if case .look(_, let number) = end, error.isOfHolder { taken[batch] = number }
+                refusals.withLock { $0.keep(batch, error.reason, .now) }
+                if case .check(_, let number) = end, error.isOfHolder { taken[batch] = number }
             }
         }
         for batch in batchesThatTookTheirFolderBack(since: taken) {
@@ -159,14 +159,14 @@ extension WorkerCore {
 
     /// Looks whether a refused batch can be done now.
     /// - Throws: ``Refusal`` when it cannot.
-    private func look(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
+    private func check(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
         if let mount = hungMount(of: options.folders) { throw Refusal(reason: Self.noAnswer(mount)) }
         let found = Locked<Refusal?>(nil)
         let hung = perform { [self] call in
             do throws(Refusal) {
                 let context = try BatchContext(
-                    batch, options, configuration, taken: taken, looking: call.looks(at:))
-                call.looks(at: options.output)
+                    batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
+                call.accesses(options.output)
                 _ = try openFolder(of: context)
             } catch {
                 found.withLock { $0 = error }
@@ -179,7 +179,7 @@ extension WorkerCore {
     /// Which of these batches are over, of those for which a look would make folders.
     /// - Returns: Nil when Redis cannot be asked.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
-        let making = due.filter { if case .look(let options, _) = $0.end { options.remoteOutput } else { false } }
+        let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }
         guard !making.isEmpty else { return [] }
         let batches = making.map(\.batch)
         return (try? coordination.store.unfinished(batches)).map { Set(batches).subtracting($0) }

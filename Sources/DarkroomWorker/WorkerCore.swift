@@ -65,7 +65,7 @@ final class WorkerCore: CoordinatedWorker {
                 .init(
                     downloads: configuration.downloads, filtrations: configuration.filtrations,
                     maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended,
-                    holdsBlocked: configuration.holdsBarred)))
+                    holdsBlocked: configuration.holdsBlocked)))
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 

@@ -73,7 +73,7 @@ import Testing
             let pipe = Pipe()
             let log = StreamLog(.json, descriptor: pipe.fileHandleForWriting.fileDescriptor)
             let logger = Logger(label: "worker", level: .info, handler: log)
-            Worker.tellOfConfinement(facts, logger)
+            Worker.logConfinement(facts, logger)
             logger.flush()
             try pipe.fileHandleForWriting.close()
             return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)

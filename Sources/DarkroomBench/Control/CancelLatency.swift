@@ -27,7 +27,7 @@ struct CancelLatency {
             $0.downloads = 16
             $0.filtrations = 2
             $0.maxBytesHeld = 1 << 30
-            $0.hearsHints = hearHints
+            $0.receivesNotices = hearHints
         }
         defer { cluster.stopWorkers() }
         let filters: [[PhotoFilter]] = [[.sepia()], [.tiltShift()]]

@@ -18,7 +18,7 @@ final class HelperProcess: Sendable {
     enum Outcome {
         case answered(HelperAnswer, [UInt8])
         /// The process has ended, or had to be ended: the text says how.
-        case died(String)
+        case ended(String)
         /// The process was ended because it took too long.
         case late(String)
         /// The photo is not wanted any more; the process may still be at it.
@@ -45,7 +45,7 @@ final class HelperProcess: Sendable {
         let maxPixels: Int
     }
 
-    private struct Life {
+    private struct ProcessState {
         var isOver = false
         var end: Outcome?
         var photos = 0
@@ -53,7 +53,7 @@ final class HelperProcess: Sendable {
 
     private let identifier: pid_t
     private let channel: HelperChannel
-    private let life = Locked(Life())
+    private let processState = Locked(ProcessState())
     private let ended = DispatchSemaphore(value: 0)
     private let maxMemory: Int
     private let maxTime: Duration
@@ -80,13 +80,13 @@ final class HelperProcess: Sendable {
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked<(identifier: pid_t, error: Int32)>((-1, 0))
         // The kernel ends the helper with the thread that started it, so that is one that waits for its end.
-        let (life, ended) = (life, ended)
+        let (processState, ended) = (processState, ended)
         _ = OwnedThread("darkroom-helper") {
             let (identifier, error) = Self.spawn(program, its)
             close(its)
             outcome.withLock { $0 = (identifier, error) }
             started.signal()
-            if identifier > 0 { Self.reap(identifier, life) }
+            if identifier > 0 { Self.reap(identifier, processState) }
             ended.signal()
         }
         started.wait()
@@ -123,7 +123,7 @@ final class HelperProcess: Sendable {
                     mayPass: false)
             case .malformed: throw StartFailure(detail: "what it sent made no sense", mayPass: false)
             case .closed:
-                guard case .died(let how) = howItEnded() else { throw StartFailure(detail: "it ended") }
+                guard case .ended(let how) = howItEnded() else { throw StartFailure(detail: "it ended") }
                 throw StartFailure(detail: "it \(how) before it was ready")
             }
         }
@@ -141,7 +141,7 @@ final class HelperProcess: Sendable {
     }
 
     /// How many photos it has developed.
-    var photos: Int { life.withLock { $0.photos } }
+    var photos: Int { processState.withLock { $0.photos } }
 
     /// Whether the helper must be replaced: the rest of its processor time may not be enough for the largest photo.
     var isSpent: Bool { processorTime.map { $0 > maxTime } ?? true }
@@ -154,7 +154,7 @@ final class HelperProcess: Sendable {
         _ job: HelperJob, _ bytes: [UInt8], _ allowance: Allowance, unless isStopped: @escaping () -> Bool
     ) -> Outcome {
         guard limitMemory(allowance.memory) else {
-            return .died("was ended, its memory cannot be limited: \(systemErrorText())")
+            return .ended("was ended, its memory cannot be limited: \(systemErrorText())")
         }
         let began = ContinuousClock.now
         let used = processorTime
@@ -178,7 +178,7 @@ final class HelperProcess: Sendable {
                 let answer = try channel.receive(
                     HelperAnswer.self, maxBytes: allowance.bytes(pixels), unless: isOver)
                 guard let size = answer.header.pixels else {
-                    life.withLock { $0.photos += 1 }
+                    processState.withLock { $0.photos += 1 }
                     return .answered(answer.header, answer.bytes)
                 }
                 sizes += 1
@@ -188,7 +188,7 @@ final class HelperProcess: Sendable {
         } catch {
             switch error {
             case .stopped: return lateness.map { .late($0) } ?? .stopped
-            case .malformed: return .died("was ended, its answer made no sense")
+            case .malformed: return .ended("was ended, its answer made no sense")
             case .closed: return howItEnded()
             }
         }
@@ -197,15 +197,15 @@ final class HelperProcess: Sendable {
     /// How the process ended that has closed its connection.
     private func howItEnded() -> Outcome {
         // Its socket closes a moment before the process is gone; one that only closed it is ended.
-        if ended.wait(timeout: .now() + 5) == .timedOut { return .died("was ended, it closed its connection") }
+        if ended.wait(timeout: .now() + 5) == .timedOut { return .ended("was ended, it closed its connection") }
         ended.signal()
-        return life.withLock { $0.end } ?? .died("ended")
+        return processState.withLock { $0.end } ?? .ended("ended")
     }
 
     /// The processor time that the process has used; nil if it has ended.
     private var processorTime: Duration? {
-        life.withLock { life in
-            guard !life.isOver else { return nil }
+        processState.withLock { processState in
+            guard !processState.isOver else { return nil }
             let nanoseconds = csystem_processor_time(identifier)
             return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
         }
@@ -215,22 +215,22 @@ final class HelperProcess: Sendable {
     /// over and that computes while it has no photo. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((maxTime * 2).components.seconds) + 10
-        return life.withLock { life in
-            life.isOver || csystem_limit_processor_time(identifier, seconds) == 0 || errno == ESRCH
+        return processState.withLock { processState in
+            processState.isOver || csystem_limit_processor_time(identifier, seconds) == 0 || errno == ESRCH
         }
     }
 
     /// Limits the address space of the process; false if that is refused. A process that has ended needs no limit.
     private func limitMemory(_ bytes: Int) -> Bool {
-        life.withLock { life in
-            life.isOver || csystem_limit_memory(identifier, UInt(bytes), UInt(maxMemory)) == 0 || errno == ESRCH
+        processState.withLock { processState in
+            processState.isOver || csystem_limit_memory(identifier, UInt(bytes), UInt(maxMemory)) == 0 || errno == ESRCH
         }
     }
 
     /// Ends the process, whatever it does.
     func end() {
         // The id is this process's as long as nobody has waited for it.
-        life.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
+        processState.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
     }
 
     private static func spawn(_ program: HelperProgram, _ socket: Int32) -> (identifier: pid_t, error: Int32) {
@@ -244,20 +244,20 @@ final class HelperProcess: Sendable {
         return (identifier, errno)
     }
 
-    private static func reap(_ identifier: pid_t, _ life: Locked<Life>) {
+    private static func reap(_ identifier: pid_t, _ processState: Locked<ProcessState>) {
         var information = siginfo_t()
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         var status: Int32 = 0
-        life.withLock { life in
+        processState.withLock { processState in
             while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-            life.isOver = true
-            life.end = outcome(status)
+            processState.isOver = true
+            processState.end = outcome(status)
         }
     }
 
     private static func outcome(_ status: Int32) -> Outcome {
         let signal = status & 0x7f
-        guard signal != 0 else { return .died("ended with status \(status >> 8 & 0xff)") }
-        return .died("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
+        guard signal != 0 else { return .ended("ended with status \(status >> 8 & 0xff)") }
+        return .ended("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
     }
 }

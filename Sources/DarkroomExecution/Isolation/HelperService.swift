@@ -20,7 +20,7 @@ package struct HelperService {
     /// What marks a process as helper, among its environment's variables.
     static let mark = "DARKROOM_PHOTO_HELPER"
     /// Whether this process was started as a helper.
-    package static var isAsked: Bool { ProcessInfo.processInfo.environment[mark] != nil }
+    package static var isHelper: Bool { ProcessInfo.processInfo.environment[mark] != nil }
 
     let operations: [String: @Sendable () -> any PhotoOperation]
     private let channel = HelperChannel(descriptor: STDIN_FILENO)

@@ -83,7 +83,7 @@ package final class PhotoHelpers: Sendable {
             case .stopped:
                 helper.end()
                 throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
-            case .died(let how):
+            case .ended(let how):
                 helper.end()
                 guard !hasServed else { continue }
                 throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process that developed it \(how)")

@@ -1,6 +1,6 @@
 /// The filter that names an operation of one's own: `x:NAME`, where a program registered an operation of that name with
 /// its worker. It is the only filter of its batch.
-package enum OwnFilter {
+package enum CustomFilter {
     /// What such a filter begins with.
     package static let prefix = "x:"
 
@@ -20,16 +20,16 @@ package enum OwnFilter {
     }
 
     /// The name of the operation that the filters of a batch ask for; nil when they are the filters of Darkroom.
-    /// - Throws: ``InvalidOwnFilter`` when a filter begins with `x:` and names none, or is not the only one.
-    package static func name(in filters: [String]) throws(InvalidOwnFilter) -> String? {
+    /// - Throws: ``InvalidCustomFilter`` when a filter begins with `x:` and names none, or is not the only one.
+    package static func name(in filters: [String]) throws(InvalidCustomFilter) -> String? {
         guard let filter = filters.first(where: { $0.hasPrefix(prefix) }) else { return nil }
         guard let name = name(of: filter) else {
-            throw InvalidOwnFilter(
+            throw InvalidCustomFilter(
                 description: "filter \"\(filter)\": write x: and the name under which your program registered its "
                     + "operation, 1 to 64 letters, digits, \"_\" and \"-\"")
         }
         guard filters.count == 1 else {
-            throw InvalidOwnFilter(
+            throw InvalidCustomFilter(
                 description: "filter \"\(filter)\": an operation of your own takes the place of all filters; leave out "
                     + "the others")
         }
@@ -38,7 +38,7 @@ package enum OwnFilter {
 }
 
 /// A filter `x:NAME` that cannot be.
-package struct InvalidOwnFilter: Error, Equatable, CustomStringConvertible {
+package struct InvalidCustomFilter: Error, Equatable, CustomStringConvertible {
     /// The whole sentence.
     package let description: String
 
