@@ -198,7 +198,7 @@ extension WorkerCore {
         let refused = refusals.withLock { $0.batches }
         for start in stride(from: 0, to: refused.count, by: 1000) {
             let part = Array(refused[start..<min(start + 1000, refused.count)])
-            guard let unfinished = try? coordination.store.unfinished(part) else { return }  // tried again the next time
+            guard let unfinished = try? coordination.store.unfinished(part) else { return }  // tried again later
             for batch in part where !unfinished.contains(batch) {
                 refusals.withLock { $0.withdraw(batch) }
             }
