@@ -1,17 +1,17 @@
-/// The filter that names an operation of one's own: `x:NAME`, where a program registered an operation of that name with
-/// its worker. It is the only filter of its batch.
+/// The filter `x:NAME`, which runs the custom operation that a program registered with its worker under that name. It must be the
+/// only filter of its batch.
 package enum CustomFilter {
-    /// What such a filter begins with.
+    /// The prefix of custom filters.
     package static let prefix = "x:"
 
-    /// The name in `x:NAME`; nil for any other filter, and for one whose name is none.
+    /// The name in `x:NAME`; nil for any other filter, and if the name is invalid.
     package static func name(of filter: String) -> String? {
         guard filter.hasPrefix(prefix) else { return nil }
         let name = String(filter.dropFirst(prefix.count))
         return isName(name) ? name : nil
     }
 
-    /// Whether an operation may be called so: one to 64 of `A-Z a-z 0-9 _ -`.
+    /// Whether a name is valid for a custom operation: 1 to 64 of `A-Z a-z 0-9 _ -`.
     package static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy {
@@ -19,8 +19,8 @@ package enum CustomFilter {
             }
     }
 
-    /// The name of the operation that the filters of a batch ask for; nil when they are the filters of Darkroom.
-    /// - Throws: ``InvalidCustomFilter`` when a filter begins with `x:` and names none, or is not the only one.
+    /// The name of the custom operation among the filters of a batch; nil if they are filters of Darkroom.
+    /// - Throws: ``InvalidCustomFilter`` if a custom filter has an invalid name, or is not the only filter.
     package static func name(in filters: [String]) throws(InvalidCustomFilter) -> String? {
         guard let filter = filters.first(where: { $0.hasPrefix(prefix) }) else { return nil }
         guard let name = name(of: filter) else {
@@ -37,11 +37,11 @@ package enum CustomFilter {
     }
 }
 
-/// A filter `x:NAME` that cannot be.
+/// An invalid filter `x:NAME`.
 package struct InvalidCustomFilter: Error, Equatable, CustomStringConvertible {
-    /// The whole sentence.
+    /// The whole message.
     package let description: String
 
-    /// An error with its whole sentence.
+    /// Creates an error with its whole message.
     package init(description: String) { self.description = description }
 }
