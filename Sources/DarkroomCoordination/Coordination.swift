@@ -126,7 +126,7 @@ extension CoordinatedWorker {
                 continue
             }
             logger.warning(
-                "lease lost, the operation is not this worker's any more", key: held.batch.description,
+                "lease lost, this worker no longer holds the operation", key: held.batch.description,
                 LogMetadata(held).adding(["fencingToken": .number(held.fencingToken)]))
         }
         noteEnd(of: ending)

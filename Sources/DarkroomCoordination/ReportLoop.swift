@@ -104,7 +104,7 @@ package final class ReportLoop: Sendable {
         case .ended: end(report.held, report)
         case .gone, .lost:
             coordination.logger.warning(
-                "report refused, the operation is not this worker's any more", key: report.held.batch.description,
+                "report refused, this worker no longer holds the operation", key: report.held.batch.description,
                 LogMetadata(report.held).adding(["fencingToken": .number(report.held.fencingToken)]))
             worker.handle(.lost([report.held]))
         }

@@ -30,8 +30,7 @@ package enum CustomFilter {
         }
         guard filters.count == 1 else {
             throw InvalidCustomFilter(
-                description: "filter \"\(filter)\": an operation of your own takes the place of all filters; leave out "
-                    + "the others")
+                description: "filter \"\(filter)\": a custom operation replaces all filters; leave out the others")
         }
         return name
     }

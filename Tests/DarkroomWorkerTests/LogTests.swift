@@ -99,7 +99,7 @@ import Testing
         #expect(await slow.wait { $0.running == 1 })
         _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
         darkroom.waitForLog(
-            "warning test: lease lost, the operation is not this worker's any more batch=\(id) operation=1")
+            "warning test: lease lost, this worker no longer holds the operation batch=\(id) operation=1")
         worker.stop()
         worker.wait()
     }
