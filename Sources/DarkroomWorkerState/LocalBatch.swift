@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomStore
 
-/// What the state knows of a batch of which the worker has operations.
+/// The state of a batch of which the worker has operations.
 struct LocalBatch {
     /// The most photos that an operation of the batch has.
     let operationSize: Int
@@ -29,7 +29,7 @@ struct LocalBatch {
     var filters = 0
     /// Photos that it has filtered, as ``RunQueues`` counts them.
     var virtualTime = 0
-    /// Whether as many photos wait for their hosts as may: no further photo begins until one of them goes on.
+    /// Whether the most photos wait for their hosts that may: no further photo begins until one of them continues.
     private(set) var isStalled = false
 
     init(operationSize: Int, _ controls: BatchControls, _ hold: Hold) {
@@ -64,7 +64,7 @@ struct LocalBatch {
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 
-    /// Takes a photo out of the count that it was in before its bytes were here.
+    /// Removes a photo from the count that it was in before its download ended.
     mutating func endDownload(_ stage: PhotoEntry.Stage) {
         if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
     }
@@ -74,7 +74,7 @@ struct LocalBatch {
         Urgency(priority: controls.priority, isInFocus: controls.focus?.photos.contains(index) ?? false)
     }
 
-    /// Takes out the downloaded photo that is filtered next: the first one in the focus, or else the first one.
+    /// Removes and returns the downloaded photo to filter next: the first one in the focus, or else the first one.
     mutating func popReady() -> PhotoTask? {
         if let focus = controls.focus?.photos,
             let place = ready.firstIndex(where: { focus.contains($0.record.index) })

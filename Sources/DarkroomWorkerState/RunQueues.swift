@@ -8,7 +8,7 @@ struct Load: Equatable {
     var downloads = 0
     /// Photos whose download waits for its host or for another attempt.
     var waiting = 0
-    /// Batches of which as many photos wait for their hosts as may.
+    /// Batches whose number of photos waiting for their hosts is at its limit.
     var stalled = 0
     /// Photos in the local queue of filters, or being filtered.
     var filters = 0
@@ -29,9 +29,9 @@ struct Load: Equatable {
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides: each batch has a
 /// virtual time, which grows by one with each photo that it filters, and the batch with the least virtual time is next. A batch
-/// that comes, or comes back, starts at the present virtual time of its priority, so that it neither catches up on the past nor
-/// waits for it. Filters are what batches compete for; a batch begins photos ahead of its filters, so for the next beginning
-/// the photos that it has begun count as filtered. All batches of a priority weigh the same.
+/// that is new, or has photos again, starts at the present virtual time of its priority, so that it gets neither more nor less
+/// than its share from then on. Batches compete for filters. A batch begins photos ahead of its filters, so for the choice of
+/// the next photo to begin, the photos that it has begun count as filtered. All batches of a priority have the same weight.
 struct RunQueues {
     /// Batches that compete, each with the virtual time that decides.
     private struct Turns {
@@ -39,7 +39,7 @@ struct RunQueues {
 
         var batches: [BatchID] { entries.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
-        /// The batch with the least time; of several the one that came first.
+        /// The batch with the least time; among equals, the one that was added first.
         var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
 
         /// Sets the time of a batch; nil removes it.
@@ -127,7 +127,7 @@ struct RunQueues {
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }
 
-    /// What is wrong with the queues and loads, if anything.
+    /// The inconsistencies of the queues and loads; empty unless there is a bug.
     func inconsistencies(_ batches: [BatchID: LocalBatch]) -> [String] {
         var wrong: [String] = []
         for (rank, queue) in queues.enumerated() {
