@@ -13,7 +13,7 @@ extension WorkerState {
         case declined(HeldOperation)
         /// According to Redis, this worker no longer holds these operations.
         case lost([HeldOperation])
-        /// Redis has taken an operation back.
+        /// Redis has accepted the release of an operation.
         case released(HeldOperation)
         /// According to Redis, an operation has ended.
         case ended(HeldOperation)

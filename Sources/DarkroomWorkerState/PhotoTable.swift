@@ -52,7 +52,7 @@ struct PhotoTable {
     private(set) var photosHeld = 0
     /// Their bytes.
     private(set) var bytesHeld = 0
-    /// The average size of the latest photos in bytes: the expected size of a running download.
+    /// A moving average of the sizes of downloaded photos, in bytes: the expected size of a running download.
     var typicalBytes = 1 << 20
 
     var count: Int { entries.count }
