@@ -38,7 +38,7 @@ struct ClaimPlan {
     private var pass: Pass?
     /// When the last ordinary claim was due.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn at which the ready queues had no operation for this worker; nil when they may have one.
+    /// The turn at which the ready queues had no operation for this worker; nil if they may have one.
     private var emptyTurn: Int?
 
     /// How often a worker with room claims without a notice, while the turn of the ready queues does not change.

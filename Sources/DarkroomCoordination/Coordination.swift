@@ -4,7 +4,7 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// The store and the signals that the threads which coordinate a worker with Redis share.
+/// The store and the signals shared by the threads that coordinate a worker with Redis.
 package final class Coordination: Sendable {
     /// The worker's id.
     package let id: String
@@ -132,7 +132,7 @@ extension CoordinatedWorker {
         noteEnd(of: ending)
     }
 
-    /// An operation has ended.
+    /// Handles the end of an operation.
     func ended(_ held: HeldOperation) {
         let wasLocal = handle(.ended(held)).contains { if case .left = $0 { true } else { false } }
         logger.debug("operation ended", LogMetadata(held))

@@ -36,13 +36,13 @@ package struct Refusals {
     package static let limit = 10_000
     /// The most refused batches. Beyond it, the one that is due first is no longer refused.
     static let mostKept = 100_000
-    /// How long a batch whose id alone is kept is refused.
+    /// How long a batch is refused if only its id is kept.
     static let crowdInterval = Duration.seconds(600)
     /// How often the worker checks whether it can run a refused batch.
     static let checkInterval = Duration.seconds(5)
     /// How long a batch with an unreadable operation is refused.
     static let timeInterval = Duration.seconds(60)
-    /// How long a batch is refused at most whose file system does not answer.
+    /// The longest refusal of a batch whose file system does not answer.
     static let answerInterval = Duration.seconds(600)
     /// The most refusals of one check.
     private static let maxDue = 1000

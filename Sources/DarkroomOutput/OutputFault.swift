@@ -23,7 +23,7 @@ package struct OutputFault: Sendable, Equatable {
     package let folder: String
     /// How many bytes must be free before the fault counts as gone.
     package var bytes: Int
-    /// What was found, and what to do.
+    /// The cause of the fault, and the remedy.
     package let detail: String
 
     /// Whether the fault affects all files on the same file system.

@@ -62,7 +62,7 @@ final class StorageMonitor: Sendable {
             core.handle(.storageChanged(outage.number, found))
             return
         }
-        // No other code removes these files. No file with the same name was written since: nothing could be written here.
+        // No other code removes these files. During the outage no file with the same name can have been written.
         for path in outage.staleFiles { unlink(path) }
         core.coordination.logger.notice(
             "output can be written again, going on",

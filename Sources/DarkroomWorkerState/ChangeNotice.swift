@@ -1,15 +1,15 @@
 import DarkroomModel
 import Foundation
 
-/// A message of the control channel: what has changed.
+/// A message of the control channel about a change.
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
-    /// Flags, priority or focus of a batch.
+    /// Flags, priority or focus of a batch have changed.
     case batch(BatchID, BatchControls, version: Int)
     /// Photos of a batch were cancelled one by one.
     case photos(BatchID, version: Int)
-    /// Flags or limits of the cluster.
+    /// Flags or limits of the cluster have changed.
     case cluster(ClusterControls, version: Int)
 
     /// The number of operations that can be claimed, and the number of workers that receive the notice.

@@ -28,7 +28,7 @@ struct ControlMirror {
     /// Whether a change was missed, so that a heartbeat must read the present controls.
     var needsHeartbeat: Bool { known.map { $0 < highest } ?? true }
 
-    /// The controls of a batch as far as this worker knows.
+    /// The last controls of a batch that this worker received.
     func controls(of id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
     // MARK: Notices

@@ -77,7 +77,7 @@ extension WorkerState {
         case aborting
     }
 
-    /// What the driver does after an event, in this order.
+    /// An action of the driver after an event. The driver performs the effects in their order.
     package enum Effect: Sendable {
         // Photos.
         /// The requested step may begin. For a download, `isFirst` says whether it is the first attempt.

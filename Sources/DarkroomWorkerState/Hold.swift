@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// Whether the photos of a batch, or of one of its operations, are held, and why. If there are several reasons, the one that
-/// comes last in this list counts.
+/// Whether the photos of a batch, or of one of its operations, are held, and why. If there are several reasons, the last one in
+/// this list counts.
 enum Hold: Equatable {
     /// The photos run.
     case none

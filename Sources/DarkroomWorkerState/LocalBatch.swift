@@ -5,13 +5,13 @@ import DarkroomStore
 struct LocalBatch {
     /// The most photos that an operation of the batch has.
     let operationSize: Int
-    /// Flags, priority and focus as far as this worker knows.
+    /// The last flags, priority and focus that this worker received.
     private(set) var controls: BatchControls
     /// Whether and why all its photos are held.
     private(set) var hold: Hold
     /// All its local operations, in the order of their claims.
     var operations: [HeldOperation] = []
-    /// Those with photos that may begin: those with photos in the focus first, then in the order of their claims.
+    /// The operations with photos that may begin: first the operations with photos in the focus, then in the order of their claims.
     var toBegin: [HeldOperation] = []
     /// How many photos of `toBegin` are left to begin.
     var unbegun = 0
@@ -47,14 +47,14 @@ struct LocalBatch {
     /// Downloaded photos that may not be filtered now.
     var parked: Int { aside.count + (hold.allowsFilters ? 0 : ready.count) }
 
-    /// Photos that have begun and not ended, without those that are parked or wait for their host.
+    /// Photos that have begun and not ended, without parked photos and photos that wait for their host.
     var running: Int { begun - parked - waiting }
 
     var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { hold.allowsFilters && !ready.isEmpty }
 
-    /// What the batch adds to the load of its priority.
+    /// The batch's part of the load of its priority.
     var load: Load {
         Load(
             active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)

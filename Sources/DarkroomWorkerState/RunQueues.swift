@@ -2,7 +2,7 @@ import DarkroomModel
 
 /// Numbers of photos and batches, of a batch or of all batches of a priority.
 struct Load: Equatable {
-    /// Photos that have begun and not ended, without those that are parked or wait for their host.
+    /// Photos that have begun and not ended, without parked photos and photos that wait for their host.
     var active = 0
     /// Photos whose download runs or is about to.
     var downloads = 0
@@ -56,9 +56,9 @@ struct RunQueues {
 
     /// The batches of a priority.
     private struct Queue {
-        /// Those with photos to begin.
+        /// The batches with photos to begin.
         var toBegin = Turns()
-        /// Those with downloaded photos to filter.
+        /// The batches with downloaded photos to filter.
         var toFilter = Turns()
         var load = Load()
         /// The virtual time of the batch that filtered last.

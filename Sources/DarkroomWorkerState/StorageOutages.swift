@@ -2,7 +2,7 @@ import DarkroomModel
 
 /// A state of the machine that prevents writing files to a place for a while. It is no fault of a photo.
 package protocol StorageFault: Sendable {
-    /// What was found, and what to do.
+    /// The cause of the fault, and the remedy.
     var detail: String { get }
     /// Whether the fault affects all files on the same file system.
     var isOfDevice: Bool { get }

@@ -33,7 +33,7 @@ extension WorkerState {
     /// With more stalled batches of a priority and all higher ones, the worker claims no operation of this priority.
     static let maxStalled = 500
 
-    /// What the worker has room for.
+    /// The present demand of the worker.
     package var demand: ClaimDemand {
         var demand = ClaimDemand(lowest: BatchPriority.allCases.first { photosWanted(from: $0) > 0 })
         demand.focused = focusedWanted

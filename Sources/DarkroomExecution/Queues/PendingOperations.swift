@@ -36,7 +36,7 @@ package final class PendingOperations: Sendable {
         setFiltrations(filtrations)
     }
 
-    /// Sets how many filtrations run at once. Running ones go on.
+    /// Sets how many filtrations run at once. Running filtrations continue.
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is withdrawn, the
