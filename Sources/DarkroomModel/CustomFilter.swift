@@ -1,17 +1,17 @@
-/// The filter `x:NAME`, which runs the custom operation that a program registered with its worker under that name. It must be the
-/// only filter of its batch.
+/// The filter of a custom operation: `x:NAME`. A program registers the operation under that name with its worker. It must be
+/// the only filter of its batch.
 package enum CustomFilter {
-    /// The prefix of custom filters.
+    /// The prefix of the filter.
     package static let prefix = "x:"
 
-    /// The name in `x:NAME`; nil for any other filter, and if the name is invalid.
+    /// The name in `x:NAME`; nil for any other filter and for an invalid name.
     package static func name(of filter: String) -> String? {
         guard filter.hasPrefix(prefix) else { return nil }
         let name = String(filter.dropFirst(prefix.count))
         return isName(name) ? name : nil
     }
 
-    /// Whether a name is valid for a custom operation: 1 to 64 of `A-Z a-z 0-9 _ -`.
+    /// Whether a name is valid: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
     package static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy {
@@ -19,8 +19,8 @@ package enum CustomFilter {
             }
     }
 
-    /// The name of the custom operation among the filters of a batch; nil if they are filters of Darkroom.
-    /// - Throws: ``InvalidCustomFilter`` if a custom filter has an invalid name, or is not the only filter.
+    /// The name of the custom operation in the filters of a batch; nil if all are filters of Darkroom.
+    /// - Throws: ``InvalidCustomFilter`` if a filter begins with `x:` and its name is invalid, or if it is not the only filter.
     package static func name(in filters: [String]) throws(InvalidCustomFilter) -> String? {
         guard let filter = filters.first(where: { $0.hasPrefix(prefix) }) else { return nil }
         guard let name = name(of: filter) else {
@@ -30,17 +30,18 @@ package enum CustomFilter {
         }
         guard filters.count == 1 else {
             throw InvalidCustomFilter(
-                description: "filter \"\(filter)\": a custom operation replaces all filters; leave out the others")
+                description: "filter \"\(filter)\": a custom operation takes the place of all filters; leave out "
+                    + "the others")
         }
         return name
     }
 }
 
-/// An invalid filter `x:NAME`.
+/// A filter `x:NAME` that is invalid.
 package struct InvalidCustomFilter: Error, Equatable, CustomStringConvertible {
-    /// The whole message.
+    /// The complete message.
     package let description: String
 
-    /// Creates an error with its whole message.
+    /// An error with its complete message.
     package init(description: String) { self.description = description }
 }

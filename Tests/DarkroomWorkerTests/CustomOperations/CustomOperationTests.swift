@@ -170,7 +170,7 @@ private struct Endless: PhotoOperation {
         let id = try darkroom.submit(
             [photos.url("moon.png")], darkroom.options { $0.filters = [.custom("copy"), .sepia()] })
         let worker = try darkroom.worker { try $0.register("copy") { Copy() } }
-        darkroom.waitForLog("replaces all filters")
+        darkroom.waitForLog("takes the place of all filters")
         worker.stop()
         worker.wait()
         #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
