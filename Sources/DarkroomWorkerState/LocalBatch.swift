@@ -27,7 +27,7 @@ struct LocalBatch {
     var waiting = 0
     /// Of those, the ones in the local queue of filters, or being filtered.
     var filters = 0
-    /// Photos that it has filtered, as ``RunQueues`` counts them.
+    /// The virtual time of the batch, see ``RunQueues``.
     var virtualTime = 0
     /// Whether the most photos wait for their hosts that may: no further photo begins until one of them continues.
     private(set) var isStalled = false

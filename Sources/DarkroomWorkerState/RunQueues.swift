@@ -28,10 +28,11 @@ struct Load: Equatable {
 /// Which batch begins the next photo, and which one filters the next.
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides: each batch has a
-/// virtual time, which grows by one with each photo that it filters, and the batch with the least virtual time is next. A batch
-/// that is new, or has photos again, starts at the present virtual time of its priority, so that it gets neither more nor less
-/// than its share from then on. Batches compete for filters. A batch begins photos ahead of its filters, so for the choice of
-/// the next photo to begin, the photos that it has begun count as filtered. All batches of a priority have the same weight.
+/// virtual time, which grows by one with each photo that it filters or that fails before its filter, and the batch with the least
+/// virtual time is next. A batch that is new, or has photos again, starts at the present virtual time of its priority, so that
+/// it gets neither more nor less than its share from then on. Batches compete for filters. A batch begins photos ahead of its
+/// filters, so for the choice of the next photo to begin, the photos that it has begun count as filtered. All batches of a
+/// priority have the same weight.
 struct RunQueues {
     /// Batches that compete, each with the virtual time that decides.
     private struct Turns {
@@ -61,7 +62,7 @@ struct RunQueues {
         /// The batches with downloaded photos to filter.
         var toFilter = Turns()
         var load = Load()
-        /// The virtual time of the batch that filtered last.
+        /// The virtual time of the batch whose time changed last.
         var virtualTime = 0
     }
 
@@ -103,8 +104,8 @@ struct RunQueues {
     /// The batch of a rank that filters its next photo; nil when none has any.
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// A batch filters a photo.
-    mutating func filtered(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
+    /// Sets the virtual time of a rank to that of a batch whose time has changed.
+    mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     // MARK: Changes
 

@@ -13,12 +13,10 @@ extension WorkerState {
                 var next: PhotoTask?
                 change(id) { batch in
                     next = batch.popReady()
-                    guard next != nil else { return }
-                    batch.filters += 1
-                    batch.virtualTime += 1
+                    if next != nil { batch.filters += 1 }
                 }
-                guard let task = next, let batch = batches[id] else { break }
-                queues.filtered(batch)
+                guard let task = next else { break }
+                countService(id, 1)
                 let attempt = photos.beginAttempt(task)
                 update(task.operation) { $0.waiting -= 1 }
                 queued.append(FilterJob(task: task, attempt: attempt, priority: BatchPriority.allCases[rank]))
@@ -58,6 +56,7 @@ extension WorkerState {
     mutating func withdrawFilter(_ entry: PhotoEntry) {
         photos.abandon(entry)
         change(entry.task.operation.batch) { $0.filters -= 1 }
+        countService(entry.task.operation.batch, -1)
         photos.update(entry.task) { $0.attempt = 0 }
         makeReady(entry.task)
     }

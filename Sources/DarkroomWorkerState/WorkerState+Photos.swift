@@ -163,6 +163,7 @@ extension WorkerState {
 
     mutating func downloadEnded(_ task: PhotoTask, _ outcome: PhotoOutcome?, _ effects: inout [Effect]) {
         if let entry = photos.entry(of: task) {
+            if outcome != nil { countService(task.operation.batch, 1) }
             remove(entry)
             recordOutcome(task, entry.isAborting ? nil : outcome, &effects)
         }

@@ -185,6 +185,12 @@ package struct WorkerState: Sendable {
         if batches.values[place].isStalled, !before.isStalled { hasStalled = true }
     }
 
+    /// Adds a number of photos, which may be negative, to the virtual time of a batch.
+    mutating func countService(_ id: BatchID, _ photos: Int) {
+        change(id) { $0.virtualTime += photos }
+        if let batch = batches[id] { queues.served(batch) }
+    }
+
     /// Changes an operation, in place.
     @discardableResult
     mutating func update<Answer>(_ held: HeldOperation, _ body: (inout LocalOperation) -> Answer) -> Answer? {

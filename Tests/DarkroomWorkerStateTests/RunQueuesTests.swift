@@ -1,0 +1,65 @@
+import DarkroomModel
+import Testing
+
+@testable import DarkroomWorkerState
+
+/// Batches of one priority share the filters and the downloads: no server, no threads.
+@Suite struct RunQueuesTests {
+    let large = BatchID("large")
+    let small = BatchID("small")
+
+    /// Runs one round of downloads and filters; photos of `failing` fail to download. Returns the batches of the begun photos.
+    private func round(_ bench: inout StateBench, failing: BatchID? = nil) -> [BatchID] {
+        let begun = bench.begin()
+        for photo in begun {
+            if photo.operation.batch == failing {
+                let line = ManifestLine(batch: photo.operation.batch, record: photo.record, state: .failed(.timeout))
+                bench.downloadEnded(photo, PhotoOutcome(state: .failed(.timeout), line: line))
+            } else {
+                bench.download(photo)
+            }
+        }
+        bench.filterAll()
+        return begun.map(\.operation.batch)
+    }
+
+    @Test func sharesFiltersEqually() {
+        var bench = StateBench(downloads: 4, filtrations: 2)
+        for number in 1...4 { bench.claim(large, number) }
+        _ = round(&bench)
+        bench.claim(small)
+        var begun: [BatchID] = []
+        for _ in 0..<4 { begun += round(&bench) }
+        let share = begun.count { $0 == small }
+        #expect((6...10).contains(share), "\(share) of \(begun.count)")
+        bench.check()
+    }
+
+    /// A batch whose photos fail before any filter must not take all downloads.
+    @Test func countsPhotosThatFailBeforeTheirFilter() {
+        var bench = StateBench(downloads: 4, filtrations: 2)
+        let failing = BatchID("failing")
+        for number in 1...12 {
+            bench.claim(failing, number)
+            bench.claim(large, number)
+        }
+        var begun: [BatchID] = []
+        for _ in 0..<20 { begun += round(&bench, failing: failing) }
+        let share = Double(begun.count { $0 == large }) / Double(begun.count)
+        #expect((0.4...0.6).contains(share), "\(share) of \(begun.count)")
+        bench.check()
+    }
+
+    @Test func aBatchThatComesBackDoesNotCatchUp() {
+        var bench = StateBench(downloads: 4, filtrations: 2)
+        for number in 1...6 { bench.claim(large, number) }
+        bench.claim(small)
+        bench.steer(small) { $0.isSuspended = true }
+        for _ in 0..<8 { _ = round(&bench) }
+        bench.steer(small) { $0.isSuspended = false }
+        var begun: [BatchID] = []
+        for _ in 0..<2 { begun += round(&bench) }
+        #expect(begun.count { $0 == large } >= begun.count / 2 - 2, "\(begun)")
+        bench.check()
+    }
+}
