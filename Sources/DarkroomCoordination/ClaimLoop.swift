@@ -8,7 +8,7 @@ import DarkroomWorkerState
 package final class ClaimLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let coordination: Coordination
-    /// How many workers heard the last notice that said so.
+    /// How many workers received the last notice of new work.
     private let workers = Locked(1)
 
     package init(_ worker: any CoordinatedWorker) {
@@ -18,7 +18,7 @@ package final class ClaimLoop: Sendable {
 
     // MARK: Notices
 
-    /// Takes a published change: there may be something to claim.
+    /// Handles a change notice: there may be operations to claim.
     package func noticed(_ notice: ChangeNotice) {
         switch notice {
         case .work(let work):
@@ -34,10 +34,10 @@ package final class ClaimLoop: Sendable {
         }
     }
 
-    /// Redis may have lost refusals of this worker, and notices were missed: the next claim sends all refusals and looks for all
-    /// work.
-    package func beginAgain() {
-        coordination.refusals.withLock { $0.tellAll() }
+    /// The worker was disconnected: it may have missed notices, and Redis may have lost its refusals. The next claim sends all
+    /// refusals and takes operations of every priority.
+    package func noticesMissed() {
+        coordination.refusals.withLock { $0.sendAll() }
         coordination.expectWork(.veryHigh)
     }
 
@@ -51,7 +51,7 @@ package final class ClaimLoop: Sendable {
             let demand = isReady ? worker.demand : ClaimDemand()
             let (claim, wake) = coordination.plan.withLock { plan in
                 let now = ContinuousClock.now
-                if let turn = coordination.readyTurn.withLock({ $0.take() }) { plan.heard(turn: turn, now) }
+                if let turn = coordination.readyTurn.withLock({ $0.take() }) { plan.observed(turn: turn, now) }
                 let claim = plan.next(now, demand)
                 return (claim, plan.wake(now, demand))
             }
@@ -76,7 +76,7 @@ package final class ClaimLoop: Sendable {
         worker.lost(claimed.lost)
         for name in claimed.invalid {
             coordination.logger.error(
-                "operations left alone, no batch may have this id; something else than Darkroom wrote to Redis",
+                "operations ignored: no batch may have this id; a program other than Darkroom wrote to Redis",
                 key: "invalid id", [.batch: .text(name)])
         }
         for (batch, damage) in claimed.damaged { worker.refuse(batch, "it is damaged in Redis: \(damage)") }
@@ -104,7 +104,7 @@ package final class ClaimLoop: Sendable {
         return claim.isForDrained ? .drained(worker.read { $0.claimableDrained }) : .all
     }
 
-    /// Claims under `number`, again and again while Redis is away: the same number gets the same answer.
+    /// Sends claim number `number`. While Redis is unreachable, the claim is repeated: Redis gives the same number the same reply.
     private func send(_ claim: ClaimPlan.Claim, _ number: Int, without excluded: [BatchID]) -> Claimed? {
         while !coordination.leaving.isSet, !coordination.claimsEnd.isSet {
             let highest = worker.read { $0.controlsVersion }
@@ -118,7 +118,7 @@ package final class ClaimLoop: Sendable {
                 switch try coordination.store.perform(call) {
                 case .old: return nil
                 case .claimed(let claimed):
-                    coordination.refusals.withLock { $0.told(refusals, count: claimed.refusals) }
+                    coordination.refusals.withLock { $0.sent(refusals, count: claimed.refusals) }
                     worker.handle(
                         .answered(
                             ControlsAnswer(
@@ -127,7 +127,7 @@ package final class ClaimLoop: Sendable {
                     return claimed
                 }
             } catch {
-                // The heartbeat loop finds out when Redis is back, and renews first.
+                // The heartbeat loop finds out when Redis is reachable again, and renews the leases first.
                 coordination.redisFailed(error)
                 if error.code == .unexpectedReply {
                     // Redis answers a repeated claim number with the same reply. The operations of this reply are queued again

@@ -1,53 +1,53 @@
 import DarkroomModel
 import DarkroomWorkerState
 
-/// When a worker claims, and what: a plain value without a clock.
+/// Decides when a worker claims, and which operations. A plain value without a clock.
 struct ClaimPlan {
-    /// A claim that is to be made.
+    /// A claim to make.
     struct Claim: Equatable {
-        /// The lowest priority that is taken.
+        /// The lowest priority to claim.
         let lowest: BatchPriority
-        /// The batch of which only operations in focus are taken.
+        /// If set, only operations in focus of this batch are claimed.
         var focus: BatchID?
-        /// Only batches of which nothing is left to begin, or of which nothing is held.
+        /// Claims only from batches that are drained here, or of which this worker has no operation.
         var isForDrained = false
 
-        /// Where the rings are to be read on, "" from their beginning.
+        /// The position in the ready queues to continue from; "" starts at their beginning.
         var next = ""
 
-        /// Whether it looks for everything that there is.
+        /// Whether the claim takes operations of all batches.
         var isOrdinary: Bool { focus == nil && !isForDrained }
     }
 
-    /// A pass over the rings that takes several claims.
+    /// A pass over the ready queues that needs several claims.
     private struct Pass {
         var next: String
-        /// The turn of the rings at its first claim.
+        /// The turn of the ready queues at the first claim of the pass.
         var turn: Int
-        /// Whether none of its claims handed anything out.
+        /// Whether none of the claims returned an operation.
         var isFruitless: Bool
         var began: ContinuousClock.Instant
     }
 
-    /// When work of which priority was hinted: soon after, and 100 ms later, for what the hint left out.
-    private var hints: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
-    /// The highest priority of which there may be more: the last claim handed some out, or there was none yet.
+    /// The claims due because of notices: one at once, and one 100 ms later for operations that the first one missed.
+    private var notices: [(due: ContinuousClock.Instant, priority: BatchPriority)] = []
+    /// The highest priority that may have more operations: the last claim returned some, or there was no claim yet.
     private var more: BatchPriority? = .veryHigh
     private var nextAttempt: ContinuousClock.Instant
     private var nextFocused: ContinuousClock.Instant
     private var pass: Pass?
     /// When the last ordinary claim was due.
     private var lastClaim: ContinuousClock.Instant
-    /// The turn of the rings at which they had nothing for this worker; nil when they may have something.
+    /// The turn at which the ready queues had no operation for this worker; nil if they may have one.
     private var emptyTurn: Int?
 
-    /// How often a worker with room claims without a hint, while the turn of the rings does not change.
+    /// How often a worker with room claims without a notice, while the turn of the ready queues does not change.
     static let idleInterval = Duration.seconds(30)
-    /// After this time a pass begins again: batches that entered the rings since may be ahead of its position.
+    /// After this time a pass starts again: batches added since then may be ahead of its position.
     private static let longestPass = Duration.seconds(1)
-    /// A focus may move a hundred times a second: claims for it are this far apart.
+    /// The time between two claims for a focus, which may change a hundred times a second.
     private static let focusInterval = Duration.milliseconds(20)
-    private static let maxHints = 16
+    private static let maxNotices = 16
 
     init(now: ContinuousClock.Instant) {
         nextAttempt = now
@@ -55,26 +55,26 @@ struct ClaimPlan {
         lastClaim = now
     }
 
-    /// "Work available" was published; it is looked for at `due` and 100 ms later.
+    /// A notice of new work was published; claims follow at `due` and 100 ms later.
     mutating func noticed(_ priority: BatchPriority, due: ContinuousClock.Instant) {
-        hints.removeAll { $0.priority <= priority }
-        hints = hints.suffix(Self.maxHints - 2) + [(due, priority), (due + .milliseconds(100), priority)]
+        notices.removeAll { $0.priority <= priority }
+        notices = notices.suffix(Self.maxNotices - 2) + [(due, priority), (due + .milliseconds(100), priority)]
     }
 
-    /// Takes the turn of the rings from a heartbeat. If it has changed since the rings were empty for this worker, a claim is
-    /// due.
-    mutating func heard(turn: Int, _ now: ContinuousClock.Instant) {
+    /// Handles the turn of the ready queues from a heartbeat. If the turn has changed since the ready queues had no operation
+    /// for this worker, a claim is due.
+    mutating func observed(turn: Int, _ now: ContinuousClock.Instant) {
         if turn != emptyTurn { nextAttempt = min(nextAttempt, now) }
     }
 
-    /// The claim to make now, nil when it is not time.
+    /// The claim to make now; nil if none is due.
     mutating func next(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> Claim? {
-        let hinted = hints.filter { $0.due <= now }.map(\.priority).max()
+        let announced = notices.filter { $0.due <= now }.map(\.priority).max()
         if wants.lowest != nil || wants.takesOthers {
-            hints.removeAll { $0.due <= now }
-            // Looked for at the latest when there is room, and from the beginning of the rings.
-            if let hinted {
-                more = max(more ?? hinted, hinted)
+            notices.removeAll { $0.due <= now }
+            // The claim starts at the beginning of the ready queues, once there is room.
+            if let announced {
+                more = max(more ?? announced, announced)
                 pass = nil
             }
         }
@@ -88,20 +88,20 @@ struct ClaimPlan {
             }
         }
         if let drained = wants.drained { return Claim(lowest: drained, isForDrained: true) }
-        // Of as urgent a batch that is new a full worker takes some at once, and its turns begin.
-        if let hinted, wants.takesOthers { return Claim(lowest: hinted, isForDrained: true) }
+        // A full worker claims a few operations of a new batch of this priority at once, so that it takes turns with the others.
+        if let announced, wants.takesOthers { return Claim(lowest: announced, isForDrained: true) }
         guard let focused = wants.focused, now >= nextFocused else { return nil }
         nextFocused = now + Self.focusInterval
         return Claim(lowest: focused.priority, focus: focused.batch)
     }
 
-    /// What a claim brought.
+    /// Records the result of a claim.
     /// - Parameters:
     ///   - claim: the claim.
-    ///   - priorities: those of the operations handed out.
-    ///   - next: where it has to go on, "" when all was looked at.
-    ///   - turn: that of the rings.
-    ///   - sawAll: whether the claim left out refused batches only, and nothing is suspended. Then nothing more can be
+    ///   - priorities: the priorities of the claimed operations.
+    ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
+    ///   - turn: the turn of the ready queues.
+    ///   - sawAll: whether the claim excluded only refused batches, and the cluster is not suspended. Then nothing more can be
     ///     claimed until the turn changes.
     mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {
         guard claim.isOrdinary else { return }
@@ -114,23 +114,23 @@ struct ClaimPlan {
         if !next.isEmpty {
             more = .veryHigh
         } else if let least = priorities.min() {
-            more = least  // what is more urgent was looked at before
+            more = least  // the claim took higher priorities first
         } else if let known = more, known >= claim.lowest {
             more = BatchPriority.allCases.last { $0 < claim.lowest }
         }
     }
 
-    /// It is not known what a claim brought.
+    /// The result of a claim is unknown.
     mutating func failed() {
         more = .veryHigh
         pass = nil
         emptyTurn = nil
     }
 
-    /// When to look again.
+    /// When to call ``next(_:_:)`` again.
     func wake(_ now: ContinuousClock.Instant, _ wants: ClaimDemand) -> ContinuousClock.Instant {
         var times = [wants.lowest == nil ? now + Self.idleInterval : nextAttempt]
-        if wants.lowest != nil || wants.takesOthers { times += hints.map(\.due) }
+        if wants.lowest != nil || wants.takesOthers { times += notices.map(\.due) }
         if wants.focused != nil { times.append(nextFocused) }
         return max(times.min() ?? nextAttempt, now)
     }

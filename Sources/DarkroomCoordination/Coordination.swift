@@ -4,7 +4,7 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// What the threads that coordinate a worker with Redis share: the store, and the signals between them.
+/// The store and the signals shared by the threads that coordinate a worker with Redis.
 package final class Coordination: Sendable {
     /// The worker's id.
     package let id: String
@@ -12,24 +12,23 @@ package final class Coordination: Sendable {
     package let logger: Logger
     /// Raised when there may be room or work to claim.
     package let claimSignal = Signal()
-    /// Raised when there may be something to report or to release.
+    /// Raised when there may be operations to report or to release.
     package let reportSignal = Signal()
-    /// Raised when a heartbeat is to be sent at once.
+    /// Raised when a heartbeat must be sent at once.
     package let heartbeatSignal = Signal()
-    /// Set when the worker leaves without finishing anything.
+    /// Set when the worker leaves at once, without releasing its operations.
     package let leaving = Latch()
-    /// Set when nothing more is claimed, whatever Redis answers.
+    /// Set when no further claim may be sent.
     package let claimsEnd = Latch()
-    /// Whether the last heartbeat arrived. After Redis was away, leases are renewed first, then reports are sent, then operations
-    /// are claimed.
+    /// Whether the last heartbeat succeeded. After an outage of Redis the worker first renews leases, then reports, then claims.
     package let isConnected = Locked(false)
-    /// When to claim, and what.
+    /// Decides when to claim, and which operations.
     let plan = Locked(ClaimPlan(now: .now))
-    /// The turn of the ready queues in the last heartbeat's answer; the claim loop takes it.
+    /// The turn of the ready queues in the last heartbeat's reply; the claim loop reads and clears it.
     let readyTurn = Locked<Int?>(nil)
     /// The batches that this worker refuses.
     package let refusals = Locked(Refusals())
-    /// Blocks a worker that stood still until it knows its leases.
+    /// After a standstill, blocks the worker until it has asked Redis for its leases.
     let leaseGuard = LeaseGuard()
     /// Publishes the states of photos.
     package let events: PhotoEvents
@@ -41,57 +40,59 @@ package final class Coordination: Sendable {
         events = PhotoEvents(worker: id, channel: store.keys.eventsChannel, connection: store.connection)
     }
 
-    /// There may be work of a priority. `workers` claim it, spread over 0.1 ms for each of them, 20 ms at most.
+    /// Claims operations of a priority soon. The claims of `workers` workers are spread over 0.1 ms for each worker, 20 ms at
+    /// most.
     package func expectWork(_ priority: BatchPriority, workers: Int = 1) {
         let spread = Duration.microseconds(workers > 1 ? Int.random(in: 0...min(20_000, 100 * workers)) : 0)
         plan.withLock { $0.noticed(priority, due: .now + spread) }
         claimSignal.raise()
     }
 
-    /// A call of Redis failed: the heartbeat loop finds out whether Redis is there before anything else is tried.
+    /// A call of Redis failed: the next call is a heartbeat, which finds out whether Redis is reachable.
     func redisFailed(_ error: StoreError) {
         isConnected.withLock { $0 = false }
-        // The heartbeat loop logs that Redis is away or not ready. Other errors would be logged by nobody else.
-        if !error.isPassing { logger.error("Redis did not do what it was asked", ["detail": .text(error)]) }
+        // The heartbeat loop logs that Redis is unreachable or not ready, but no other errors.
+        if !error.isPassing { logger.error("Redis command failed", ["detail": .text(error)]) }
         heartbeatSignal.raise()
     }
 }
 
-/// A worker, as its coordination with Redis needs it.
+/// The parts of a worker that its coordination with Redis uses.
 package protocol CoordinatedWorker: AnyObject, Sendable {
     var coordination: Coordination { get }
 
-    /// Asks the worker's state.
+    /// Reads the worker's state.
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer
 
-    /// Changes the worker's state, and performs the effects that need nobody else.
+    /// Changes the worker's state, and performs the effects that do not need the caller.
     /// - Returns: all effects.
     @discardableResult
     func handle(_ event: WorkerState.Event) -> [WorkerState.Effect]
 
-    /// What to claim, and for how many photos from a priority on.
+    /// Which operations to claim.
     var demand: ClaimDemand { get }
+    /// How many photos to claim of this and higher priorities.
     func photosToClaim(from priority: BatchPriority) -> Int
 
     /// The operations whose leases are renewed. The others, `stuck` in number, wait for a file system that does not answer.
     var renewed: (operations: [HeldOperation], stuck: Int) { get }
-    /// Whether a file system that does not answer keeps the worker from finishing any operation: it claims none.
+    /// Whether a file system that does not answer keeps the worker from finishing any operation; it then claims none.
     var isStuck: Bool { get }
 
-    /// What the worker says of itself: the fields of its hash in Redis.
+    /// The fields of the worker's hash in Redis.
     var facts: [(field: String, value: String)] { get }
 
     /// Prepares claimed operations, and handles ``WorkerState/Event/prepared(_:)`` or ``WorkerState/Event/declined(_:)`` for each.
     func prepare(_ operations: [ClaimedOperation])
-    /// Leaves a batch to other workers for a while.
+    /// Refuses a batch for a while.
     func refuse(_ batch: BatchID, _ reason: String)
-    /// Writes what must be on disk before the operations are reported.
+    /// Writes the files that must be on disk before the operations are reported.
     func writeFiles(of reports: [WorkerState.Report]) -> WrittenFiles
-    /// Removes the manifest files of other workers of an operation that has ended here.
+    /// Removes the manifest files that other workers wrote for an operation that has ended here.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
     /// Removes temporary files that a crashed worker left of an operation of a cancelled batch. Does not block.
     func removeStaleFiles(of held: HeldOperation)
-    /// Takes webhooks that are due. Does not block.
+    /// Delivers due webhooks. Does not block.
     func deliver(_ webhooks: [DueWebhook])
 }
 
@@ -108,13 +109,13 @@ package struct WrittenFiles {
 extension CoordinatedWorker {
     private var logger: Logger { coordination.logger }
 
-    /// Blocks after a standstill until Redis was asked which leases this worker still has, see ``LeaseGuard``.
+    /// After a standstill, blocks until the worker has asked Redis which leases it still has, see ``LeaseGuard``.
     package func waitForLeases() {
         guard let lease = read({ $0.shortestLease }) else { return }
         coordination.leaseGuard.wait(lease: lease) { coordination.heartbeatSignal.raise() }
     }
 
-    /// Redis said that these operations are not this worker's any more.
+    /// Handles the operations that, according to Redis, this worker no longer holds.
     func lost(_ lost: [HeldOperation]) {
         guard !lost.isEmpty else { return }
         var ending: Set<BatchID> = []
@@ -125,21 +126,21 @@ extension CoordinatedWorker {
                 continue
             }
             logger.warning(
-                "lease lost, the operation is not this worker's any more", key: held.batch.description,
+                "lease lost, this worker no longer holds the operation", key: held.batch.description,
                 LogMetadata(held).adding(["fencingToken": .number(held.fencingToken)]))
         }
         noteEnd(of: ending)
     }
 
-    /// An operation has ended.
+    /// Handles the end of an operation.
     func ended(_ held: HeldOperation) {
         let wasLocal = handle(.ended(held)).contains { if case .left = $0 { true } else { false } }
         logger.debug("operation ended", LogMetadata(held))
         if wasLocal { noteEnd(of: [held.batch]) }
     }
 
-    /// Logs each of these batches that has finished and of which this worker has no operation any more. Reads the batches from
-    /// Redis, and logs nothing if that fails.
+    /// Logs those of these batches that have finished and of which this worker has no operation. Reads the batches from Redis,
+    /// and logs nothing if that fails.
     func noteEnd(of batches: Set<BatchID>) {
         guard logger.isEnabled(.info) else { return }
         let left = read { state in batches.filter { !state.hasOperation(of: $0) } }

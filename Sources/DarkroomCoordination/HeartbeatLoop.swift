@@ -9,14 +9,14 @@ package final class HeartbeatLoop: Sendable {
     private let coordination: Coordination
     private let stopped = Latch()
     /// How many operations were stuck at the last heartbeat.
-    private let toldStuck = Locked(0)
+    private let loggedStuck = Locked(0)
 
     package init(_ worker: any CoordinatedWorker) {
         self.worker = worker
         coordination = worker.coordination
     }
 
-    /// Ends the thread after the heartbeat that may be under way.
+    /// Ends the thread after the current heartbeat.
     package func stop() {
         stopped.set()
         coordination.heartbeatSignal.raise()
@@ -33,11 +33,12 @@ package final class HeartbeatLoop: Sendable {
                 hasMore = try beat()
                 if isAway {
                     coordination.logger.info("Redis is back")
-                    coordination.readyTurn.withLock { $0 = -1 }  // no turn of the ready queues: an idle worker claims at once
+                    // -1 equals no turn of the ready queues: an idle worker claims at once.
+                    coordination.readyTurn.withLock { $0 = -1 }
                 }
                 isAway = false
                 coordination.isConnected.withLock { $0 = true }
-                // Whatever has news goes with this heartbeat, also downloads alone; and idle workers look for work.
+                // The report loop sends all changes now, downloads alone included; the claim loop claims.
                 coordination.reportSignal.raise()
                 coordination.claimSignal.raise()
             } catch {
@@ -53,7 +54,7 @@ package final class HeartbeatLoop: Sendable {
             let lease = worker.read { $0.shortestLease }
             coordination.heartbeatSignal.wait(
                 timeout: isAway ? Self.retryInterval : Self.interval(shortestLease: lease))
-            // One heartbeat answers the notices of many changes.
+            // One heartbeat serves many change notices.
             while !stopped.isSet, .now < began + Self.shortestInterval {
                 coordination.heartbeatSignal.wait(timeout: began + Self.shortestInterval - .now)
             }
@@ -64,9 +65,9 @@ package final class HeartbeatLoop: Sendable {
 
     /// A fifth of the shortest lease, 3 s at most.
     ///
-    /// However long Redis was away, 3 s of that are counted against a lease. Together with what had passed since it was renewed,
-    /// and with the moment that this worker needs longer than others to be back (``retryInterval`` and the attempts of the
-    /// connection), that must be less than the shortest lease, 6 s.
+    /// An outage of Redis, however long, uses up 3 s of a lease. The sum of these 3 s, the time since the last renewal, and the
+    /// time that this worker needs longer than others to reconnect (``retryInterval`` and the attempts of the connection) must
+    /// be less than the shortest lease, 6 s.
     static func interval(shortestLease: Duration?) -> Duration {
         shortestLease.map { min(.seconds(3), $0 / 5) } ?? .seconds(3)
     }
@@ -76,19 +77,19 @@ package final class HeartbeatLoop: Sendable {
     /// less.
     package static let replyTimeout = Duration.seconds(3)
 
-    /// How long after a heartbeat that failed the next one is tried.
+    /// The time between a failed heartbeat and the next one.
     static let retryInterval = Duration.milliseconds(250)
 
-    /// Sends a heartbeat and takes what it tells.
-    /// - Returns: true when another at once is welcome.
+    /// Sends a heartbeat and applies the reply.
+    /// - Returns: true if the next heartbeat should follow at once.
     private func beat() throws(StoreError) -> Bool {
         let highest = worker.read { $0.controlsVersion }
         let (held, stuck) = worker.renewed
-        if stuck > 0, stuck != toldStuck.withLock({ $0 }) {
+        if stuck > 0, stuck != loggedStuck.withLock({ $0 }) {
             coordination.logger.error(
-                "a file system does not answer, operations are left to others", ["operations": .number(stuck)])
+                "a file system does not answer, leases of operations are not renewed", ["operations": .number(stuck)])
         }
-        toldStuck.withLock { $0 = stuck }
+        loggedStuck.withLock { $0 = stuck }
         var calls: [ScriptCall<HeartbeatReply>] = []
         for start in stride(from: 0, through: max(0, held.count - 1), by: 64) {
             let part = Array(held[start..<min(start + 64, held.count)])
@@ -97,7 +98,7 @@ package final class HeartbeatLoop: Sendable {
         let replies = try coordination.store.perform(calls)
         worker.lost(replies.flatMap(\.lost))
         for (place, reply) in replies.enumerated() {
-            // A change between two parts of the answer may be missing in the first part.
+            // A change between two parts of the reply may be missing in the first part.
             let isLast = place == replies.count - 1
             worker.handle(
                 .answered(
@@ -112,7 +113,7 @@ package final class HeartbeatLoop: Sendable {
             if let meant, !lost.contains(meant) { worker.handle(.stateCodes(stateCodes.stateCodes, of: meant)) }
         }
         for left in replies.compactMap(\.staleFiles) { worker.removeStaleFiles(of: left) }
-        // Parts of an answer list the same webhooks.
+        // All parts of a reply list the same webhooks.
         if let webhooks = replies.last?.webhooks, !webhooks.isEmpty { worker.deliver(webhooks) }
         return replies.contains { $0.hasMore }
     }

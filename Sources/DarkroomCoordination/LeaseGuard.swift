@@ -1,16 +1,16 @@
 import Foundation
 
-/// Blocks a worker that stood still until it knows its leases.
+/// After a standstill, blocks a worker until it has asked Redis for its leases.
 ///
-/// A worker that stood still, because its process was stopped or its machine slept, goes on in the middle of its work, with
-/// operations that have long been another worker's. So before a file gets its final name or a manifest is written, the worker must
-/// have asked Redis within the lease. A heartbeat that failed is enough: while Redis is away, no lease expires.
+/// If the worker's process was stopped or its machine slept, other workers may have taken over its operations by the time it
+/// continues. So before a file gets its final name or a manifest is written, the worker must have asked Redis within the lease.
+/// A failed heartbeat is enough: while Redis is unreachable, no lease expires.
 final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are only touched while `condition` is locked
     private let condition = NSCondition()
     private var lastAsked = ContinuousClock.now
     private var isOver = false
 
-    /// A heartbeat that began at `moment` was answered, or failed.
+    /// Records that a heartbeat that began at `moment` was answered, or failed.
     func asked(at moment: ContinuousClock.Instant) {
         condition.lock()
         lastAsked = moment
@@ -18,7 +18,7 @@ final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are o
         condition.unlock()
     }
 
-    /// No more heartbeats are sent, and nobody is blocked any more.
+    /// Ends the guard: no more heartbeats are sent, and ``wait(lease:ask:)`` no longer blocks.
     func end() {
         condition.lock()
         isOver = true
@@ -26,7 +26,7 @@ final class LeaseGuard: @unchecked Sendable {  // `lastAsked` and `isOver` are o
         condition.unlock()
     }
 
-    /// If the last heartbeat is as long ago as `lease`, calls `ask` and blocks until the next heartbeat.
+    /// If the last heartbeat began at least `lease` ago, calls `ask` and blocks until the next heartbeat.
     func wait(lease: Duration, ask: () -> Void) {
         condition.lock()
         defer { condition.unlock() }

@@ -3,12 +3,12 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// What the worker's events say of operations and photos.
+/// The metadata of the worker's log lines about operations and photos.
 extension LogMetadata {
-    /// Which operation.
+    /// The batch and the number of an operation.
     package init(_ held: HeldOperation) { self = [.batch: .text(held.batch), .operation: .number(held.number)] }
 
-    /// Which batch, and what became of its photos.
+    /// The id, the name and the counts of a batch.
     package init(_ batch: BatchFacts) {
         self = [
             .batch: .text(batch.id), "photos": .number(batch.photos), "filtered": .number(batch.counts.filtered),
@@ -17,7 +17,7 @@ extension LogMetadata {
         if !batch.options.name.isEmpty { self["name"] = .text(batch.options.name) }
     }
 
-    /// Which photo failed, and what was found.
+    /// A failed photo, and why it failed.
     package init(_ photo: PhotoTask, _ reason: FailureReason, _ line: ManifestLine) {
         self.init(photo.operation)
         self[.photo] = .number(photo.record.index)

@@ -4,61 +4,62 @@ import DarkroomRedis
 import DarkroomWorkerState
 import Foundation
 
-/// Tells on the events channel what becomes of photos: what key-value observing of an operation was on one device.
+/// Publishes the states of photos on the events channel.
 ///
-/// Letters are collected, the newest of each photo, and sent at most ten times a second, one batch a message, by a thread
-/// of its own, or once a second while Redis reports that no client received the last message. Photos do not wait for that:
-/// letters that cannot be sent soon enough are dropped, and `dropped` counts them.
+/// A thread of its own sends the newest state code of each photo, one batch a message, at most ten times a second, or once a
+/// second while Redis reports that no client received the last message. Photos do not wait for it: state codes that cannot
+/// be sent soon enough are dropped, and `dropped` counts them.
 package final class PhotoEvents: Sendable {
-    /// What waits to be sent. A plain value: no thread or Redis is needed to test it.
+    /// The state codes that wait to be sent. A plain value: tests need no thread and no Redis.
     struct Backlog {
         /// The most photos of one message.
         static let maxPhotos = 2000
-        /// The most letters that wait.
+        /// The most state codes that wait.
         static let maxWaiting = 20_000
 
-        private struct Letter {
+        private struct Entry {
             let batch: BatchID
             let index: Int
             let stateCode: UInt8
         }
 
-        private var stateCodes: [Letter] = []
+        private var entries: [Entry] = []
         private var dropped: [BatchID: Int] = [:]
         private var last: BatchID?
 
-        var isEmpty: Bool { stateCodes.isEmpty && dropped.isEmpty }
+        var isEmpty: Bool { entries.isEmpty && dropped.isEmpty }
 
-        /// Adds what became of a photo; beyond the most that may wait, the oldest go.
+        /// Adds the state code of a photo; if too many wait, the oldest are dropped.
         mutating func add(_ batch: BatchID, _ index: Int, _ stateCode: UInt8) {
-            if stateCodes.count == Self.maxWaiting {
-                // Many at once: moving the rest up for each single one would cost more than the letter.
-                for stateCode in stateCodes.prefix(Self.maxPhotos) { dropped[stateCode.batch, default: 0] += 1 }
-                stateCodes.removeFirst(Self.maxPhotos)
+            if entries.count == Self.maxWaiting {
+                // Many at once: removing a single one moves all others.
+                for entry in entries.prefix(Self.maxPhotos) { dropped[entry.batch, default: 0] += 1 }
+                entries.removeFirst(Self.maxPhotos)
             }
-            stateCodes.append(Letter(batch: batch, index: index, stateCode: stateCode))
+            entries.append(Entry(batch: batch, index: index, stateCode: stateCode))
         }
 
-        /// Takes out the next message: of the batch that waits longest, but not twice in turn of one while others wait.
+        /// Removes and returns the next message: that of the batch that waits longest, but not of the same batch twice in a row
+        /// while others wait.
         mutating func next() -> Message? {
-            let other = stateCodes.first { $0.batch != last } ?? stateCodes.first
+            let other = entries.first { $0.batch != last } ?? entries.first
             guard let batch = other?.batch ?? dropped.keys.first else { return nil }
             last = batch
             var message = Message(batch: batch, dropped: dropped.removeValue(forKey: batch) ?? 0)
             var isFull = false
-            stateCodes.removeAll { stateCode in
-                guard stateCode.batch == batch, !isFull else { return false }
-                isFull = !message.add(stateCode.index, stateCode.stateCode)
+            entries.removeAll { entry in
+                guard entry.batch == batch, !isFull else { return false }
+                isFull = !message.add(entry.index, entry.stateCode)
                 return !isFull
             }
             return message
         }
     }
 
-    /// One message: letters of photos of one batch.
+    /// One message: state codes of photos of one batch.
     struct Message {
         let batch: BatchID
-        /// Letters of this batch that were dropped before.
+        /// How many state codes of this batch were dropped before.
         let dropped: Int
         private(set) var photos: [(index: Int, stateCode: UInt8)] = []
         private var positions: [Int: Int] = [:]
@@ -68,7 +69,7 @@ package final class PhotoEvents: Sendable {
             self.dropped = dropped
         }
 
-        /// Adds a letter, in place of an older one of the photo; false when the message has no room for it.
+        /// Adds a state code, or replaces an older one of the photo; false when the message has no room for it.
         fileprivate mutating func add(_ index: Int, _ stateCode: UInt8) -> Bool {
             if let position = positions[index] {
                 photos[position].stateCode = stateCode
@@ -80,7 +81,7 @@ package final class PhotoEvents: Sendable {
             return true
         }
 
-        /// `{"event":"photos","time":...,"batch":ID,"worker":W,"photos":{"12":"F"}}`, and `"dropped"` where there are any.
+        /// `{"event":"photos","time":...,"batch":ID,"worker":W,"photos":{"12":"F"}}`, and `"dropped"` if any were.
         func json(worker: String, time: Int) -> [UInt8] {
             var text = Array("{\"event\":\"photos\",\"time\":\(time)".utf8)
             text.reserveCapacity(100 + photos.count * 14)
@@ -103,9 +104,9 @@ package final class PhotoEvents: Sendable {
     }
 
     private static let interval = Duration.milliseconds(100)
-    /// While nobody listens. What is collected meanwhile is sent all the same: somebody may have come.
-    private static let unheardInterval = Duration.seconds(1)
-    /// With more messages that Redis has not answered, none is sent: they would only fill memory.
+    /// The interval while no client receives the messages. They are sent all the same: a client may have subscribed since.
+    private static let idleInterval = Duration.seconds(1)
+    /// While so many messages have no reply, none is sent: they would only use memory.
     private static let maxUnanswered = 5
 
     private let worker: String
@@ -115,12 +116,11 @@ package final class PhotoEvents: Sendable {
     private let news = Signal()
     private let stopped = Latch()
     private let unanswered = Locked(0)
-    /// Whether the last message may have reached somebody.
-    private let isHeard = Locked(true)
-    /// Whether Redis is a node of a cluster, which counts only its own listeners of those that a message reached; nil before it
-    /// has said so.
+    /// Whether a client may have received the last message.
+    private let isReceived = Locked(true)
+    /// Whether Redis is a node of a cluster, which counts only its own receivers of a message; nil while unknown.
     private let isCluster = Locked<Bool?>(nil)
-    /// The Redis clock, as it was at an answer.
+    /// The time of the Redis clock in ms, and when this worker received it.
     private let clock = Locked<(redis: Int, here: ContinuousClock.Instant)?>(nil)
 
     init(worker: String, channel: String, connection: RedisConnection) {
@@ -129,7 +129,7 @@ package final class PhotoEvents: Sendable {
         self.connection = connection
     }
 
-    /// Notes what became of a photo, unless its result is not wanted any more. Any thread, takes well below a microsecond.
+    /// Notes the new state of a photo, unless the photo was cancelled. May be called on any thread; takes well below 1 µs.
     package func note(_ photo: PhotoTask, _ state: PhotoState) {
         guard !photo.cancellation.isCancelled else { return }
         let isFirst = backlog.withLock { backlog in
@@ -139,7 +139,7 @@ package final class PhotoEvents: Sendable {
         if isFirst { news.raise() }
     }
 
-    /// Ends the thread once what waits is sent.
+    /// Ends the thread after the waiting state codes are sent.
     package func stop() {
         stopped.set()
         news.raise()
@@ -158,13 +158,13 @@ package final class PhotoEvents: Sendable {
         for _ in 0..<Self.maxUnanswered where !backlog.withLock({ $0.isEmpty }) { send() }
     }
 
-    /// Waits until the next message may go; letters that come meanwhile do not cut it short.
+    /// Waits until the next message may be sent, also if new state codes are noted meanwhile.
     private func pause() {
-        let end = ContinuousClock.now + (isHeard.withLock { $0 } ? Self.interval : Self.unheardInterval)
+        let end = ContinuousClock.now + (isReceived.withLock { $0 } ? Self.interval : Self.idleInterval)
         while !stopped.isSet, .now < end { news.wait(timeout: end - .now) }
     }
 
-    /// Sends the next message, unless Redis is behind; what it answers tells its clock for the next.
+    /// Sends the next message, unless too many have no reply. The reply gives the Redis clock for the message after it.
     private func send() {
         guard unanswered.withLock({ $0 < Self.maxUnanswered }) else { return }
         guard let now = clock.withLock({ $0 }).map({ $0.redis + ($0.here.duration(to: .now)).wholeMilliseconds }) else {
@@ -186,9 +186,9 @@ package final class PhotoEvents: Sendable {
             }
             if !publish.isEmpty, case .success(let reached) = results[1] {
                 let isAlone = isCluster.withLock { $0 == false }
-                isHeard.withLock { $0 = reached.int != 0 || !isAlone }
+                isReceived.withLock { $0 = reached.int != 0 || !isAlone }
             }
-            // A Redis that is away is the heart's to tell of.
+            // The heartbeat loop logs that Redis is unreachable.
             guard case .success(let value) = results[0], let parts = value.array, parts.count == 2,
                 let seconds = parts[0].int, let micros = parts[1].int
             else { return }

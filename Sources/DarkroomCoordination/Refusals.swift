@@ -3,17 +3,16 @@ import DarkroomStore
 
 /// The batches that a worker refuses, and which of them Redis knows. A plain value without a clock.
 ///
-/// Claims pass over the refused batches that Redis knows. So a refusal stands until its reason is gone. The worker finds that
-/// out by checking the folders of the batch again, not by a claim.
+/// Claims skip the refused batches that Redis knows, so a claim cannot find out that the reason of a refusal is gone. The
+/// worker checks the folders of the batch again for that.
 package struct Refusals {
-    /// What may end a refusal.
+    /// The event that may end a refusal.
     package enum End: Sendable {
-        /// A check succeeds: the worker can run a batch with these options, which took its output folder with the number
-        /// `taken`.
-        case look(BatchOptions, taken: Int)
-        /// Time: what failed may have been mended.
+        /// A successful check of a batch with these options, which took its output folder with the number `taken`.
+        case check(BatchOptions, taken: Int)
+        /// Time: somebody may have repaired the cause.
         case time
-        /// The file system at this mount point answers again, see ``Refusals/answers(_:)``.
+        /// An answer of the file system at this mount point, see ``Refusals/recovered(_:)``.
         case answer(String)
     }
 
@@ -21,34 +20,34 @@ package struct Refusals {
     package struct Refusal {
         var reason: String
         let end: End
-        /// When to look whether the reason is gone.
+        /// When to check whether the reason is gone.
         var due: ContinuousClock.Instant
     }
 
     private var refusals: [BatchID: Refusal] = [:]
-    /// Refused batches that Redis does not know of.
-    private var untold: Set<BatchID> = []
+    /// Refused batches that Redis does not know yet.
+    private var unsent: Set<BatchID> = []
     /// Batches that are no longer refused, and that Redis still lists as refused.
     private var withdrawn: Set<BatchID> = []
-    /// Whether the next claim replaces all refusals that Redis has.
+    /// Whether the next claim replaces all refusals in Redis.
     private var replacesAll = true
 
-    /// Of further refused batches only the id is kept, and they are claimed again after ``crowdInterval``.
+    /// The most refusals with a reason. Of further refused batches only the id is kept, for ``crowdInterval``.
     package static let limit = 10_000
-    /// Of more refused batches the one that is due first is forgotten.
+    /// The most refused batches. Beyond it, the one that is due first is no longer refused.
     static let mostKept = 100_000
-    /// How long a batch is refused of which only the id is kept.
+    /// How long a batch is refused if only its id is kept.
     static let crowdInterval = Duration.seconds(600)
-    /// How often the worker looks whether it can do a batch.
-    static let lookInterval = Duration.seconds(5)
-    /// How long a batch is refused of which an operation cannot be read.
+    /// How often the worker checks whether it can run a refused batch.
+    static let checkInterval = Duration.seconds(5)
+    /// How long a batch with an unreadable operation is refused.
     static let timeInterval = Duration.seconds(60)
-    /// How long a batch is refused whose file system does not answer, unless it does before.
+    /// The longest refusal of a batch whose file system does not answer.
     static let answerInterval = Duration.seconds(600)
-    /// The most refusals of one look.
+    /// The most refusals of one check.
     private static let maxDue = 1000
 
-    /// The reason for each batch, of the first ``limit``.
+    /// The reasons of the refusals that have one, at most ``limit``.
     package var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
 
     /// The refused batches.
@@ -61,7 +60,7 @@ package struct Refusals {
     // MARK: Changes
 
     /// Refuses a batch.
-    /// - Returns: false when it was refused before.
+    /// - Returns: false if it was refused before.
     package mutating func refuse(
         _ batch: BatchID, _ reason: String, until end: End, _ now: ContinuousClock.Instant
     ) -> Bool {
@@ -74,45 +73,45 @@ package struct Refusals {
         } else {
             refusals[batch] = Refusal(reason: reason, end: end, due: now + Self.interval(end))
         }
-        if withdrawn.remove(batch) == nil, isNews { untold.insert(batch) }
+        if withdrawn.remove(batch) == nil, isNews { unsent.insert(batch) }
         return isNews
     }
 
-    /// No longer refuses a batch.
+    /// Ends the refusal of a batch.
     package mutating func withdraw(_ batch: BatchID) {
         guard refusals.removeValue(forKey: batch) != nil else { return }
-        if untold.remove(batch) == nil { withdrawn.insert(batch) }
+        if unsent.remove(batch) == nil { withdrawn.insert(batch) }
     }
 
-    /// The file system at a mount point answers again.
-    package mutating func answers(_ mount: String) {
+    /// Ends the refusals that wait for the file system at a mount point, which answers again.
+    package mutating func recovered(_ mount: String) {
         for (batch, refusal) in refusals {
             if case .answer(mount) = refusal.end { withdraw(batch) }
         }
     }
 
     /// Keeps a refusal after a check, with the reason that the check found.
-    package mutating func stands(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
+    package mutating func keep(_ batch: BatchID, _ reason: String, _ now: ContinuousClock.Instant) {
         guard let end = refusals[batch]?.end else { return }
         refusals[batch]?.reason = reason
         refusals[batch]?.due = now + Self.interval(end)
     }
 
-    /// Refusals that may have come to their end.
+    /// The refusals that must be checked now.
     package func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
         refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
     }
 
-    /// Every refusal that a look can end is due.
-    package mutating func lookAgain(_ now: ContinuousClock.Instant) {
+    /// Makes every refusal that a check can end due now.
+    package mutating func checkAgain(_ now: ContinuousClock.Instant) {
         for (batch, refusal) in refusals {
-            if case .look = refusal.end { refusals[batch]?.due = now }
+            if case .check = refusal.end { refusals[batch]?.due = now }
         }
     }
 
     private static func interval(_ end: End) -> Duration {
         switch end {
-        case .look: lookInterval
+        case .check: checkInterval
         case .time: timeInterval
         case .answer: answerInterval
         }
@@ -120,29 +119,29 @@ package struct Refusals {
 
     // MARK: Redis
 
-    /// What Redis does not know, as far as one claim can tell it.
+    /// The changes that Redis does not know yet, as many as one claim can send.
     package var changes: RefusalChanges {
         RefusalChanges(
             replacesAll: replacesAll,
-            added: Array((replacesAll ? Set(refusals.keys) : untold).prefix(RefusalChanges.limit)),
+            added: Array((replacesAll ? Set(refusals.keys) : unsent).prefix(RefusalChanges.limit)),
             removed: replacesAll ? [] : Array(withdrawn.prefix(RefusalChanges.limit)))
     }
 
-    /// A claim told Redis these changes; it now knows `count` refusals.
-    package mutating func told(_ changes: RefusalChanges, count: Int) {
+    /// A claim sent these changes; Redis now knows `count` refusals.
+    package mutating func sent(_ changes: RefusalChanges, count: Int) {
         if changes.replacesAll {
-            untold = Set(refusals.keys)
+            unsent = Set(refusals.keys)
             withdrawn = []
             replacesAll = false
         }
-        untold.subtract(changes.added)
+        unsent.subtract(changes.added)
         withdrawn.subtract(changes.removed)
-        // What was withdrawn while the claim was under way.
+        // Refusals that ended while the claim was sent.
         withdrawn.formUnion(changes.added.filter { refusals[$0] == nil })
-        // Redis lost some, or kept what this worker never told it.
-        if count != refusals.count - untold.count + withdrawn.count { replacesAll = true }
+        // Redis has lost refusals, or has refusals that this worker did not send.
+        if count != refusals.count - unsent.count + withdrawn.count { replacesAll = true }
     }
 
     /// Redis was unreachable and may have lost refusals: the next claim sends all of them.
-    package mutating func tellAll() { replacesAll = true }
+    package mutating func sendAll() { replacesAll = true }
 }

@@ -4,8 +4,8 @@ import DarkroomModel
 import DarkroomStore
 import DarkroomWorkerState
 
-/// Reports the outcomes of photos, on a thread of its own. The files are placed before; then the manifest is written, then both are
-/// made durable, and then Redis is told.
+/// Reports the outcomes of photos, on a thread of its own. When a photo is reported, its file has its final name; the loop then
+/// writes the manifest, makes both durable, and sends the report to Redis.
 package final class ReportLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let coordination: Coordination
@@ -19,13 +19,13 @@ package final class ReportLoop: Sendable {
         coordination = worker.coordination
     }
 
-    /// Ends the thread after its round.
+    /// Ends the thread after its current round.
     package func stop() {
         stopped.set()
         coordination.reportSignal.raise()
     }
 
-    /// Runs until ``stop()``, and releases operations for the last time then.
+    /// Runs until ``stop()``; then releases operations for the last time.
     package func run() {
         var retryAt: ContinuousClock.Instant?
         var lastFlush = ContinuousClock.now
@@ -44,7 +44,7 @@ package final class ReportLoop: Sendable {
             if isFlush { lastFlush = .now }
             let effects = worker.handle(.reportsDue(now: .now, olderThan: isFlush ? .zero : Self.patience))
             let reports = effects.compactMap { if case .report(let report) = $0 { report } else { nil } }
-            // A hundred operations a round keep pipelines and the manifest's texts small.
+            // 100 operations a round keep the pipelines and the manifest texts small.
             for start in stride(from: 0, to: reports.count, by: 100)
             where !send(Array(reports[start..<min(start + 100, reports.count)]), &waiting) {
                 retryAt = .now + .seconds(1)
@@ -54,12 +54,12 @@ package final class ReportLoop: Sendable {
         _ = release()
     }
 
-    /// Reports a round. Of cancelled batches only the manifests are written: Redis hears of them by the release that follows.
-    /// - Returns: false when something is to be tried again later.
+    /// Sends the reports of one round. Of cancelled batches only the manifests are written: their operations are released next.
+    /// - Returns: false if a part must be tried again later.
     private func send(_ reports: [WorkerState.Report], _ waiting: inout Set<HeldOperation>) -> Bool {
         var files = worker.writeFiles(of: reports)
         for report in reports where report.isCancelled {
-            // A cancelled batch does not wait for a full disk: a cancelled photo may lack its line.
+            // A cancelled batch does not wait for a full disk: its manifest may lack lines of cancelled photos.
             files.failures[report.held] = nil
             worker.handle(.reported(report, now: .now))
         }
@@ -68,7 +68,7 @@ package final class ReportLoop: Sendable {
         }
         for (held, why) in files.failures where waiting.insert(held).inserted {
             coordination.logger.error(
-                "operation not reported before its files and its manifest are written, trying again",
+                "operation not reported yet, its files or its manifest cannot be written; trying again",
                 key: held.batch.description, LogMetadata(held).adding(["detail": .text(why)]))
         }
         let calls = ready.map { report in
@@ -83,7 +83,7 @@ package final class ReportLoop: Sendable {
             do throws(StoreError) {
                 apply(try result.get(), to: report, highest)
             } catch {
-                coordination.redisFailed(error)  // what is reported twice counts once
+                coordination.redisFailed(error)  // a repeated report counts once
                 isComplete = false
             }
         }
@@ -98,26 +98,26 @@ package final class ReportLoop: Sendable {
             worker.handle(.reported(report, now: .now))
             if let stateCodes { worker.handle(.stateCodes(stateCodes, of: report.held)) }
         case .cancelled:
-            // The reply came before the notice.
+            // The reply arrived before the change notice.
             worker.handle(.reported(report, now: .now))
             worker.handle(.batchCancelled(report.held.batch))
         case .ended: end(report.held, report)
         case .gone, .lost:
             coordination.logger.warning(
-                "report refused, the operation is not this worker's any more", key: report.held.batch.description,
+                "report refused, this worker no longer holds the operation", key: report.held.batch.description,
                 LogMetadata(report.held).adding(["fencingToken": .number(report.held.fencingToken)]))
             worker.handle(.lost([report.held]))
         }
     }
 
-    /// An operation has ended: the manifest files of other workers are removed.
+    /// Handles the end of an operation, and removes the manifest files of other workers.
     private func end(_ held: HeldOperation, _ report: WorkerState.Report) {
         worker.ended(held)
         if report.hasPast { worker.removeOtherManifests(of: held, report.resources) }
     }
 
     /// Releases the operations that are due.
-    /// - Returns: false when something is to be tried again later.
+    /// - Returns: false if a release must be tried again later.
     private func release() -> Bool {
         let effects = worker.handle(.releasesDue(now: .now))
         let releases = effects.compactMap { if case .release(let release) = $0 { release } else { nil } }
@@ -129,10 +129,10 @@ package final class ReportLoop: Sendable {
         var isComplete = true
         for (release, result) in zip(releases, coordination.store.results(of: calls)) {
             switch result {
-            // Tried again until the grace time ends; then the lease expires.
+            // The release is tried again until the grace time ends; then the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
-                // Whatever the reply is, the operation is no longer this worker's.
+                // Whatever the reply is, this worker no longer holds the operation.
                 worker.handle(.released(release.held))
                 guard case .cancelled = reply, let resources = release.resources else { continue }
                 if release.hasPast { worker.removeOtherManifests(of: release.held, resources) }

@@ -3,7 +3,7 @@ import DarkroomModel
 import DarkroomTransfer
 
 extension FailureReason {
-    /// Why a transfer failed, in the words of a batch; nil when it was cancelled.
+    /// The failure reason of a transfer error; nil if the transfer was cancelled.
     package init?(_ error: TransferError) {
         switch error.code {
         case .cancelled: return nil
@@ -29,7 +29,7 @@ extension FailureReason {
 }
 
 extension FailureReason {
-    /// Why a photo could not be developed, in the words of a batch; nil when it was cancelled.
+    /// The failure reason of an imaging error; nil if the photo was cancelled.
     package init?(_ error: ImagingError) {
         switch error.code {
         case .notAnImage: self = .notAnImage

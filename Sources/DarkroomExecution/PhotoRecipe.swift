@@ -1,10 +1,10 @@
 import DarkroomImaging
 
-/// What is made of the photos of a batch.
+/// How the photos of a batch are developed.
 package struct PhotoRecipe: Sendable {
     /// Filters and output format.
     package var develop: DevelopOptions
-    /// The operation that runs in place of filters; nil when the batch has filters.
+    /// The custom operation that runs in place of filters; nil if the batch has filters.
     package var custom: CustomOperation?
 
     package init(develop: DevelopOptions, custom: CustomOperation?) {
@@ -12,6 +12,6 @@ package struct PhotoRecipe: Sendable {
         self.custom = custom
     }
 
-    /// Whether a running attempt can be stopped at any time without ending its process: not inside of most image libraries.
+    /// Whether a running attempt can be stopped at any time without ending its process. Most image libraries cannot be stopped.
     package func canAlwaysStop(_ bytes: [UInt8]) -> Bool { custom != nil || Imaging.canAlwaysStop(bytes, develop) }
 }

@@ -19,7 +19,7 @@ public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
 
     /// The custom operation that workers have registered under a name. It must be the only filter of its batch.
     /// - Parameter name: 1 to 64 ASCII letters, digits, `_` and `-`.
-    public static func custom(_ name: String) -> PhotoFilter { PhotoFilter(stored: OwnFilter.prefix + name) }
+    public static func custom(_ name: String) -> PhotoFilter { PhotoFilter(stored: CustomFilter.prefix + name) }
 }
 
 extension [PhotoFilter] {

@@ -1,12 +1,12 @@
 import DarkroomFileNames
 import DarkroomModel
 
-/// The files of a batch: where they go and how they are called.
+/// The folders and the names of a batch's files.
 package struct BatchOutput: Sendable {
     package let batch: BatchID
-    /// The folder of the photos' files; nil when the batch writes none.
+    /// The folder of the photos' files; nil if the batch writes none.
     package let place: OutputPlace?
-    /// The folder of downloaded bytes; nil when they are not kept.
+    /// The folder of downloaded bytes; nil if they are not kept.
     package let originals: OriginalsFolder?
     let template: FileNameTemplate
     let redactsQueries: Bool
@@ -14,8 +14,8 @@ package struct BatchOutput: Sendable {
     private let possibleEndings: @Sendable (PhotoRecord) -> [String]
 
     /// - Parameters:
-    ///   - isCustom: whether a custom operation makes the files, with any ending.
-    ///   - endings: the endings that the file of a photo may have.
+    ///   - isCustom: whether a custom operation makes the files, with any file name extension.
+    ///   - endings: the extensions that the file of a photo may have.
     package init(
         _ batch: BatchID, _ options: BatchOptions, _ template: FileNameTemplate, place: OutputPlace?,
         originals: OriginalsFolder?, isCustom: Bool, endings: @escaping @Sendable (PhotoRecord) -> [String]
@@ -34,18 +34,18 @@ package struct BatchOutput: Sendable {
         place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, marker: $0.marker) }
     }
 
-    /// All folders that something of the batch is written to.
+    /// All folders that files of the batch are written to.
     package var folders: [String] { [place?.folder, originals?.path].compactMap { $0 } }
 
     /// The path of a photo's file below the output folder.
     package func path(of record: PhotoRecord, ending: String) -> String {
         var name = record.name
-        // The index tells photos apart, so the ending of the name need not be there twice.
+        // The index makes the file name unique, so the extension of the photo's name need not be repeated.
         if isCustom, template.hasIndex, FileEnding.of(name) == ending { name = String(name.dropLast(ending.count + 1)) }
         return template.path(index: record.index, name: name, ending: ending)
     }
 
-    /// The endings that a photo's file may have.
+    /// The extensions that a photo's file may have.
     func endings(of record: PhotoRecord) -> [String] { possibleEndings(record) }
 
     /// The folders below the output folder in which the files of photos lie.

@@ -1,23 +1,23 @@
 import DarkroomConcurrency
 import DarkroomStore
 
-/// The file system calls that run now. A call that does not return, as on a share whose server is gone, must not keep its
-/// operation with this worker for ever.
+/// The running file system calls. If a call hangs, for example on a share whose server is unreachable, another worker must be
+/// able to take its operation.
 ///
-/// The worker stops renewing the lease of such an operation, and another worker takes it. If the call returns later, the
-/// report of this worker is refused, as after any lost lease.
+/// So the worker stops renewing the lease of the operation, and another worker claims it. If the call returns later, Redis refuses
+/// the report of this worker, as after any lost lease.
 package final class FileCalls: Sendable {
-    /// What hangs.
+    /// The operations whose calls hang.
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []
-        /// True if this worker can finish no operation meanwhile: it cannot report, or no filtration is free.
+        /// True if this worker can finish no operation until the calls return: it cannot report, or no filtration is free.
         package var isAll = false
     }
 
     private struct Call {
-        /// Nil for calls that all operations wait for.
+        /// The operation of the call; nil if all operations wait for the call.
         let operation: HeldOperation?
-        /// Whether the operation was claimed and nothing of it has begun: no filtration waits for the call.
+        /// Whether the operation is preparing: no filtration waits for the call.
         let isOfClaim: Bool
         let began: ContinuousClock.Instant
     }
@@ -28,13 +28,13 @@ package final class FileCalls: Sendable {
 
     /// - Parameters:
     ///   - patience: A call that runs for longer hangs.
-    ///   - claimPatience: An operation that was claimed and is not taken up after this time hangs.
+    ///   - claimPatience: A claimed operation that is still preparing after this time hangs.
     package init(patience: Duration, claimPatience: Duration) {
         self.patience = patience
         self.claimPatience = min(patience, claimPatience)
     }
 
-    /// Runs `body`, which calls the file system for an operation, or for all when that is nil.
+    /// Runs `body`, which calls the file system for an operation, or for all operations if `operation` is nil.
     package func run<Value, Failure: Error>(
         for operation: HeldOperation?, _ body: () throws(Failure) -> Value
     ) throws(Failure) -> Value {
@@ -43,8 +43,8 @@ package final class FileCalls: Sendable {
         return try body()
     }
 
-    /// Notes that an operation was claimed and is about to be taken up.
-    /// - Returns: what ``end(_:)`` takes.
+    /// Notes that the worker prepares a claimed operation.
+    /// - Returns: the argument for ``end(_:)``.
     package func beginClaim(of operation: HeldOperation) -> Int { begin(for: operation, isOfClaim: true) }
 
     private func begin(for operation: HeldOperation?, isOfClaim: Bool) -> Int {
@@ -55,10 +55,10 @@ package final class FileCalls: Sendable {
         }
     }
 
-    /// Notes that a call has come back.
+    /// Notes that a call has returned.
     package func end(_ number: Int) { calls.withLock { $0.running[number] = nil } }
 
-    /// What hangs now.
+    /// Returns the operations whose calls hang at `now`.
     /// - Parameter filtrations: how many photos are filtered and written at once.
     package func hanging(_ now: ContinuousClock.Instant, filtrations: Int) -> Hanging {
         let late = calls.withLock { calls in

@@ -1,12 +1,12 @@
 import DarkroomConcurrency
 import DarkroomFiles
 
-/// Calls of the file system on threads that may hang in them: a file system whose server is gone does not answer.
+/// Runs file system calls that may hang, for example because the server of a share is unreachable, on threads of its own.
 ///
-/// Whoever calls goes on after a while, and the thread is left to the call. No further call is made to that file system until it
-/// answers.
+/// After a timeout the caller continues, and the thread stays in the call. No further call is made to that file system until the
+/// hanging call returns.
 package final class FolderCalls: Sendable {
-    /// A call that is under way.
+    /// A running call.
     package final class Call: Sendable {
         fileprivate enum State { case runs, hangs(mount: String), done }
         fileprivate let state = Locked(State.runs)
@@ -14,39 +14,38 @@ package final class FolderCalls: Sendable {
         fileprivate let ended = Signal()
 
         /// Sets the folder that the call accesses from now on; "" for none.
-        package func looks(at folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
+        package func accesses(_ folder: String) { self.folder.withLock { $0 = folder.isEmpty ? nil : folder } }
     }
 
     private let patience: Duration
-    /// Folders that may lead to another file system than their text says.
+    /// Folders that may be symbolic links to another file system.
     private let roots: [String]
-    /// The real paths of those that differ from their text; nil before the first call.
+    /// The real paths of the roots that are symbolic links; nil before the first call.
     private let links = Locked<[String: String]?>(nil)
     private let threads = ThreadPool("darkroom-intake", maxThreads: 16)
     /// The mount points of file systems in which a thread hangs.
     private let hung = Locked<Set<String>>([])
 
     /// - Parameters:
-    ///   - patience: how long a call is waited for.
+    ///   - patience: the timeout of a call.
     ///   - roots: the folders of the command line, which may be symbolic links. Below them no link is followed.
     package init(patience: Duration, roots: [String]) {
         self.patience = patience
         self.roots = roots
     }
 
-    /// The mount point of a file system that does not answer and has one of these folders; nil where all do as far as is known.
+    /// The mount point of a file system that has one of these folders and in which a call hangs; nil if there is none.
     package func hungMount(of folders: [String]) -> String? {
         let hung = hung.withLock { $0 }
         guard !hung.isEmpty else { return nil }
         return folders.lazy.filter { !$0.isEmpty }.map(mount(of:)).first { hung.contains($0) }
     }
 
-    /// Runs `body` on a thread of its own and waits until it has ended, or until the file system that it accesses has not answered
-    /// for a while.
+    /// Runs `body` on a thread of its own, and waits until it has ended or until its access to a folder has timed out.
     /// - Parameters:
-    ///   - onHang: called with the mount point before this returns, if a file system does not answer.
-    ///   - onAnswer: called with it on the thread of `body` when it has ended after all.
-    ///   - body: sets in its argument which folder it accesses. As long as it has set none, it is waited for.
+    ///   - onHang: called with the mount point of the file system before this call returns, if the access timed out.
+    ///   - onAnswer: called with the same mount point on the thread of `body` when `body` ends after a timeout.
+    ///   - body: sets in its argument the folder that it accesses. While it has set none, there is no timeout.
     /// - Returns: the mount point of the file system that does not answer; nil if `body` has ended.
     @discardableResult
     package func perform(
@@ -84,10 +83,10 @@ package final class FolderCalls: Sendable {
         return nil
     }
 
-    /// Lets the threads end; what a call hangs in is not waited for.
+    /// Ends the threads, without waiting for hanging calls.
     package func close() { threads.close() }
 
-    /// Finds out where the roots lead, once. That may hang, too.
+    /// Resolves the symbolic links of the roots, once. This may hang, too.
     private func resolveRoots(_ call: Call) {
         let isFirst = links.withLock { links in
             defer { links = links ?? [:] }
@@ -95,11 +94,11 @@ package final class FolderCalls: Sendable {
         }
         guard isFirst else { return }
         for root in roots {
-            call.looks(at: root)
+            call.accesses(root)
             guard let real = Path.real(root), real != root else { continue }
             links.withLock { $0?[root] = real }
         }
-        call.looks(at: "")
+        call.accesses("")
     }
 
     private func mount(of folder: String) -> String {

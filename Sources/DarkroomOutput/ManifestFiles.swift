@@ -6,7 +6,7 @@ import Foundation
 
 /// The manifest files of the operations that this worker holds.
 package enum ManifestFiles {
-    /// Writes the lines of an operation's final photos as the file of its fencing token, whole.
+    /// Writes the lines of an operation's final photos to the file of its fencing token, replacing the whole file.
     package static func write(
         _ lines: [[UInt8]?], of held: HeldOperation, _ output: BatchOutput, worker: String
     ) throws(OutputWriter.Failure) {
@@ -21,16 +21,16 @@ package enum ManifestFiles {
                 for: StaleFiles.manifestName(operation: held.number), fencingToken: held.fencingToken, worker: worker))
     }
 
-    /// What was found of an operation when it was claimed.
+    /// The results of earlier claims of an operation, read when it was claimed.
     package struct Past {
-        /// The lines of photos that were final, by position.
+        /// The lines of the final photos, by position.
         package var lines: [[UInt8]?]
-        /// Fences above its own: of claims that Redis has forgotten, since it lost its latest changes.
+        /// Fencing tokens above that of this claim. Redis has lost the claims with these tokens, together with its latest changes.
         package var forgotten: [Int] = []
     }
 
-    /// The past of an operation that was claimed: each final photo's line is that of the highest fence that has one which says
-    /// what its letter says, and made from letter and file where none is found.
+    /// Reads the past of a claimed operation. For each final photo it takes the line with the highest fencing token that agrees with
+    /// the photo's state code. If there is no such line, it makes one from the state code and the file.
     package static func takeOver(
         _ claimed: ClaimedOperation, _ records: [PhotoRecord], _ batch: BatchOutput
     ) -> Past {
@@ -60,11 +60,11 @@ package enum ManifestFiles {
         return past
     }
 
-    /// Removes the files of other claims of an operation that this worker brought to its end, when the file of its own fence
-    /// is there: those of lower fences, and of `forgotten` ones.
+    /// Removes the manifest files of other claims of an operation that this worker has ended: those with lower and with `forgotten`
+    /// fencing tokens. Does nothing if the file of this worker's own token is missing.
     ///
-    /// A higher fence that was there when the operation was claimed is nobody's: had somebody claimed it since, this worker
-    /// could not have ended it. One that came later may be that of whoever runs the operation again, after a retry.
+    /// No worker uses a `forgotten` token: if another worker had claimed the operation since, this worker could not have ended it.
+    /// Other higher tokens may belong to a worker that runs the operation again after a retry.
     package static func removeOthers(_ held: HeldOperation, forgotten: [Int], _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
         let fencingTokens = fencingTokens(held.number, in: folder)
@@ -74,21 +74,21 @@ package enum ManifestFiles {
         }
     }
 
-    /// Removes the file of an operation's own fence, of whose lines nobody was told.
+    /// Removes the manifest file of this claim, whose lines were not reported.
     package static func removeOwn(_ held: HeldOperation, _ output: BatchOutput) {
         guard let folder = root(output).flatMap({ folder(held, $0) }) else { return }
         remove(held, fencingToken: held.fencingToken, in: folder)
     }
 
-    /// A file that cannot be removed does no harm: readers take the highest fence.
+    /// A file that cannot be removed does no harm: readers take the highest fencing token.
     private static func remove(_ held: HeldOperation, fencingToken: Int, in folder: Folder) {
         try? folder.remove(ManifestPath.fileName(operation: held.number, fencingToken: fencingToken))
     }
 
-    /// The output folder; nil when nothing is written, or it is not seen.
+    /// The output folder; nil if the batch writes nothing, or if the folder cannot be opened.
     private static func root(_ output: BatchOutput) -> Folder? { try? output.manifestPlace?.open() }
 
-    /// The folder of an operation's files; nil when there is none.
+    /// The folder of an operation's manifest files; nil if there is none.
     private static func folder(_ held: HeldOperation, _ output: Folder) -> Folder? {
         try? output.folder(ManifestPath.folder(held.batch) + "/" + ManifestPath.subfolder(operation: held.number))
     }
@@ -100,12 +100,12 @@ package enum ManifestFiles {
 
     private static func lines(_ name: String, in folder: Folder?) -> [ManifestLine] {
         let decoder = UntrustedJSON()
-        // A line that cannot be read, or a file, is made again from letters and files.
+        // Unreadable lines and files are skipped: their lines are made again from the state codes and the photos' files.
         let text = (try? folder?.contents(of: name, maxBytes: 1 << 28)) ?? []
         return text.split(separator: 10).compactMap { try? decoder.decode(ManifestLine.self, from: $0) }
     }
 
-    /// A line from what the letter and the file say.
+    /// Makes a line from the state and the file of a photo.
     private static func remade(
         _ record: PhotoRecord, _ state: PhotoState, _ batch: BatchOutput, _ output: Folder
     ) -> ManifestLine {

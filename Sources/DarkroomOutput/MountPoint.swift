@@ -1,15 +1,15 @@
 import DarkroomFiles
 import Foundation
 
-/// Where file systems are mounted, without a question to any of them: one whose server is gone does not answer.
+/// Finds mount points without a call to the mounted file systems, which may hang.
 package enum MountPoint {
-    /// The mount point of the file system that an absolute path is on, as far as its text shows: links are not followed.
+    /// The mount point of the file system of an absolute path, found from its text alone: symbolic links are not followed.
     package static func of(_ path: String) -> String {
-        // Where there is no such file, everything counts as one file system.
+        // Without this file everything counts as one file system.
         of(path, mounts: (try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8)) ?? "")
     }
 
-    /// - Parameter mounts: the mounts as proc_pid_mountinfo(5) has them.
+    /// - Parameter mounts: the mounts in the format of proc_pid_mountinfo(5).
     static func of(_ path: String, mounts: String) -> String {
         var longest = "/"
         for line in mounts.split(separator: "\n") {
@@ -21,7 +21,7 @@ package enum MountPoint {
         return longest
     }
 
-    /// Blanks and backslashes are written as `\` and three octal digits.
+    /// Decodes blanks and backslashes, which the kernel writes as `\` and three octal digits.
     private static func unescaped(_ field: Substring) -> String {
         guard field.contains("\\") else { return String(field) }
         var bytes: [UInt8] = []

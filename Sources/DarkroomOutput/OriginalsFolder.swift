@@ -4,13 +4,13 @@ import DarkroomModel
 import DarkroomTransfer
 import Foundation
 
-/// A folder of downloaded bytes as they came, a file for each URL: `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
+/// A folder of unchanged downloaded bytes, with a file for each URL: `<first 2 digits>/<SHA-256 of the URL, hexadecimal>`.
 ///
-/// A file that is there is whole: it was written under a hidden name beside it, made durable and renamed. So batches and
-/// workers share a folder without knowing of each other; who comes last replaces a file by the same bytes.
+/// Each file is complete: it was written under a hidden name beside it, made durable and renamed. So batches and workers share a
+/// folder without coordination; the last writer replaces a file by the same bytes.
 ///
-/// If bytes came from a private address or over several hosts, not every worker may use them. Then a file `<digest>.way` lies
-/// beside them, with a line of host and address for each request. It is written before the file and never removed.
+/// If bytes came from a private address or over several hosts, not every worker may use them. Then a file `<digest>.way` beside
+/// them has a line with host and address for each request. It is written before the file and never removed.
 package struct OriginalsFolder: Sendable {
     package let place: OutputPlace
     /// The most bytes that are read of a file.
@@ -27,13 +27,13 @@ package struct OriginalsFolder: Sendable {
         return digest.prefix(2) + "/" + digest
     }
 
-    /// Why a file that is there is not used.
+    /// Why an existing file is not used.
     package enum Unusable: Error, Equatable {
         case tooLarge
     }
 
-    /// The bytes of a URL's file; nil when there is none that can be read under `rules`, so that it is to be downloaded (again).
-    /// Blocks.
+    /// The bytes of a URL's file. Returns nil if the file is missing, cannot be read, or may not be used under `rules`; the URL must
+    /// then be downloaded. Blocks.
     package func read(_ url: String, _ rules: FetchRules) throws(Unusable) -> [UInt8]? {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
@@ -64,9 +64,9 @@ package struct OriginalsFolder: Sendable {
         }
     }
 
-    /// Writes the bytes of a URL's file, whole or not at all. Blocks.
+    /// Writes the bytes of a URL's file, completely or not at all. Blocks.
     /// - Parameters:
-    ///   - way: how they were fetched.
+    ///   - way: the requests that fetched them.
     ///   - temporaryName: hidden and unique among all workers, see ``temporaryName(for:of:)``.
     package func write(
         _ bytes: [UInt8], of url: String, by way: [RequestStop], temporaryName: String
@@ -79,13 +79,13 @@ package struct OriginalsFolder: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to file: String, _ temporaryName: String) throws(OutputWriter.Failure) {
-        // The folder itself is never made here: a share that is not mounted any more must stay empty.
+        // The folder itself is not created here: the empty mount point of an unmounted share must stay empty.
         try OutputWriter.write(
             bytes, to: file, in: place, temporaryName: temporaryName, isDurable: true)
     }
 
-    /// What the temporary file of a photo is called in its temporary name: of several batches that write the same file
-    /// at once, none removes another's.
+    /// The part of a temporary file's name that names the photo. It names the batch, too, because several batches may write the
+    /// same file at once, and none may remove the temporary file of another.
     package static func temporaryName(for record: PhotoRecord, of batch: BatchID) -> String {
         "\(batch)-\(record.index)"
     }
@@ -93,7 +93,7 @@ package struct OriginalsFolder: Sendable {
     /// The absolute path.
     package var path: String { place.folder }
 
-    /// The folders below it in which the files of photos lie.
+    /// The subfolders of the files of these photos.
     package func folders(of records: [PhotoRecord]) -> Set<String> {
         Set(records.map { String(Self.file(of: $0.url).prefix(2)) })
     }

@@ -1,7 +1,7 @@
 import DarkroomFiles
 import Foundation
 
-/// What keeps files from being written to a place for a while: a state of the machine, not a fault of a photo.
+/// Why no file can be written to a place for a while: a state of the machine, not a fault of a photo.
 package struct OutputFault: Sendable, Equatable {
     /// The kinds of faults.
     package enum Kind: Sendable {
@@ -21,15 +21,15 @@ package struct OutputFault: Sendable, Equatable {
     package let place: OutputPlace
     /// The folder below `place` in which a file could not be written; "" for `place` itself.
     package let folder: String
-    /// How much room must be free before the fault counts as gone.
+    /// How many bytes must be free before the fault counts as gone.
     package var bytes: Int
-    /// What was found, and what to do.
+    /// The cause of the fault, and the remedy.
     package let detail: String
 
-    /// Whether all files that are written to the same file system meet it.
+    /// Whether the fault affects all files on the same file system.
     package var isOfDevice: Bool { kind != .away && kind != .taken }
 
-    /// With less free room than this the disk counts as full: the next few photos would fill it.
+    /// With fewer free bytes the disk counts as full: the next few photos would fill it.
     package static let leastRoom = 1 << 20
 
     package init(_ kind: Kind, _ place: OutputPlace, folder: String, bytes: Int, detail: String) {
@@ -40,7 +40,7 @@ package struct OutputFault: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// The fault that a failure was due to; nil if only the one file was at fault. Blocks.
+    /// The fault that caused a failure; nil if only the one file was at fault. Blocks.
     package init?(_ failure: OutputWriter.Failure) {
         if failure.reason == .diskFull {
             self.init(
@@ -51,23 +51,23 @@ package struct OutputFault: Sendable, Equatable {
             if let found = Self.check(failure.place, folder: failure.folder, bytes: bytes) {
                 self = found
             } else {
-                // If the fault has passed meanwhile, the next check finds that, and no photo has failed for it.
+                // If the fault is gone already, the next check finds that, and no photo has failed because of it.
                 guard failure.isOfPlace else { return nil }
                 self.init(.away, failure.place, folder: failure.folder, bytes: 0, detail: failure.detail)
             }
         }
     }
 
-    /// The fault that a write to a place meets now; nil if there is none. Blocks.
+    /// Checks a place. Returns nil if files can be written there now. Blocks.
     package init?(at place: OutputPlace) {
         guard let found = Self.check(place, folder: "", bytes: 0) else { return nil }
         self = found
     }
 
-    /// Checks again. Returns the fault now, perhaps another one; nil if it is gone. Blocks.
+    /// Checks again. Returns the present fault, which may be another one; nil if files can be written. Blocks.
     package func check() -> OutputFault? { Self.check(place, folder: folder, bytes: bytes) }
 
-    /// Tries to write `bytes` bytes to a file without a name in a folder.
+    /// Tries to write `bytes` bytes to an unnamed file in a folder.
     private static func check(_ place: OutputPlace, folder: String, bytes: Int) -> OutputFault? {
         do throws(SystemFailure) {
             try tryWriting(bytes, to: place, folder)
@@ -82,7 +82,7 @@ package struct OutputFault: Sendable, Equatable {
                 kind = error.isTakenFolder ? .taken : .away
                 detail = place.detail(of: error) ?? ""
             case EACCES, EPERM: (kind, detail) = (.away, "\(path): \(error.text); let this user write there")
-            case EIO, ENXIO, ENODEV: (kind, detail) = (.failing, "\(path): \(error.text); look after the disk")
+            case EIO, ENXIO, ENODEV: (kind, detail) = (.failing, "\(path): \(error.text); check the disk")
             case ENOENT, ESTALE, ENOTCONN, ETIMEDOUT, EHOSTDOWN, EHOSTUNREACH:
                 (kind, detail) = (.away, "\(path): \(error.text); is its share mounted?")
             default: return nil

@@ -2,17 +2,17 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// A folder that files are written to, perhaps on a share that is not always there.
+/// A folder that files are written to, possibly on a share that is not always mounted.
 package struct OutputPlace: Hashable, Sendable {
     /// The absolute path.
     package let folder: String
-    /// The folder above it, or itself, whose path the user of this process gave. Symbolic links are followed on the way there, and
-    /// never below it.
+    /// The folder above it, or itself, whose path the user of this process gave. Symbolic links in this path are followed, and
+    /// none below it.
     package let trusted: String
-    /// The path, relative to the folder, of what must exist before anything is written there: so nothing is written to the empty
-    /// mount point of a share that is not mounted. Nil when the folder itself is enough.
+    /// The path, relative to the folder, of the marker: a folder that must exist before files are written. It prevents writing to
+    /// the empty mount point of an unmounted share. Nil if the folder itself is enough.
     package let marker: String?
-    /// The batch that must hold the folder when a file gets its final name; nil if any batch may hold it.
+    /// The batch that must hold the folder when a file gets its final name; nil if no batch needs to hold it.
     package let holder: FolderHolder?
 
     package init(folder: String, trusted: String? = nil, marker: String?, holder: FolderHolder? = nil) {
@@ -25,9 +25,9 @@ package struct OutputPlace: Hashable, Sendable {
     /// The absolute path of the marker.
     package var markerPath: String { marker.map { folder + "/" + $0 } ?? folder }
 
-    /// Opens the folder if the marker exists. All names below are looked up from the open folder: whatever is mounted or
-    /// unmounted meanwhile, files go where the marker was.
-    /// - Throws: what the system said, with the verb `see`.
+    /// Opens the folder if the marker exists. Callers open files relative to the open folder, so that files go where the marker
+    /// was, even if a file system is mounted or unmounted in the meantime.
+    /// - Throws: the error of the system, with the verb `see`.
     package func open() throws(SystemFailure) -> Folder {
         do throws(SystemFailure) {
             let root = try openTrusted().folder(Folder.part(of: folder, below: trusted) ?? "")
@@ -38,14 +38,14 @@ package struct OutputPlace: Hashable, Sendable {
         }
     }
 
-    /// Makes the folder, and a folder in it.
+    /// Creates the folder, and the folder `below` in it.
     package func make(_ below: String) throws(SystemFailure) {
         let part = Folder.part(of: folder, below: trusted) ?? ""
         _ = try openTrusted().makeFolder([part, below].filter { !$0.isEmpty }.joined(separator: "/"))
     }
 
-    /// Calls `body`, which places a file, while the batch holds the folder.
-    /// - Throws: ``SystemFailure`` with the verb `hold` when another has it.
+    /// Calls `body`, which gives a file its final name, while the batch holds the folder.
+    /// - Throws: ``SystemFailure`` with the verb `hold` if another batch holds it.
     package func whileHolding(_ root: Folder, _ body: () throws(SystemFailure) -> Void) throws(SystemFailure) {
         guard let holder else { return try body() }
         try holder.whileHolding(ManifestPath.holder, in: root, body)
@@ -54,15 +54,15 @@ package struct OutputPlace: Hashable, Sendable {
     private func openTrusted() throws(SystemFailure) -> Folder { try Folder(trusted: trusted) }
 }
 
-/// The folder of a batch's manifest, held open from the time before anything is written for operations of the batch until
-/// they have been reported.
+/// The open folder of a batch's manifest. It is opened before any file of an operation is written, and stays open until the
+/// operation is reported.
 ///
 /// If a file system loses data, syncfs(2) reports the error only through descriptors that were open before the loss (errseq in
-/// the kernel). So the folder is opened before anything is written.
+/// the kernel).
 package final class OpenFolder: Sendable {
     /// The folder itself.
     package let folder: Folder
-    /// Which file system it is on.
+    /// The device number of its file system.
     package let device: dev_t
     /// When it was opened.
     package let opened: ContinuousClock.Instant
@@ -70,7 +70,7 @@ package final class OpenFolder: Sendable {
     private let place: OutputPlace
 
     /// Opens the marker of a place.
-    /// - Throws: what the system said.
+    /// - Throws: the error of the system.
     package init(_ place: OutputPlace) throws(SystemFailure) {
         opened = .now
         self.place = place
@@ -79,10 +79,10 @@ package final class OpenFolder: Sendable {
         (device, node) = (status.st_dev, status.st_ino)
     }
 
-    /// Whether this process may write there; otherwise errno says why not.
+    /// Whether this process may write to it; if not, errno gives the reason.
     package var isWritable: Bool { faccessat(folder.descriptor, ".", W_OK, 0) == 0 }
 
-    /// Whether its path still shows this folder, and not another one that was mounted there since.
+    /// Whether its path still leads to this folder, and not to another one that was mounted there since.
     package var isStillThere: Bool {
         guard let status = try? place.open().folder(place.marker ?? "").status() else { return false }
         return status.st_dev == device && status.st_ino == node

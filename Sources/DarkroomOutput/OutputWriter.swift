@@ -2,33 +2,33 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Writes files so that under their final name they are whole or not there: under a temporary name in the same folder first.
+/// Writes files under a temporary name in the same folder and renames them, so that a file with its final name is complete.
 package enum OutputWriter {
     /// Why a file could not be written.
     package struct Failure: Error {
         package let reason: FailureReason
         package let detail: String
-        /// The system's number.
+        /// The system's error number.
         package let error: Int32
-        /// Whether the place was at fault, and not the one file.
+        /// Whether the place was at fault, and not only this file.
         package let isOfPlace: Bool
-        /// Where it was to be written.
+        /// The place that the file could not be written to.
         package let place: OutputPlace
-        /// The folder below `place`; "" for `place` itself.
+        /// The file's folder below `place`; "" for `place` itself.
         package let folder: String
-        /// Its size.
+        /// The file's size in bytes.
         package let bytes: Int
-        /// The path of the temporary file when it could not be removed.
+        /// The path of the temporary file if it could not be removed.
         package var staleFile: String?
     }
 
-    /// Writes `bytes` to `path` below `place`, makes the folder that it names where it is missing, and replaces what is there.
+    /// Writes `bytes` to `path` below `place`. Creates the folder of the path if it is missing, and replaces an existing file.
     /// - Parameters:
     ///   - temporaryName: unique in the folder among all workers, and hidden.
-    ///   - isDurable: whether its bytes are on the disk before it gets its final name; otherwise a power cut can leave an
-    ///     empty file under it, and whoever relies on it syncs the file system first.
-    ///   - isWanted: asked right before the file gets its final name; false throws the file away.
-    /// - Returns: false when it was not wanted any more.
+    ///   - isDurable: whether the bytes are on the disk before the file gets its final name. If not, a power cut can leave an
+    ///     empty file with the final name, and a caller that relies on the file must sync the file system first.
+    ///   - isWanted: called right before the file gets its final name; if it returns false, the file is removed.
+    /// - Returns: false if `isWanted` returned false.
     package static func write(
         _ bytes: UnsafeRawBufferPointer, to path: String, in place: OutputPlace, temporaryName: String,
         isDurable: Bool = false, isWanted: () -> Bool = { true }
@@ -71,7 +71,7 @@ package enum OutputWriter {
         return false
     }
 
-    /// Writes `bytes` as above, unconditionally.
+    /// Writes `bytes` to `path` below `place`, unconditionally.
     package static func write(
         _ bytes: [UInt8], to path: String, in place: OutputPlace, temporaryName: String, isDurable: Bool = false
     ) throws(Failure) {

@@ -3,7 +3,7 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Temporary files of workers that crashed. They are hidden, lie beside the final file and are called
+/// Temporary files of crashed workers. They are hidden files beside the final file with the name
 /// `.<what>.<fencing token>.<worker>`, so that the next worker that claims the operation recognizes them.
 package enum StaleFiles {
     /// The temporary name of a photo (`what` is its index) or of a manifest file.
@@ -11,11 +11,11 @@ package enum StaleFiles {
         ".\(what).\(fencingToken).\(worker)"
     }
 
-    /// What a manifest file is called in its temporary name.
+    /// The `what` of a manifest file's temporary name.
     package static func manifestName(operation number: Int) -> String { "manifest-\(number)" }
 
-    /// Removes the temporary files of an operation that workers with lower fencing tokens left. No other worker removes such a file,
-    /// and nobody removes a final name.
+    /// Removes the temporary files of an operation that workers with lower fencing tokens left. No other worker removes these files,
+    /// and no worker removes a file with its final name.
     package static func remove(of held: HeldOperation, _ records: [PhotoRecord], _ output: BatchOutput) {
         if let originals = output.originals, let root = try? originals.place.open() {
             let names = Set(records.map { OriginalsFolder.temporaryName(for: $0, of: held.batch) })
@@ -30,7 +30,7 @@ package enum StaleFiles {
     }
 
     private static func remove(_ whats: Set<String>, below fencingToken: Int, in path: String, _ root: Folder) {
-        // A folder that is not there, or cannot be read, has nothing that could be removed.
+        // A folder that is missing or unreadable has no files to remove.
         guard let folder = try? root.folder(path), let names = try? folder.names() else { return }
         for name in names {
             let parts = name.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false)

@@ -8,27 +8,27 @@ import DarkroomOutput
 import DarkroomText
 import Foundation
 
-/// What a worker needs to know of a batch to develop its photos, made once for each batch.
+/// The options, the recipe and the folders of a batch that a worker develops photos of, made once for each batch.
 final class BatchContext: Sendable {
     let id: BatchID
     let options: BatchOptions
     let recipe: PhotoRecipe
     let output: BatchOutput
-    /// Shared by the operations that are held, and closed with the last of them: nothing else keeps a share mounted.
+    /// Shared by the held operations and closed with the last one, so that the worker does not keep a share busy longer.
     private let latestFolder = Locked(WeakFolder())
 
     private struct WeakFolder {
         weak var folder: OpenFolder?
     }
 
-    /// The context of a batch.
+    /// Makes the context of a batch, and checks its folders.
     /// - Parameters:
-    ///   - taken: when the batch took its output folder, see ``BatchFacts/outputTaken``.
-    ///   - looking: is told each folder before it is looked at, which takes as long as its file system takes to answer.
-    /// - Throws: ``Refusal`` when this worker cannot do the batch.
+    ///   - taken: the number with which the batch took its output folder, see ``BatchFacts/outputTaken``.
+    ///   - willAccess: called with each folder before the access, which hangs if its file system does not answer.
+    /// - Throws: ``Refusal`` if this worker cannot run the batch.
     init(
         _ id: BatchID, _ options: BatchOptions, _ configuration: WorkerConfiguration, taken: Int = 0,
-        looking: (_ folder: String) -> Void = { _ in }
+        willAccess: (_ folder: String) -> Void = { _ in }
     ) throws(Refusal) {
         self.id = id
         self.options = options
@@ -36,7 +36,7 @@ final class BatchContext: Sendable {
         let custom: CustomOperation?
         let template: FileNameTemplate
         do {
-            let own = try OwnFilter.name(in: options.filters.map(\.description))
+            let own = try CustomFilter.name(in: options.filters.map(\.description))
             custom = try own.map { name throws(Refusal) in
                 CustomOperation(name: name, make: try Self.operation(name, configuration))
             }
@@ -77,28 +77,28 @@ final class BatchContext: Sendable {
         output = BatchOutput(
             id, options, template, place: place, originals: originals, isCustom: custom != nil,
             endings: { [isCustom = custom != nil] in isCustom ? CustomEnding.candidates($0) : formats })
-        // Only a folder that this worker was given may be made here: a machine without the share must write nothing.
+        // A folder is created only below a folder of --outputs-under: a machine without the share must write nothing.
         let makes = options.remoteOutput && !folders.isEmpty
         if let place {
-            looking(place.folder)
+            willAccess(place.folder)
             try Self.check(place, "output folder", makes: makes)
         }
         if let place = originals?.place {
-            looking(place.folder)
+            willAccess(place.folder)
             try Self.check(place, "folder of originals", makes: makes)
         }
         if !options.photosFolder.isEmpty {
-            looking(options.photosFolder)
+            willAccess(options.photosFolder)
             try Self.checkPhotos(options.photosFolder, configuration)
         }
     }
 
-    /// When the batch took its output folder, as far as this worker knows.
+    /// The number with which the batch took its output folder when this context was made.
     var taken: Int { output.place?.holder?.number ?? 0 }
 
-    /// The folder of the manifest, open, for an operation that was claimed; nil when the batch writes nothing. The batch takes
-    /// the output folder where it has not yet.
-    /// - Throws: ``Refusal`` when nothing can be written there.
+    /// Opens the folder of the manifest for a claimed operation, and takes the output folder for the batch. Returns nil if the
+    /// batch writes nothing.
+    /// - Throws: ``Refusal`` if no file can be written there.
     func openFolder() throws(Refusal) -> OpenFolder? {
         guard let place = output.place else { return nil }
         do throws(SystemFailure) {
@@ -118,7 +118,7 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// Takes the output folder. A full disk is no error: no photo is written then, and the next claim takes the folder.
+    /// Takes the output folder for the batch. A full disk is no error here: no photo can be written, and the next claim tries again.
     private func take(_ root: Folder, _ place: OutputPlace) throws(SystemFailure) {
         do throws(SystemFailure) {
             if let other = try place.holder?.take(ManifestPath.holder, in: root) {
@@ -135,13 +135,12 @@ final class BatchContext: Sendable {
         if let operation = configuration.operations[name] { return operation }
         let known = configuration.operations.keys.sorted().joined(separator: ", ")
         throw Refusal(
-            reason: "this worker has no operation \"\(name)\" for the filter \(OwnFilter.prefix)\(name): "
+            reason: "this worker has no operation \"\(name)\" for the filter \(CustomFilter.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 
-    /// The folder of `folders` that a batch's folder lies below. If `folders` is empty, every folder is allowed, and it is
-    /// `path` itself.
-    /// - Throws: ``Refusal`` when it lies where nothing may be written.
+    /// The longest folder of `folders` that is above `path`. If `folders` is empty, every path is allowed, and the result is `path`.
+    /// - Throws: ``Refusal`` if this worker may not write to `path`.
     private static func trusted(_ path: String, _ folders: [String], _ what: String) throws(Refusal) -> String {
         let above = folders.filter { Folder.part(of: path, below: $0) != nil }.max { $0.utf8.count < $1.utf8.count }
         guard Path.isAbsolute(path), !Path.climbs(path), let trusted = folders.isEmpty ? path : above else {
@@ -150,7 +149,7 @@ final class BatchContext: Sendable {
         return trusted
     }
 
-    /// Throws ``Refusal`` when this worker may not read below a folder of photos, or does not see it.
+    /// - Throws: ``Refusal`` if this worker may not read below the folder of the photos, or cannot access it.
     private static func checkPhotos(_ path: String, _ configuration: WorkerConfiguration) throws(Refusal) {
         let folders = configuration.transfer.fileFolders
         let isRead = (folders + folders.compactMap(Path.real)).contains { Folder.part(of: path, below: $0) != nil }
@@ -163,8 +162,8 @@ final class BatchContext: Sendable {
         }
     }
 
-    /// Throws ``Refusal`` when a folder is not seen here.
-    /// - Parameter makes: whether it is made first.
+    /// - Parameter makes: whether the folder is created first.
+    /// - Throws: ``Refusal`` if the folder cannot be opened here.
     private static func check(_ place: OutputPlace, _ what: String, makes: Bool) throws(Refusal) {
         if makes {
             do {
@@ -172,7 +171,7 @@ final class BatchContext: Sendable {
                 try place.make(place.marker ?? "")
             } catch {
                 let found = (error as? SystemFailure)?.text ?? error.localizedDescription
-                throw Refusal(reason: "its \(what) \(place.folder) cannot be made: \(found)")
+                throw Refusal(reason: "its \(what) \(place.folder) cannot be created: \(found)")
             }
         }
         do throws(SystemFailure) {
@@ -185,9 +184,9 @@ final class BatchContext: Sendable {
     }
 }
 
-/// Why a worker does not take a batch: it leaves the batch to others.
+/// Why a worker cannot run a batch.
 struct Refusal: Error, Equatable {
     let reason: String
-    /// Another batch has taken the output folder; this one may take it back.
+    /// Whether the reason is that another batch has taken the output folder; this batch may take it back later.
     var isOfHolder = false
 }

@@ -2,12 +2,12 @@ import DarkroomOutput
 import DarkroomStore
 import DarkroomWorkerState
 
-/// What this worker attaches to an operation: its batch's context and folders.
+/// The data that this worker attaches to an operation: its batch's context and folders.
 final class OperationFiles: OperationResources {
     let context: BatchContext
-    /// The folder of the batch's manifest, open since before anything of the operation was written; nil when nothing is.
+    /// The folder of the batch's manifest, opened before any file of the operation was written; nil if the batch writes nothing.
     let folder: OpenFolder?
-    /// Higher fences of which manifest files were there when it was claimed, see ``ManifestFiles/Past``.
+    /// The higher fencing tokens of the manifest files found when the operation was claimed, see ``ManifestFiles/Past``.
     let forgottenTokens: [Int]
 
     init(_ context: BatchContext, folder: OpenFolder? = nil, forgottenTokens: [Int] = []) {
@@ -16,18 +16,18 @@ final class OperationFiles: OperationResources {
         self.forgottenTokens = forgottenTokens
     }
 
-    /// Removes the manifest files of other claims of an operation that has ended here.
+    /// Removes the manifest files of other claims of an operation that this worker has ended.
     func removeOtherManifests(of held: HeldOperation) {
         ManifestFiles.removeOthers(held, forgotten: forgottenTokens, context.output)
     }
 }
 
 extension OperationResources {
-    /// The data that this worker attached; it attaches nothing else.
+    /// The data that this worker attached. It attaches no other type.
     var files: OperationFiles { unsafeDowncast(self, to: OperationFiles.self) }
 }
 
 extension PhotoTask {
-    /// What the worker knows of the photo's batch.
+    /// The context of the photo's batch.
     var context: BatchContext { resources.files.context }
 }

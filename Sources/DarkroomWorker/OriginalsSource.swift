@@ -6,26 +6,27 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// Where the bytes of photos come from whose batch has a folder of originals: that folder, else another source, whose bytes are
-/// kept there before the photo counts as downloaded. For all other photos it is that other source.
+/// The source of photos whose batch has a folder of originals. It reads a photo's bytes from that folder. If they are not there,
+/// it fetches them from another source and writes them to the folder before the photo counts as downloaded. Photos of batches
+/// without such a folder come from the other source.
 ///
-/// DESIGN. Neither the thread of the transfers nor that which starts downloads may wait for a disk, and the filtrations' must
-/// not either: a photo counts as downloaded when its file is there, also while filtrations are suspended. So files are
-/// read and written on threads of its own.
+/// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of the filtrations
+/// cannot write the file: a photo counts as downloaded only when its file is written, also while filtrations are suspended. So
+/// files are read and written on threads of their own.
 final class OriginalsSource: PhotoSource {
     private let other: any PhotoSource
     private let rules: FetchRules
     private let threads = ThreadPool("darkroom-originals", maxThreads: 4)
     private let worker: String
-    /// Tells the temporary files of one photo's runs apart.
+    /// A counter that makes the temporary file names of a photo's attempts unique.
     private let writes = Locked(0)
     private let isWaitedFor: @Sendable (OutputWriter.Failure, BatchContext) -> Bool
 
-    /// The folders of originals, before `other`.
+    /// A source that reads the folders of originals first, and then `other`.
     /// - Parameters:
-    ///   - rules: what may be fetched; what may not is not taken from a folder either.
+    ///   - rules: the URLs that may be fetched. They also apply to bytes from a folder.
     ///   - worker: the worker's id.
-    ///   - isWaitedFor: told when bytes could not be kept; true lets the photo begin again later.
+    ///   - isWaitedFor: called when bytes could not be written to a folder; if it returns true, the photo begins again later.
     init(
         _ other: any PhotoSource, rules: FetchRules, worker: String,
         isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool
@@ -42,7 +43,7 @@ final class OriginalsSource: PhotoSource {
         completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) -> (any PhotoFetch)? {
         let url = photo.record.url
-        // A text that is no URL has no file here. For `file:` URLs the folders of this worker decide.
+        // An invalid URL has no file here. For `file:` URLs the folders of --files-under decide.
         guard let folder = photo.context.output.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
             return other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
         }
@@ -73,7 +74,7 @@ final class OriginalsSource: PhotoSource {
         return fetch
     }
 
-    /// Keeps what was downloaded, and then passes it on.
+    /// Writes the downloaded bytes to the folder, and then completes the fetch.
     private func keep(
         _ photo: PhotoTask, _ result: Result<Download, TransferError>, in folder: OriginalsFolder,
         _ completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
@@ -101,11 +102,11 @@ final class OriginalsSource: PhotoSource {
     }
 }
 
-/// A photo that is looked for in a folder first and may come from elsewhere then.
+/// A fetch that reads from a folder first and then from another source.
 private final class StagedFetch: PhotoFetch {
     private struct State {
         var order: TransferOrder
-        /// Where it comes from when it is not in the folder.
+        /// The fetch from the other source, if the photo is not in the folder.
         var other: (any PhotoFetch)?
     }
 
@@ -117,7 +118,7 @@ private final class StagedFetch: PhotoFetch {
         state = Locked(State(order: order))
     }
 
-    /// Whether it was cancelled or withdrawn.
+    /// Whether the photo was cancelled or withdrawn.
     var isOver: Bool { cancellation.level > .none }
 
     func stop(_ level: CancellationToken.Level) { state.withLock { $0.other }?.stop(level) }
@@ -130,7 +131,7 @@ private final class StagedFetch: PhotoFetch {
         other?.reorder(order)
     }
 
-    /// Goes on elsewhere; false when it is over.
+    /// Begins the fetch from the other source. Returns false if the photo was cancelled or withdrawn.
     func begin(_ start: (TransferOrder) -> (any PhotoFetch)?) -> Bool {
         guard !isOver else { return false }
         let order = state.withLock { $0.order }
@@ -139,7 +140,7 @@ private final class StagedFetch: PhotoFetch {
             state.other = other
             return state.order
         }
-        // Both may have changed before `other` was set.
+        // The order and the cancellation may have changed before `other` was set.
         if latest != order { other.reorder(latest) }
         other.stop(cancellation.level)
         return true

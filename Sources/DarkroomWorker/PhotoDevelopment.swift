@@ -7,16 +7,16 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// What is done with a photo's bytes: through the filters, into the output folder.
+/// Filters a photo's bytes and writes the result to the output folder.
 enum PhotoDevelopment {
-    /// Develops and writes one photo. Blocks for as long as that takes: for threads of the filtration queue.
+    /// Filters and writes one photo. Blocks until the file is written; must be called on a thread of the filtration queue.
     /// - Parameters:
-    ///   - helpers: the processes that do it; nil does it here.
-    ///   - fileCalls: learns of the calls that write the file.
+    ///   - helpers: the helper processes that filter it; nil filters it in this process.
+    ///   - fileCalls: tracks the call that writes the file.
     ///   - temporaryName: hidden and unique in the output folder.
-    ///   - isWanted: asked before the file gets its final name.
-    ///   - isWaitedFor: told when the file could not be written; true lets the photo begin again later.
-    /// - Returns: nil when the photo was cancelled or not wanted any more, or is to begin again: nothing is left behind then.
+    ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
+    ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo begins again later.
+    /// - Returns: nil if the photo was cancelled, is not wanted any more, or begins again later. No file is left then.
     static func develop(
         _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls,
         temporaryName: String,
@@ -66,7 +66,7 @@ enum PhotoDevelopment {
             state: .filtered, line: line, bytesIn: image.transferredBytes, bytesOut: developed.byteCount)
     }
 
-    /// The outcome of a photo whose bytes are here but of no use.
+    /// The outcome of a photo that failed after its download.
     private static func failure(
         _ photo: PhotoTask, _ reason: FailureReason, _ detail: String, _ image: Download
     ) -> PhotoOutcome {

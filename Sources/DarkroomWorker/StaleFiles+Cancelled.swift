@@ -4,12 +4,13 @@ import DarkroomStore
 
 extension StaleFiles {
     /// Removes the temporary files of an operation of a cancelled batch that a crashed worker left, under the fencing token of `held`
-    /// or a lower one. The names of originals are not known any more: their temporary files stay. Blocks as folders do.
+    /// or a lower one. Temporary files of originals stay, because the URLs are no longer known. Blocks while a folder does not
+    /// answer.
     static func remove(ofCancelled held: HeldOperation, _ batch: BatchFacts, _ configuration: WorkerConfiguration) {
         var options = batch.options
         options.originals = ""
         options.photosFolder = ""
-        options.remoteOutput = false  // a folder that is missing is not made
+        options.remoteOutput = false  // missing folders are not created
         let size = options.operationSize
         guard held.fencingToken < .max, held.number > 0, held.number <= batch.operations,
             // A worker that cannot open the folder has nothing to remove there.

@@ -7,8 +7,8 @@ import DarkroomOutput
 import DarkroomWorkerState
 import Foundation
 
-/// Looks every few seconds whether outputs that could not be written can be written again, and whether refused batches can be
-/// done now, on a thread of its own.
+/// Checks every 2 s whether outputs that could not be written can be written again, and whether refused batches can be run now,
+/// on a thread of its own.
 final class StorageMonitor: Sendable {
     private let core: WorkerCore
     private let stopped = Latch()
@@ -20,7 +20,7 @@ final class StorageMonitor: Sendable {
         self.core = core
     }
 
-    /// Ends the thread after the look that may be under way.
+    /// Ends the thread after the current check.
     func stop() {
         stopped.set()
         core.outputSignal.raise()
@@ -33,7 +33,7 @@ final class StorageMonitor: Sendable {
         while !stopped.isSet {
             let isAnyAwaited = core.read { $0.hasOutages } || !core.coordination.refusals.withLock { $0.isEmpty }
             core.outputSignal.wait(timeout: isAnyAwaited ? max(.milliseconds(1), lastLook + Self.interval - .now) : nil)
-            // What was met a moment ago is not looked at before the interval has passed.
+            // A new fault is checked only after the interval has passed.
             if !isAnyAwaited { lastLook = .now }
             guard isAnyAwaited, !stopped.isSet, .now >= lastLook + Self.interval else { continue }
             for case .checkStorage(let outage) in core.handle(.storageChecksDue(now: .now)) { check(outage) }
@@ -41,17 +41,17 @@ final class StorageMonitor: Sendable {
                 core.pruneRefusals()
                 lastPrune = .now
             }
-            core.lookAtRefusals()
+            core.checkRefusals()
             lastLook = .now
         }
     }
 
     private func check(_ outage: StorageOutage) {
-        guard let fault = outage.fault as? OutputFault else { return }  // this worker reports no others
-        // A folder that does not answer is checked again when it does.
+        guard let fault = outage.fault as? OutputFault else { return }  // this worker reports no other type
+        // A folder whose file system does not answer is checked after it has answered.
         guard core.hungMount(of: [fault.place.folder]) == nil else { return }
         core.perform { [self] call in
-            call.looks(at: fault.place.folder)
+            call.accesses(fault.place.folder)
             checkNow(outage, fault)
         }
     }
@@ -62,25 +62,25 @@ final class StorageMonitor: Sendable {
             core.handle(.storageChanged(outage.number, found))
             return
         }
-        // Nobody else removes these files, and while nobody could remove them nobody could write them again.
+        // No other code removes these files. During the outage no file with the same name can have been written.
         for path in outage.staleFiles { unlink(path) }
         core.coordination.logger.notice(
             "output can be written again, going on",
             ["folder": .text(fault.place.folder), "batches": .number(outage.batches.count)])
         core.handle(.storageRecovered(outage.number))
         // Batches that were refused because of this fault are claimed again at once.
-        core.coordination.refusals.withLock { $0.lookAgain(.now) }
+        core.coordination.refusals.withLock { $0.checkAgain(.now) }
         core.coordination.expectWork(.veryHigh)
     }
 
     /// Takes the folder for its batch again if `retry --overwrite` has given it back to the batch.
     private func retake(_ place: OutputPlace) {
-        // If Redis or the folder cannot be read, the next look tries again.
+        // If Redis or the folder cannot be read, the next check tries again.
         guard let holder = place.holder, let batch = BatchID(holder.owner),
             let taken = try? core.coordination.store.outputsTaken(by: [batch])[batch], taken > holder.number,
             let root = try? place.open()
         else { return }
-        // Where that fails, the look that follows fails in the same way.
+        // If this fails, the check that follows finds the same fault.
         _ = try? FolderHolder(owner: holder.owner, number: taken).take(ManifestPath.holder, in: root)
     }
 }

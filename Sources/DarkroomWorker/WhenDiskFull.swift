@@ -1,8 +1,8 @@
-/// What becomes of photos whose files find no room on the disk.
+/// How a worker handles photos whose files do not fit on the disk.
 package enum WhenDiskFull: String, CaseIterable, Sendable {
-    /// They wait until there is room again: a full disk is a state of the machine and not of a photo, and a long list would
-    /// fail in seconds because of it.
+    /// The photos wait until there is room: a full disk is a state of the machine and not of a photo, and would make a long list
+    /// fail in seconds.
     case wait
-    /// They fail, with `disk-full` as the reason.
+    /// The photos fail with the reason `disk-full`.
     case fail
 }

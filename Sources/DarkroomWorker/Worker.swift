@@ -9,13 +9,13 @@ import DarkroomStore
 import DarkroomWorkerState
 import Foundation
 
-/// One worker: claims operations, runs their photos through its two local queues, reports them, and hands back what it
-/// does not finish.
+/// One worker: claims operations, runs their photos through its two local queues, reports them, and releases the operations
+/// that it does not finish.
 ///
-/// Its threads: the claimer, the reporter, the heart, who looks after outputs that cannot be written, the transfers', and those
-/// of the two operation queues.
+/// Its threads: the claim loop, the report loop, the heartbeat loop, the photo events, the storage monitor, the transfer engine,
+/// and the threads of the two operation queues.
 package final class Worker: Sendable {
-    /// New with every start, so that nothing of an earlier process is taken for this one's.
+    /// A new id for every start, so that leases of an earlier process are not taken for those of this one.
     package let id: String
     let core: WorkerCore
     private let claims: ClaimLoop
@@ -28,17 +28,17 @@ package final class Worker: Sendable {
     private let redis: RedisConfiguration
     private let stopSignal = Signal()
     private let stopRequested = Latch()
-    /// Set when nothing more is claimed.
+    /// Set when the claim loop has ended.
     private let claimsEnded = Latch()
     private let finished = DispatchSemaphore(value: 0)
 
-    /// A worker that has not started.
+    /// Creates a worker without starting it.
     /// - Parameters:
-    ///   - redis: where the Redis is and how to get in.
-    ///   - keys: the namespace it works in.
-    ///   - configuration: what it may do, and how much at once.
-    ///   - logger: what people running the worker should know goes there, from any thread.
-    /// - Throws: ``InvalidHelper`` when a helper process is not used as it must be, `ImagingError` when libvips cannot be started.
+    ///   - redis: the address of Redis and the credentials.
+    ///   - keys: the keys of the worker's namespace.
+    ///   - configuration: the worker's limits.
+    ///   - logger: gets messages for operators, from any thread.
+    /// - Throws: ``InvalidHelper`` if helper processes are used incorrectly, `ImagingError` if libvips cannot be started.
     package init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
         logger: Logger = .silent
@@ -64,8 +64,8 @@ package final class Worker: Sendable {
         storage = StorageMonitor(core)
     }
 
-    /// Connects and begins to work; returns at once.
-    /// - Throws: `RedisError` when Redis cannot be reached.
+    /// Connects to Redis and starts the threads, without waiting for work.
+    /// - Throws: `RedisError` if Redis cannot be reached.
     package func start() throws {
         try core.coordination.store.connection.connect()
         core.coordination.logger.info(
@@ -75,25 +75,25 @@ package final class Worker: Sendable {
                 "filtrations": .number(core.configuration.filtrations), "redis": .text(redis.displayName),
                 "keys": .text(core.coordination.store.keys.prefix), "version": .text(darkroomVersion),
             ])
-        if core.configuration.helperArguments != nil { Self.tellOfConfinement(.found(), core.coordination.logger) }
-        let hints = RedisSubscription(redis, channels: [core.coordination.store.keys.controlChannel]) {
+        if core.configuration.helperArguments != nil { Self.logConfinement(.found(), core.coordination.logger) }
+        let notices = RedisSubscription(redis, channels: [core.coordination.store.keys.controlChannel]) {
             [core, claims] event in
-            guard core.configuration.hearsHints else { return }
+            guard core.configuration.receivesNotices else { return }
             switch event {
             case .message(_, let text):
                 guard let notice = ChangeNotice(text) else { return }
                 core.handle(.noticed(notice))
                 claims.noticed(notice)
-            case .subscribed:  // what was published before was not heard
+            case .subscribed:  // earlier notices were not received
                 core.coordination.heartbeatSignal.raise()
-                claims.beginAgain()
+                claims.noticesMissed()
             case .disconnected: break
             }
         }
-        subscription.withLock { $0 = hints }
+        subscription.withLock { $0 = notices }
         threads.withLock {
             $0 = [
-                OwnedThread("darkroom-heart") { [heartbeats] in heartbeats.run() },
+                OwnedThread("darkroom-leases") { [heartbeats] in heartbeats.run() },
                 OwnedThread("darkroom-claims") { [claims, claimsEnded, stopSignal] in
                     claims.run()
                     claimsEnded.set()
@@ -108,21 +108,21 @@ package final class Worker: Sendable {
     }
 
     /// Logs which layers of the confinement of helper processes the kernel does not offer.
-    static func tellOfConfinement(_ facts: ConfinementFacts, _ logger: Logger) {
+    static func logConfinement(_ facts: ConfinementFacts, _ logger: Logger) {
         guard !facts.missing.isEmpty else { return }
         logger.warning(
             "kernel does not confine helper processes in every way",
-            ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; darkroom doctor says more")])
+            ["detail": .text("not confined: " + facts.missing.joined(separator: ", ") + "; see darkroom doctor")])
     }
 
-    /// Stops claiming and starting, hands back what does not run, lets running photos end within the grace time and
-    /// hands back the rest. Returns at once, see ``wait()``.
+    /// Stops claiming and beginning photos, releases operations without running photos, lets running photos end within the grace
+    /// time, and releases the remaining operations. Returns at once, see ``wait()``.
     package func stop() {
         stopRequested.set()
         stopSignal.raise()
     }
 
-    /// Leaves now: nothing is handed back, the leases expire.
+    /// Leaves at once: no operation is released, and the leases expire.
     package func leave() {
         core.coordination.leaving.set()
         core.coordination.logger.info("worker leaving at once")
@@ -138,26 +138,27 @@ package final class Worker: Sendable {
     /// How many photos this worker has made final.
     package var photosDone: Int { core.read { $0.photosDone } }
 
-    /// Waits to be stopped, and takes the worker down.
+    /// Waits for ``stop()``, and then ends the worker.
     private func end() {
         while !stopRequested.isSet { stopSignal.wait() }
         core.coordination.logger.info("worker stopping", ["grace": .seconds(core.configuration.grace)])
         core.handle(.stopping)
         webhooks.stop()
         let deadline = ContinuousClock.now + core.configuration.grace
-        // The reporter hands back as photos end; whoever asks to leave raises the signal, too.
+        // The report loop releases operations as their photos end. `leave()` raises the signal, too.
         while !isEmpty, !core.coordination.leaving.isSet, .now < deadline {
             stopSignal.wait(timeout: .milliseconds(20))
         }
         if !isEmpty, !core.coordination.leaving.isSet {
             core.handle(.aborting)
-            // Aborted transfers end in a millisecond, filters at their next check; encoders that cannot stop are not waited for.
+            // Aborted transfers end within 1 ms, filters at their next check. The worker does not wait longer for encoders that
+            // cannot be stopped.
             let last = ContinuousClock.now + .seconds(1)
             while !isEmpty, !core.coordination.leaving.isSet, .now < last {
                 stopSignal.wait(timeout: .milliseconds(20))
             }
         }
-        // Whatever a last claim brings is in the ledger before the reporter hands back for the last time.
+        // The operations of the last claim must be in the worker state before the report loop releases for the last time.
         core.coordination.claimsEnd.set()
         core.coordination.claimSignal.raise()
         while !claimsEnded.isSet, !core.coordination.leaving.isSet { stopSignal.wait(timeout: .milliseconds(20)) }
@@ -168,11 +169,13 @@ package final class Worker: Sendable {
         if !core.coordination.leaving.isSet {
             for thread in threads.withLock({ $0 }) { thread.join() }
             webhooks.end()
-            // A worker that cannot say goodbye is taken off the list after an hour.
+            // If this call fails, Redis removes the worker from its list after an hour.
             do {
                 try core.coordination.store.perform(core.coordination.store.leave(worker: id))
             } catch {
-                core.coordination.logger.warning("worker stays listed for an hour", ["detail": .text(error)])
+                core.coordination.logger.warning(
+                    "worker could not be removed from the list of workers, stays listed for an hour",
+                    ["detail": .text(error)])
             }
         }
         subscription.withLock { $0 }?.close()

@@ -1,17 +1,17 @@
 import DarkroomExecution
 
 extension WorkerConfiguration {
-    /// Makes this program the helper process of its own workers; see `PhotoWorkerConfiguration` in Darkroom. In a helper process
-    /// this never returns.
+    /// Makes this program the helper process of its own workers; see `PhotoWorkerConfiguration` in Darkroom. Never returns in a
+    /// helper process.
     package mutating func useThisProgramAsHelper(
         arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
     ) {
-        if HelperService.isAsked { HelperService(operations: operations).run() }
+        if HelperService.isHelper { HelperService(operations: operations).run() }
         helperArguments = ["darkroom-photo-helper"] + arguments
         helperVariables = HelperEnvironment.names.union(environment)
     }
 
-    /// What helper processes need to know; nil without helpers.
+    /// The configuration of the helper processes; nil if the worker has none.
     var helpers: HelperConfiguration? {
         helperArguments.map {
             HelperConfiguration(
@@ -20,20 +20,20 @@ extension WorkerConfiguration {
         }
     }
 
-    /// Why no worker can have this configuration; nil when it can.
+    /// Why no worker can have this configuration; nil if it is valid.
     var helperProblem: InvalidHelper? {
-        if HelperService.isAsked {
+        if HelperService.isHelper {
             return InvalidHelper(
                 description:
-                    "this process was started to be a helper and makes a worker: call useThisProgramAsHelper() before")
+                    "this process was started as a helper and creates a worker: call useThisProgramAsHelper() before")
         }
         guard isolatesEveryPhoto, helperArguments == nil else { return nil }
         return InvalidHelper(
-            description: "every photo is to be isolated, and there is no helper program: call useThisProgramAsHelper()")
+            description: "isolatesEveryPhoto is set, and there is no helper program: call useThisProgramAsHelper()")
     }
 }
 
-/// Helper processes are not used as they must be.
+/// An invalid use of helper processes.
 package struct InvalidHelper: Error, Equatable, CustomStringConvertible {
     /// What is wrong, and what to do.
     package let description: String

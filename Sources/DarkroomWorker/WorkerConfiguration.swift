@@ -5,80 +5,80 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// What one worker may do and how much of it at once.
+/// The configuration of one worker: its limits, folders, hosts and timeouts.
 package struct WorkerConfiguration: Sendable {
-    /// What a worker does with the operations that it claims.
+    /// How a worker runs the operations that it claims.
     package enum Work: Sendable {
         /// Downloads, filters and writes their photos.
         case photos
-        /// Reports every photo as filtered and does nothing: for measuring the queue alone.
+        /// Reports every photo as filtered without downloading it: for measuring the queue alone.
         case nothing
     }
 
-    /// Downloads at once.
+    /// How many downloads run at once.
     package var downloads = 32
-    /// Filtrations at once; the cores that the process may use unless told.
+    /// How many filtrations run at once; by default the number of cores that the process may use.
     package var filtrations = ProcessInfo.processInfo.activeProcessorCount
-    /// How long running photos may take to end once the worker was asked to stop.
+    /// How long running photos may take to end after ``Worker/stop()``.
     package var grace: Duration = .seconds(10)
     /// The folders that outputs must lie below; empty allows any.
     package var outputsUnder: [String] = []
-    /// What may be fetched from where, and how long it may take.
+    /// Which URLs and files may be fetched, and the timeouts of a fetch.
     package var transfer = TransferConfiguration()
     /// The most pixels a photo may have, by its header.
     package var maxPixels = 100_000_000
     /// The processor time that decoding, filtering and encoding a photo of up to 20 million pixels may take; larger photos get more
-    /// in proportion. What takes longer fails as `filter-timeout`.
+    /// in proportion. A photo that takes longer fails as `filter-timeout`.
     ///
-    /// The libraries of all photos but JPEGs that become JPEGs cannot be stopped. With
-    /// ``useThisProgramAsHelper(arguments:environment:)`` such photos are developed in helper processes, which the worker
-    /// ends in time. Without helpers such photos fail only when the call of the library returns. An operation of one's own
-    /// that runs in the worker fails when it returns.
+    /// The image libraries can be stopped only for a JPEG that becomes a JPEG. With
+    /// ``useThisProgramAsHelper(arguments:environment:)`` all other photos are developed in helper processes, which the worker
+    /// ends in time. Without helpers such photos fail only when the call of the library returns. A custom operation that runs
+    /// in the worker fails when it returns.
     package var photoTimeout: Duration = .seconds(60)
-    /// The most downloaded bytes that wait for their filter before downloads pause.
+    /// Downloads pause while more downloaded bytes than this wait for their filters.
     package var maxBytesHeld = 128 << 20
-    /// What becomes of photos whose files find no room on the disk.
+    /// Whether photos whose files do not fit on the disk wait or fail.
     package var whenDiskFull = WhenDiskFull.wait
-    /// Whether files and their folders are on the disk before a photo is reported. Without it reporting costs less, and a power
+    /// Whether files and their folders are on the disk before a photo is reported. If false, reporting costs less, and a power
     /// cut can lose files that Redis counts as filtered.
     package var isDurable = true
-    /// The hosts that webhooks are delivered to from here; none unless told.
+    /// The hosts that this worker delivers webhooks to; none by default.
     package var webhookHosts = WebhookHosts()
-    /// What webhooks are signed with, so that their receivers know who sent them; nil sends them without a signature.
+    /// The secret that webhooks are signed with, so that receivers can verify the sender; nil sends them without a signature.
     package var webhookSecret: [UInt8]?
-    /// How readily filtrations get the processor, from 0.0 (when nobody else wants it) over 0.5 (as the process does) to 1.0.
-    /// Above 0.5 the system asks for privileges.
+    /// The processor priority of filtrations, from 0.0 (only if no other thread needs the processor) over 0.5 (that of the process)
+    /// to 1.0. Values above 0.5 require privileges.
     package var threadPriority = 0.5
     /// Develops every photo in a helper process, so that a photo that crashes its decoder ends the helper and not the worker.
-    /// By default only photos whose libraries cannot be stopped (see ``photoTimeout``), and photos on which two workers have
-    /// died, are developed there. Requires ``useThisProgramAsHelper(arguments:environment:)``.
+    /// By default only photos whose libraries cannot be stopped (see ``photoTimeout``), and photos of quarantined operations (two
+    /// or more lease expiries), are developed there. Requires ``useThisProgramAsHelper(arguments:environment:)``.
     package var isolatesEveryPhoto = false
-    /// What a helper process may use.
+    /// The limits of a helper process.
     package var helperLimits = HelperLimits()
-    /// The arguments of a helper process, the first is what it is called; nil when there are none.
+    /// The arguments of a helper process, the first is its name; nil if the worker has no helpers.
     var helperArguments: [String]?
     /// The names of the environment variables that helper processes get.
     var helperVariables: Set<String> = []
-    /// What makes operations of one's own, by name, see ``register(_:as:)``.
+    /// The closures that make custom operations, by name, see ``register(_:_:)``.
     var operations: [String: @Sendable () -> any PhotoOperation] = [:]
     package var work = Work.photos
-    /// False makes the worker deaf to what is published, as if every message were lost: for measuring what that costs.
-    package var hearsHints = true
+    /// If false, the worker ignores all change notices, as if every message were lost: for measuring the cost of lost messages.
+    package var receivesNotices = true
     /// Called with each step of each photo, on the thread of the step. Must not block.
     package var observer: (@Sendable (TraceEvent) -> Void)?
-    /// How long operations of a suspended batch are held for their downloaded bytes.
+    /// How long the worker holds operations of a suspended batch, to keep their downloaded bytes.
     package var holdsSuspended: Duration = .seconds(600)
-    /// How long operations whose output cannot be written are held.
-    package var holdsBarred: Duration = .seconds(30)
-    /// How long a file system call may take before its operation is left to other workers. It must be longer than the slowest
-    /// disk takes to write its cache: an operation that is always left too early never finishes.
+    /// How long the worker holds operations whose output cannot be written.
+    package var holdsBlocked: Duration = .seconds(30)
+    /// How long a file system call may take before the worker stops renewing the lease of its operation. Must be longer than the
+    /// slowest disk takes to write its cache: an operation that every worker gives up too early never finishes.
     package var fileCallPatience: Duration = .seconds(300)
-    /// How long claims wait until the operations of a batch are taken up, which reads its folders. After twice this time they are left to
-    /// others. Longer than ``FolderHolder`` waits for a lock.
+    /// How long the claim loop waits while claimed operations are prepared, which accesses the folders of their batch. After twice
+    /// this time the worker stops renewing their leases. Must be longer than ``FolderHolder`` waits for a lock.
     package var claimPatience: Duration = .seconds(15)
-    /// Makes everything durable that was written to the file system of a descriptor: 0, or the system's number of an error.
+    /// Makes all written files of a descriptor's file system durable. Returns 0 or the system's error number.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
-    /// The configuration that holds unless told.
+    /// The default configuration.
     package init() {}
 }

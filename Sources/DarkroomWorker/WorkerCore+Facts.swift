@@ -4,7 +4,7 @@ import DarkroomStore
 import Foundation
 
 extension WorkerCore {
-    /// What the worker says of itself with every heartbeat: the fields of `{namespace}:worker:<id>`.
+    /// The fields of `{namespace}:worker:<id>`, sent with every heartbeat.
     var facts: [(field: String, value: String)] {
         let (operations, limits, activity) = read { ($0.held, $0.limits, $0.activity) }
         let refusals = refused.sorted { $0.key < $1.key }.map { "\($0.key): \($0.value)" }.joined(separator: "; ")
@@ -21,11 +21,11 @@ extension WorkerCore {
     }
 }
 
-/// The speed of a worker over the last seconds.
+/// Measures how many photos a worker finishes in a second.
 final class Rate: Sendable {
     private let samples = Locked<[(time: ContinuousClock.Instant, done: Int)]>([])
 
-    /// Photos a second since the oldest sample of the last 10 s; notes this one.
+    /// Adds a sample, and returns the photos a second since the oldest sample of the last 10 s.
     func photosPerSecond(done: Int) -> Int {
         samples.withLock { samples in
             let now = ContinuousClock.now

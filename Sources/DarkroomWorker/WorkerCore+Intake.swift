@@ -7,20 +7,20 @@ import DarkroomStore
 import DarkroomWorkerState
 import Foundation
 
-/// Takes up claimed operations, and refuses batches that this worker cannot run.
+/// Prepares claimed operations, and refuses batches that this worker cannot run.
 extension WorkerCore {
     private var refusals: Locked<Refusals> { coordination.refusals }
 
-    /// The batches that this worker does not take now, and why.
+    /// The batches that this worker does not run now, and the reasons.
     var refused: [BatchID: String] {
         let blocked = read { $0.blockedBatches }
         return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
     }
 
-    // MARK: Taking up
+    // MARK: Preparing
 
-    /// Takes up operations that were claimed, batch by batch. A batch whose file system does not answer is left to others until
-    /// it does, and the thread that waits for the answer goes on then.
+    /// Prepares claimed operations, batch by batch. A batch whose file system does not answer is refused until it answers; then the
+    /// waiting thread continues to prepare its operations.
     func prepare(_ operations: [ClaimedOperation]) {
         let ids = Set(operations.map(\.held.batch))
         contexts.withLock { contexts in
@@ -52,21 +52,21 @@ extension WorkerCore {
         onHang: (String) -> Void = { _ in }, _ body: @escaping @Sendable (FolderCalls.Call) -> Void
     ) -> String? {
         let onAnswer = { @Sendable [self] (mount: String) in
-            refusals.withLock { $0.answers(mount) }
+            refusals.withLock { $0.recovered(mount) }
             coordination.expectWork(.veryHigh)
         }
         return folders.perform(onHang: onHang, onAnswer: onAnswer, body)
     }
 
-    /// The mount point of a folder that does not answer; nil where all do as far as is known.
+    /// The mount point of a file system that has one of these folders and does not answer; nil if there is none.
     func hungMount(of paths: [String]) -> String? { folders.hungMount(of: paths) }
 
     private static func noAnswer(_ mount: String) -> String { "the file system at \(mount) does not answer" }
 
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
         let batch = operation.held.batch
-        call.looks(at: "")
-        // Refused a moment ago, for another operation of the same claim.
+        call.accesses("")
+        // The batch may have been refused for another operation of the same claim.
         if refusals.withLock({ $0.contains(batch) }) { return decline(operation) }
         var end = Refusals.End.time
         let cached = contexts.withLock { $0[batch] }
@@ -82,21 +82,21 @@ extension WorkerCore {
             let paths = options.folders
             if let mount = hungMount(of: paths) {
                 refuse(batch, Self.noAnswer(mount), until: .answer(mount))
-                // It may have answered meanwhile.
-                if hungMount(of: paths) != mount { refusals.withLock { $0.answers(mount) } }
+                // It may have answered in the meantime.
+                if hungMount(of: paths) != mount { refusals.withLock { $0.recovered(mount) } }
                 return decline(operation)
             }
-            end = .look(options, taken: taken)
+            end = .check(options, taken: taken)
             let context =
                 try cached
-                ?? BatchContext(batch, options, configuration, taken: taken, looking: call.looks(at:))
+                ?? BatchContext(batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
             contexts.withLock { $0[batch] = context }
-            call.looks(at: options.output.isEmpty ? options.originals : options.output)
+            call.accesses(options.output.isEmpty ? options.originals : options.output)
             let folder = try openFolder(of: context)
             end = .time
             try accept(operation, context, folder)
         } catch {
-            contexts.withLock { $0[batch] = nil }  // what was wrong with it may pass
+            contexts.withLock { $0[batch] = nil }  // the cause may be temporary
             switch error {
             // The batch may have taken its folder back since its facts were read.
             case let refusal as Refusal where refusal.isOfHolder && cached != nil: return accept(operation, call)
@@ -108,8 +108,8 @@ extension WorkerCore {
         }
     }
 
-    /// The folder of the batch's manifest, open; nil when the batch writes nothing.
-    /// - Throws: ``Refusal`` when nothing can be written there.
+    /// Opens the folder of the batch's manifest. Returns nil if the batch writes nothing.
+    /// - Throws: ``Refusal`` if no file can be written there.
     private func openFolder(of context: BatchContext) throws(Refusal) -> OpenFolder? {
         let folder = try context.openFolder()
         guard let folder else { return nil }
@@ -121,7 +121,7 @@ extension WorkerCore {
 
     // MARK: Refusals
 
-    /// Leaves a batch to other workers until the reason is gone; said once.
+    /// Refuses a batch until the reason is gone, and logs that once.
     func refuse(_ batch: BatchID, _ reason: String, until end: Refusals.End) {
         guard refusals.withLock({ $0.refuse(batch, reason, until: end, .now) }) else { return }
         outputSignal.raise()
@@ -130,24 +130,24 @@ extension WorkerCore {
             [.batch: .text(batch), "detail": .text(reason)])
     }
 
-    /// Looks whether the reasons of refusals are gone, without a claim. Blocks as folders do.
-    func lookAtRefusals() {
+    /// Checks whether the reasons of refusals are gone, without a claim. Blocks while a folder does not answer.
+    func checkRefusals() {
         var isAnyWithdrawn = false
-        var taken: [BatchID: Int] = [:]  // by another batch; when the refused one took the folder
+        var taken: [BatchID: Int] = [:]  // refused because another batch took the folder
         let due = refusals.withLock { $0.due(.now) }
-        guard let over = batchesThatAreOver(due) else { return }  // tried again at the next look
+        guard let over = batchesThatAreOver(due) else { return }  // the next check tries again
         for (batch, end) in due {
             guard !over.contains(batch) else {
                 refusals.withLock { $0.withdraw(batch) }
                 continue
             }
             do throws(Refusal) {
-                if case .look(let options, let taken) = end { try look(batch, options, taken: taken) }
+                if case .check(let options, let taken) = end { try check(batch, options, taken: taken) }
                 refusals.withLock { $0.withdraw(batch) }
                 isAnyWithdrawn = true
             } catch {
-                refusals.withLock { $0.stands(batch, error.reason, .now) }
-                if case .look(_, let number) = end, error.isOfHolder { taken[batch] = number }
+                refusals.withLock { $0.keep(batch, error.reason, .now) }
+                if case .check(_, let number) = end, error.isOfHolder { taken[batch] = number }
             }
         }
         for batch in batchesThatTookTheirFolderBack(since: taken) {
@@ -157,16 +157,16 @@ extension WorkerCore {
         if isAnyWithdrawn { coordination.expectWork(.veryHigh) }
     }
 
-    /// Looks whether a refused batch can be done now.
-    /// - Throws: ``Refusal`` when it cannot.
-    private func look(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
+    /// Checks whether a refused batch can be run now.
+    /// - Throws: ``Refusal`` if it cannot.
+    private func check(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
         if let mount = hungMount(of: options.folders) { throw Refusal(reason: Self.noAnswer(mount)) }
         let found = Locked<Refusal?>(nil)
         let hung = perform { [self] call in
             do throws(Refusal) {
                 let context = try BatchContext(
-                    batch, options, configuration, taken: taken, looking: call.looks(at:))
-                call.looks(at: options.output)
+                    batch, options, configuration, taken: taken, willAccess: call.accesses(_:))
+                call.accesses(options.output)
                 _ = try openFolder(of: context)
             } catch {
                 found.withLock { $0 = error }
@@ -176,29 +176,29 @@ extension WorkerCore {
         if let refusal = found.withLock({ $0 }) { throw refusal }
     }
 
-    /// Which of these batches are over, of those for which a look would make folders.
-    /// - Returns: Nil when Redis cannot be asked.
+    /// The batches that have ended, among those whose check would create folders.
+    /// - Returns: Nil if Redis is unreachable.
     private func batchesThatAreOver(_ due: [(batch: BatchID, end: Refusals.End)]) -> Set<BatchID>? {
-        let making = due.filter { if case .look(let options, _) = $0.end { options.remoteOutput } else { false } }
+        let making = due.filter { if case .check(let options, _) = $0.end { options.remoteOutput } else { false } }
         guard !making.isEmpty else { return [] }
         let batches = making.map(\.batch)
         return (try? coordination.store.unfinished(batches)).map { Set(batches).subtracting($0) }
     }
 
-    /// Which of these batches have taken their output folder again since they took it as `taken` says. At most 100 are looked for.
+    /// The batches that have taken their output folder again, with a number above that in `taken`. At most 100 are checked.
     private func batchesThatTookTheirFolderBack(since taken: [BatchID: Int]) -> [BatchID] {
         let batches = taken.keys.shuffled().prefix(100)
-        // If Redis cannot be asked, the refusals stand until the next look.
+        // If Redis is unreachable, the refusals stay until the next check.
         guard !batches.isEmpty, let now = try? coordination.store.outputsTaken(by: Array(batches)) else { return [] }
         return batches.filter { batch in (now[batch] ?? 0) > (taken[batch] ?? 0) }
     }
 
-    /// Forgets refusals of batches that are over.
+    /// Ends the refusals of batches that have ended.
     func pruneRefusals() {
         let refused = refusals.withLock { $0.batches }
         for start in stride(from: 0, to: refused.count, by: 1000) {
             let part = Array(refused[start..<min(start + 1000, refused.count)])
-            guard let unfinished = try? coordination.store.unfinished(part) else { return }  // tried again the next time
+            guard let unfinished = try? coordination.store.unfinished(part) else { return }  // tried again later
             for batch in part where !unfinished.contains(batch) {
                 refusals.withLock { $0.withdraw(batch) }
             }
@@ -207,6 +207,6 @@ extension WorkerCore {
 }
 
 extension BatchOptions {
-    /// The folders that a worker looks at for the batch; "" for one that the batch does not have.
+    /// The folders that a worker accesses for the batch; "" for one that the batch does not have.
     fileprivate var folders: [String] { [output, originals, photosFolder] }
 }

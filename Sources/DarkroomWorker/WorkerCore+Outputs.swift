@@ -6,10 +6,10 @@ import DarkroomStore
 import DarkroomWorkerState
 import Foundation
 
-/// What is done when files cannot be written, or may be lost.
+/// Handles files that cannot be written or may be lost.
 extension WorkerCore {
-    /// A file of a batch could not be written.
-    /// - Returns: true if the worker waits until the file can be written: the photo has not failed then, and no photo begins
+    /// Handles a file of a batch that could not be written.
+    /// - Returns: true if the worker waits until files can be written there. The photo has not failed then, and no photo begins
     ///   whose file would meet the same fault.
     func isWaitedFor(_ failure: OutputWriter.Failure, of context: BatchContext) -> Bool {
         guard failure.reason != .diskFull || configuration.whenDiskFull == .wait, let fault = OutputFault(failure)
@@ -18,7 +18,7 @@ extension WorkerCore {
         return true
     }
 
-    /// Holds a batch that met a storage fault, and all others that meet it, too.
+    /// Blocks the batch that met a storage fault, and all other batches that the fault affects.
     private func report(_ fault: OutputFault, _ id: BatchID, staleFile: String? = nil) {
         let device = fault.isOfDevice ? Self.device(of: fault.place.folder) : nil
         var others: Set<BatchID> = []
@@ -41,9 +41,8 @@ extension WorkerCore {
         }
     }
 
-    /// Files of these operations may be lost: they are released without a report, so that their photos run again and write the
-    /// files again.
-    /// - Parameter fault: what keeps files from being written there now, if anything.
+    /// Releases operations whose files may be lost without a report, so that their photos run again and write the files again.
+    /// - Parameter fault: the fault that still prevents writing there, if any.
     func giveUp(_ operations: [HeldOperation], _ why: String, _ fault: OutputFault? = nil) {
         guard let first = operations.first else { return }
         if let fault { report(fault, first.batch) }
@@ -55,7 +54,7 @@ extension WorkerCore {
             LogMetadata(first).adding(["operations": .number(operations.count), "detail": .text(why)]))
     }
 
-    /// The number of the file system that shows a path; nil when there is nothing.
+    /// The device number of a path's file system; nil if the path cannot be read.
     static func device(of path: String) -> UInt? {
         var status = stat()
         return stat(path, &status) == 0 ? UInt(status.st_dev) : nil

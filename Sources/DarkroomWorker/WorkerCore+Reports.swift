@@ -7,7 +7,7 @@ import DarkroomText
 import DarkroomWorkerState
 import Foundation
 
-/// What must be on disk before operations are reported.
+/// Writes the files that must be on disk before operations are reported.
 extension WorkerCore {
     func writeFiles(of reports: [WorkerState.Report]) -> WrittenFiles {
         // While this call hangs, the worker can report nothing.
@@ -27,9 +27,9 @@ extension WorkerCore {
         }
     }
 
-    /// Makes the files and folders of the reports durable: one `syncfs` a file system, which is several times faster than
-    /// an `fsync` for each file and folder. A file system that fails says so once, and its next answer is good although the
-    /// files are lost: so whatever was written there and not reported yet is given up, to be developed again.
+    /// Makes the files and folders of the reports durable with one `syncfs` for each file system, which is several times faster
+    /// than an `fsync` for each file and folder. A failing file system reports an error only once; the next call succeeds although
+    /// files are lost. So all unreported operations with files on that file system are given up, and their photos run again.
     /// - Returns: the operations that were given up.
     private func makeDurable(_ reports: [WorkerState.Report]) -> Set<HeldOperation> {
         var given: Set<HeldOperation> = []
@@ -46,7 +46,7 @@ extension WorkerCore {
                 given.formUnion(operations)
                 continue
             }
-            // Who was there first is told everything that the others would be told.
+            // The folder that was opened first gets every error that the others would get.
             if folders[folder.device].map({ folder.opened < $0.folder.opened }) ?? true {
                 folders[folder.device] = (folder, place)
             }

@@ -10,21 +10,21 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// What the threads of a worker share: the state behind its lock, the local queues, and the coordination with Redis.
+/// The objects that the threads of a worker share: the state with its lock, the local queues, and the coordination with Redis.
 ///
-/// Each thread reports events with ``handle(_:)``, which performs the effects on the same thread, without the lock.
+/// Each thread passes events to ``handle(_:)``, which performs the effects on the same thread, without the lock.
 final class WorkerCore: CoordinatedWorker {
     let coordination: Coordination
     let configuration: WorkerConfiguration
     /// Raised when an output cannot be written.
     let outputSignal = Signal()
     let fileCalls: FileCalls
-    /// Calls that look at the folders of batches.
+    /// Runs the calls that access the folders of batches.
     let folders: FolderCalls
-    /// What is known of batches whose operations were claimed.
+    /// The contexts of batches whose operations were claimed.
     let contexts = Locked<[BatchID: BatchContext]>([:])
     let rate = Rate()
-    /// In ms of the wall clock.
+    /// When the worker was created, in ms since 1970 of the local clock.
     let started = Int(Date().timeIntervalSince1970 * 1000)
     private let onDueWebhooks: @Sendable ([DueWebhook]) -> Void
     private let state: Locked<WorkerState>
@@ -33,7 +33,7 @@ final class WorkerCore: CoordinatedWorker {
     private let filtrationThreads: FiltrationThreads
     private let helpers: PhotoHelpers?
     private let limits = Locked(())
-    /// Removes stale temporary files: a folder that does not answer must block nothing else.
+    /// Removes stale temporary files on a thread of its own: a folder that does not answer must not block other work.
     private let cleaner = ThreadPool("darkroom-cleaner", maxThreads: 1)
 
     init(
@@ -65,7 +65,7 @@ final class WorkerCore: CoordinatedWorker {
                 .init(
                     downloads: configuration.downloads, filtrations: configuration.filtrations,
                     maxBytesHeld: configuration.maxBytesHeld, holdsSuspended: configuration.holdsSuspended,
-                    holdsBlocked: configuration.holdsBarred)))
+                    holdsBlocked: configuration.holdsBlocked)))
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
@@ -103,12 +103,12 @@ final class WorkerCore: CoordinatedWorker {
         case .wakeHeartbeat: coordination.heartbeatSignal.raise()
         case .proceed, .leaseLost, .left, .removeManifest, .report, .release, .outputBlocked, .outageBegan,
             .checkStorage:
-            break  // for the caller
+            break  // the caller of `handle` performs them
         }
     }
 
     private func applyLimits() {
-        // One thread after the other, so that the last one sets the present limits.
+        // The lock makes threads apply limits one after the other, so that the last one applies the present limits.
         limits.withLock { _ in
             let (downloads, filtrations) = read { $0.limits }
             engine.setMaxRunning(downloads)
@@ -146,7 +146,7 @@ final class WorkerCore: CoordinatedWorker {
 
     func removeStaleFiles(of held: HeldOperation) {
         cleaner.perform { [self] in
-            // If Redis cannot be asked, another worker removes the files: several are asked.
+            // If Redis is unreachable, another worker removes the files: the heartbeats of several workers list them.
             guard let batch = try? coordination.store.facts(of: held.batch), batch.damage.isEmpty else { return }
             StaleFiles.remove(ofCancelled: held, batch, configuration)
         }
@@ -156,7 +156,7 @@ final class WorkerCore: CoordinatedWorker {
 
     // MARK: Operations
 
-    /// Takes up an operation that was claimed, and begins what there is room for.
+    /// Adds a claimed operation to the worker state, which begins photos if there is room.
     func accept(
         _ claimed: ClaimedOperation, _ context: BatchContext, _ folder: OpenFolder?
     ) throws(StoreError) {
@@ -177,17 +177,18 @@ final class WorkerCore: CoordinatedWorker {
         if claimed.leaseExpiries >= Self.maxLeaseExpiries {
             operation.finishAll(.failed(.crashed))
             coordination.logger.error(
-                "operation reported as crashed, every worker that ran it died", key: claimed.held.batch.description,
+                "operation reported as crashed, every worker that ran it crashed", key: claimed.held.batch.description,
                 LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         } else if operation.isQuarantined {
             coordination.logger.warning(
-                "workers died on an operation, its photos run one by one", key: claimed.held.batch.description,
+                "workers crashed while running an operation, its photos run one by one",
+                key: claimed.held.batch.description,
                 LogMetadata(claimed.held).adding(["leaseExpiries": .number(claimed.leaseExpiries)]))
         }
         handle(.prepared(operation))
     }
 
-    /// After this many expired leases without a photo that became final, an operation fails.
+    /// After so many lease expiries without a newly final photo, an operation fails.
     private static let maxLeaseExpiries = 5
 
     // MARK: Photos
@@ -197,10 +198,11 @@ final class WorkerCore: CoordinatedWorker {
         coordination.store.send([call]) { [self] _ in download(task, urgency) }
     }
 
-    /// The call that tells Redis that a photo of a quarantined operation begins a step that could end this process, or has passed it:
-    /// a transfer, or a filter that runs in no helper. Nil if Redis need not know.
+    /// The report that a photo of a quarantined operation begins or has ended a step that could crash this process: a transfer, or
+    /// a filter outside of a helper. Nil if no report is needed.
     ///
-    /// The step begins whatever the reply is: while Redis is away no lease expires, and the heartbeat hears of anything else.
+    /// The step begins whatever the reply is: while Redis is unreachable no lease expires, and all other errors show at the next
+    /// heartbeat.
     private func crashProbe(_ task: PhotoTask, begins: Bool) -> ScriptCall<ReportReply>? {
         read { $0.crashProbe(of: task, begins: begins) }.map { codes in
             coordination.store.report(
@@ -217,7 +219,7 @@ final class WorkerCore: CoordinatedWorker {
     private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {
         switch result {
         case .success(let image):
-            coordination.events.note(task, .downloaded)  // before anything can make it filtered
+            coordination.events.note(task, .downloaded)  // before its filter can end
             if !task.isStored, let call = crashProbe(task, begins: false) { coordination.store.send([call]) { _ in } }
             handle(.downloaded(task, bytes: image.body.count))
         case .failure(let error):
@@ -258,17 +260,17 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     /// Whether a photo is developed in a helper process, if this worker has helpers. This includes photos whose library
-    /// cannot be stopped. Operations of one's own run in this process by default: their author is trusted.
+    /// cannot be stopped. Custom operations run in this process by default: their author is trusted.
     private func isForHelper(_ photo: PhotoTask, _ image: Download) -> Bool {
         photo.isQuarantined || configuration.isolatesEveryPhoto
             || !photo.context.recipe.canAlwaysStop(image.body)
     }
 
-    /// Tells how a photo ended.
+    /// Publishes the outcome of a photo, and logs a failure.
     private func note(_ outcome: PhotoOutcome, of photo: PhotoTask) {
         coordination.events.note(photo, outcome.state)
         guard case .failed(let reason) = outcome.state else { return }
-        // However many fail for one reason, and whatever their URLs are, it is one line a second.
+        // The key limits the log to one line a second for each batch and reason.
         coordination.logger.warning(
             "photo failed", key: "\(photo.operation.batch) \(reason.word)",
             LogMetadata(photo, reason, outcome.line))

@@ -1,18 +1,18 @@
 import DarkroomModel
 import Foundation
 
-/// A message of the control channel: what has changed.
+/// A message of the control channel about a change.
 package enum ChangeNotice: Equatable, Sendable {
     /// Operations can be claimed.
     case work(Work)
-    /// Flags, priority or focus of a batch.
+    /// Flags, priority or focus of a batch have changed.
     case batch(BatchID, BatchControls, version: Int)
     /// Photos of a batch were cancelled one by one.
     case photos(BatchID, version: Int)
-    /// Flags or limits of the cluster.
+    /// Flags or limits of the cluster have changed.
     case cluster(ClusterControls, version: Int)
 
-    /// The number of operations that can be claimed, and the number of workers that hear of them.
+    /// The number of operations that can be claimed, and the number of workers that receive the notice.
     package struct Work: Equatable, Sendable {
         package let workers: Int
         package let priority: BatchPriority
@@ -30,10 +30,10 @@ package enum ChangeNotice: Equatable, Sendable {
         }
 
         /// How many workers claim, on average. So the cost of a notice depends on the number of operations and not on the number
-        /// of workers. The other workers learn from their next heartbeat that the ready queues have changed.
+        /// of workers. The next heartbeat replies tell the other workers that the ready queues have changed.
         package var claimants: Int { min(workers, Self.leastClaimants + 2 * operations) }
 
-        /// Whether a worker claims that drew a number from 0 to below 1.
+        /// Whether a worker claims. Each worker draws a random number from 0 to below 1.
         package func isFor(draw: Double) -> Bool { draw * Double(workers) < Double(claimants) }
     }
 
@@ -48,7 +48,7 @@ package enum ChangeNotice: Equatable, Sendable {
         let version: Int?
     }
 
-    /// Decodes a message; nil if this version does not know it.
+    /// Decodes a message; nil if this version of Darkroom has no such message.
     package init?(_ text: [UInt8]) {
         guard let message = try? UntrustedJSON().decode(Message.self, from: text),
             [message.workers, message.version].allSatisfy({ $0.map(StoredBounds.numbers.contains) ?? true })

@@ -2,8 +2,8 @@ import DarkroomModel
 
 /// This worker's copy of the controls in Redis: flags, limits, priorities and focuses; and whether it has missed a change.
 ///
-/// Every change has a version, one more than the last. Change notices arrive in order but may get lost; answers of Redis say
-/// which version they show. Both feed this value.
+/// Every change has a version, one more than the last. Change notices arrive in order but may get lost. Replies of Redis have the
+/// version that they show. Both update this value.
 struct ControlMirror {
     private struct Entry {
         var controls: BatchControls
@@ -12,28 +12,28 @@ struct ControlMirror {
 
     /// The version up to which every change is known; nil before the first heartbeat, and after Redis lost changes.
     private(set) var known: Int?
-    /// The highest version that was seen anywhere.
+    /// The highest version in any notice or reply.
     private(set) var highest = 0
     /// The controls of the cluster.
     private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
-    /// Of batches with local operations, and of others that notices told of: a claim under way may bring these.
+    /// The controls of batches with local operations, and of batches in notices: a running claim may return operations of them.
     private var entries: [BatchID: Entry] = [:]
-    /// The batches with local operations. Their controls are never forgotten.
+    /// The batches with local operations. Their controls are never removed.
     private var local: Set<BatchID> = []
 
     /// The most batches without local operations that are remembered.
     private static let maxOthers = 256
 
-    /// Whether a change was missed, so that only a heartbeat can tell the present controls.
+    /// Whether a change was missed, so that a heartbeat must read the present controls.
     var needsHeartbeat: Bool { known.map { $0 < highest } ?? true }
 
-    /// The controls of a batch as far as this worker knows.
+    /// The last controls of a batch that this worker received.
     func controls(of id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
     // MARK: Notices
 
-    /// Takes a published change, unless a newer one is known.
+    /// Applies a change notice, unless a newer change is known.
     mutating func noticed(
         _ version: Int, batch: (id: BatchID, controls: BatchControls)? = nil, cluster: ClusterControls? = nil
     ) {
@@ -52,14 +52,14 @@ struct ControlMirror {
 
     // MARK: Answers
 
-    /// Takes an answer of Redis.
+    /// Applies a reply of Redis.
     ///
-    /// Redis publishes a notice after its change. So if the answer to a later request shows a lower version, Redis has lost
-    /// changes, or another program has published the notice.
+    /// Redis publishes a notice after its change. So if the reply to a later request has a lower version, Redis has lost changes,
+    /// or another program has published the notice.
     mutating func answered(_ answer: ControlsAnswer) {
         if answer.version < answer.sent { goBack(to: answer.version) }
         highest = max(highest, answer.version)
-        // An answer that is older than a notice that came meanwhile says nothing new about the subject of the notice.
+        // A notice that arrived in the meantime may be newer than the reply; its subject then keeps the controls of the notice.
         if let cluster = answer.cluster, clusterVersion <= answer.version {
             self.cluster = cluster
             clusterVersion = answer.version
@@ -71,12 +71,12 @@ struct ControlMirror {
         forgetOthers()
     }
 
-    /// An answer said that a batch is cancelled.
+    /// Records that a batch is cancelled, from a reply.
     mutating func cancelled(_ id: BatchID) {
         entries[id, default: Entry(controls: BatchControls(), version: highest)].controls.isCancelled = true
     }
 
-    /// Redis has lost its latest changes: its present answers count.
+    /// Handles a loss of changes in Redis: from now on its present replies count.
     private mutating func goBack(to version: Int) {
         known = nil
         highest = version
@@ -99,18 +99,18 @@ struct ControlMirror {
     }
 }
 
-/// Controls as an answer of Redis tells them.
+/// The controls in a reply of Redis.
 package struct ControlsAnswer: Sendable {
-    /// The version that the answer shows.
+    /// The version of the controls in the reply.
     package var version: Int
-    /// The highest version that this worker knew when it asked, see ``WorkerState/controlsVersion``.
+    /// The highest version that this worker had when it sent the request, see ``WorkerState/controlsVersion``.
     package var sent: Int
-    /// The controls of the cluster, if the answer tells them.
+    /// The controls of the cluster, if the reply has them.
     package var cluster: ClusterControls?
-    /// The controls of the batches that the answer tells of.
+    /// The controls of batches in the reply.
     package var batches: [BatchID: BatchControls]
-    /// Up to this version the answer, together with those before it, tells all controls that concern the worker; nil if it
-    /// tells only some of them.
+    /// Up to this version the reply, together with the replies before it, has all controls that concern the worker; nil if it
+    /// has only some of them.
     package var completeVersion: Int?
 
     package init(

@@ -2,52 +2,52 @@ import DarkroomModel
 import DarkroomStore
 
 extension WorkerState {
-    /// Something that happened, or a question of a thread that is about to begin a step.
+    /// An event, or a request of a thread to begin a step.
     package enum Event: Sendable {
         // Leases.
-        /// A claim brought these operations: their leases are renewed while they are prepared.
+        /// A claim returned these operations: their leases are renewed while they are prepared.
         case claimed([HeldOperation])
         /// An operation can run here.
         case prepared(LocalOperation)
         /// An operation does not run here.
         case declined(HeldOperation)
-        /// Redis said that these operations are not this worker's any more.
+        /// According to Redis, this worker no longer holds these operations.
         case lost([HeldOperation])
-        /// Redis has taken an operation back.
+        /// Redis has accepted the release of an operation.
         case released(HeldOperation)
-        /// Redis said that an operation has ended.
+        /// According to Redis, an operation has ended.
         case ended(HeldOperation)
         /// Files of these operations may be lost: their photos must run again.
         case filesLost([HeldOperation])
-        /// A claim was answered: it brought operations of these batches.
+        /// A claim was answered: it returned operations of these batches.
         case claimAnswered(ClaimScope, Set<BatchID>)
 
         // Controls.
-        /// A change was published.
+        /// A change notice arrived.
         case noticed(ChangeNotice)
-        /// Redis told controls.
+        /// A reply of Redis had controls.
         case answered(ControlsAnswer)
-        /// Redis said that a batch is cancelled.
+        /// According to Redis, a batch is cancelled.
         case batchCancelled(BatchID)
-        /// Redis told final state codes of an operation's photos.
+        /// A reply of Redis had final state codes of an operation's photos.
         case stateCodes([UInt8], of: HeldOperation)
 
         // Photos.
-        /// Photos may begin where there is room. `urgently`: one by one, even while the filters have enough to do.
+        /// Photos may begin if there is room. `urgently`: one by one, even while enough photos wait for the filters.
         case schedule(urgently: Bool)
         /// A download waits for its host or for another attempt.
         case downloadWaits(PhotoTask)
         /// A download, or another attempt of it, is about to begin. It may if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
-        /// The bytes of a photo are here.
+        /// The bytes of a photo are downloaded.
         case downloaded(PhotoTask, bytes: Int)
-        /// A download brought no bytes; the outcome is nil if it was cancelled or withdrawn.
+        /// A download ended without bytes; the outcome is nil if it was cancelled or withdrawn.
         case downloadEnded(PhotoTask, PhotoOutcome?)
         /// A filter is about to begin. It may if the effects contain ``Effect/proceed(isFirst:)``.
         case filterBegins(FilterJob)
         /// A file is about to get its final name. It may if the effects contain ``Effect/proceed(isFirst:)``.
         case placing(FilterJob)
-        /// A filter ended; the outcome is nil if it was cancelled or is to run again.
+        /// A filter ended; the outcome is nil if it was cancelled or must run again.
         case filterEnded(FilterJob, PhotoOutcome?)
 
         // Storage.
@@ -55,7 +55,7 @@ extension WorkerState {
         case outputOpened(BatchID, device: UInt)
         /// A file could not be written, for a while.
         case storageFault(StorageReport)
-        /// Something else keeps files from being written now.
+        /// Another fault now prevents writing files.
         case storageChanged(Int, any StorageFault)
         /// Files can be written again.
         case storageRecovered(Int)
@@ -65,22 +65,22 @@ extension WorkerState {
         // Reports.
         /// It is time to report changes that are older than `age`, and operations that are done.
         case reportsDue(now: ContinuousClock.Instant, olderThan: Duration)
-        /// A report arrived, and its operation goes on.
+        /// A report was accepted, and its operation continues.
         case reported(Report, now: ContinuousClock.Instant)
-        /// It is time to release operations that do not go on here.
+        /// It is time to release operations that do not continue here.
         case releasesDue(now: ContinuousClock.Instant)
 
         // The end.
-        /// The worker stops: nothing begins any more.
+        /// The worker stops: no photo begins.
         case stopping
-        /// The grace time is over: nothing goes on any more.
+        /// The grace time is over: all running photos stop.
         case aborting
     }
 
-    /// What the driver does after an event, in this order.
+    /// An action of the driver after an event. The driver performs the effects in their order.
     package enum Effect: Sendable {
         // Photos.
-        /// The step that was asked for may begin. Of a download: whether it is the first attempt.
+        /// The requested step may begin. For a download, `isFirst` says whether it is the first attempt.
         case proceed(isFirst: Bool)
         /// Begin a download.
         case download(PhotoTask, Urgency)
@@ -98,7 +98,7 @@ extension WorkerState {
         // Operations.
         /// The lease of an operation was lost. It is `expected` if the operation was ending, or not prepared yet.
         case leaseLost(HeldOperation, expected: Bool)
-        /// An operation has left that was local.
+        /// An operation that was local has been removed.
         case left(HeldOperation)
         /// Remove the manifest file of an operation: none of its lines is reported.
         case removeManifest(HeldOperation, any OperationResources)
@@ -110,7 +110,7 @@ extension WorkerState {
         // Storage.
         /// The output of the batch cannot be written now, for this reason.
         case outputBlocked(String)
-        /// A new outage; so many local batches wait.
+        /// A new outage began; this number of local batches wait.
         case outageBegan(batches: Int)
         /// Check whether files can be written again.
         case checkStorage(StorageOutage)
@@ -118,21 +118,21 @@ extension WorkerState {
         // Threads.
         /// Handle ``Event/schedule(urgently:)`` now.
         case schedule(urgently: Bool)
-        /// There may be something to claim.
+        /// There may be operations to claim.
         case wakeClaims
-        /// There may be something to report or to release.
+        /// There may be operations to report or to release.
         case wakeReports
-        /// Only a heartbeat can tell the present controls.
+        /// A heartbeat must read the present controls.
         case wakeHeartbeat
     }
 
-    /// A report as it is to be sent.
+    /// A report to send.
     package struct Report: Sendable {
         /// The operation.
         package let held: HeldOperation
         /// Data of the driver.
         package let resources: any OperationResources
-        /// By position: `.` where nothing is known, `D`, or a final state code.
+        /// By position: `.` for no new state, `D`, or a final state code.
         package let stateCodes: [UInt8]
         /// By position: the manifest's lines of final photos.
         package let lines: [[UInt8]?]
@@ -144,12 +144,12 @@ extension WorkerState {
         package let failures: [(index: Int, json: [UInt8])]
         /// Whether other workers may have left manifest files of the operation.
         package let hasPast: Bool
-        /// The batch is cancelled: only the manifest is written, and Redis hears of it by the release.
+        /// The batch is cancelled: only the manifest is written, and the release follows instead of a report.
         package let isCancelled: Bool
         let version: Int
     }
 
-    /// An operation that is to be released.
+    /// An operation to release.
     package struct Release: Sendable {
         /// The operation.
         package let held: HeldOperation

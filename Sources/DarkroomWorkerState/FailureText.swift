@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// What Redis keeps of a failed photo: JSON of at most 512 bytes without the secrets that a URL may carry. The manifest has the
-/// texts in full.
+/// The text about a failed photo in Redis: JSON of at most 512 bytes without the secrets that a URL may have. The manifest has
+/// the full texts.
 enum FailureText {
     private static let nameBytes = 90
     private static let urlBytes = 190

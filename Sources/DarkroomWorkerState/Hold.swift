@@ -1,15 +1,15 @@
 import DarkroomModel
 
-/// Whether the photos of a batch, or of one of its operations, are held, and why. If there are several reasons, the one that
-/// comes last in this list counts.
+/// Whether the photos of a batch, or of one of its operations, are held, and why. If there are several reasons, the last one in
+/// this list counts.
 enum Hold: Equatable {
-    /// They run.
+    /// The photos run.
     case none
     /// A user has suspended the batch or the cluster, or only downloads or filters of them.
     case suspended(QueuePart)
     /// The output of the batch cannot be written now.
     case storageUnavailable
-    /// Only the photos in the focus of the batch are to run, and the operation has none of these.
+    /// Only the photos in the focus of the batch may run, and the operation has none of them.
     case outsideFocus
     /// The worker is about to release the operation.
     case releasing

@@ -4,9 +4,9 @@ import DarkroomStore
 struct Leases {
     /// Operations that run here, in the order of their claims.
     private(set) var local: [HeldOperation] = []
-    /// Claimed and not yet local, which takes as long as a slow disk takes.
+    /// Claimed operations that are not local yet: preparing them accesses disks.
     private var preparing: Set<HeldOperation> = []
-    /// Not to run here, and to be released.
+    /// Operations that do not run here and must be released.
     private(set) var pendingRelease: Set<HeldOperation> = []
 
     /// All of them.
@@ -16,19 +16,19 @@ struct Leases {
 
     mutating func claim(_ operations: [HeldOperation]) { preparing.formUnion(operations) }
 
-    /// An operation is prepared; false when it was lost meanwhile.
+    /// Makes a preparing operation local. Returns false if it was lost in the meantime.
     mutating func begin(_ held: HeldOperation) -> Bool {
         guard preparing.remove(held) != nil else { return false }
         local.append(held)
         return true
     }
 
-    /// An operation that was claimed does not run here, unless it was lost meanwhile.
+    /// Marks a preparing operation for release, unless it was lost in the meantime.
     mutating func decline(_ held: HeldOperation) {
         if preparing.remove(held) != nil { pendingRelease.insert(held) }
     }
 
-    /// An operation that is no longer local is to be released.
+    /// Marks an operation that is no longer local for release.
     mutating func awaitRelease(_ held: HeldOperation) { pendingRelease.insert(held) }
 
     mutating func remove(_ held: HeldOperation) {

@@ -1,17 +1,17 @@
 import DarkroomModel
 import DarkroomStore
 
-/// What the state knows of a batch of which the worker has operations.
+/// The state of a batch of which the worker has operations.
 struct LocalBatch {
     /// The most photos that an operation of the batch has.
     let operationSize: Int
-    /// Flags, priority and focus as far as this worker knows.
+    /// The last flags, priority and focus that this worker received.
     private(set) var controls: BatchControls
     /// Whether and why all its photos are held.
     private(set) var hold: Hold
     /// All its local operations, in the order of their claims.
     var operations: [HeldOperation] = []
-    /// Those with photos that may begin: those with photos in the focus first, then in the order of their claims.
+    /// The operations with photos that may begin: first the operations with photos in the focus, then in the order of their claims.
     var toBegin: [HeldOperation] = []
     /// How many photos of `toBegin` are left to begin.
     var unbegun = 0
@@ -27,9 +27,9 @@ struct LocalBatch {
     var waiting = 0
     /// Of those, the ones in the local queue of filters, or being filtered.
     var filters = 0
-    /// See ``RunQueues``.
+    /// The virtual time of the batch, see ``RunQueues``.
     var virtualTime = 0
-    /// Whether as many photos wait for their hosts as may: no further photo begins until one of them goes on.
+    /// Whether the most photos wait for their hosts that may: no further photo begins until one of them continues.
     private(set) var isStalled = false
 
     init(operationSize: Int, _ controls: BatchControls, _ hold: Hold) {
@@ -47,14 +47,14 @@ struct LocalBatch {
     /// Downloaded photos that may not be filtered now.
     var parked: Int { aside.count + (hold.allowsFilters ? 0 : ready.count) }
 
-    /// Photos that have begun and not ended, without those that are parked or wait for their host.
+    /// Photos that have begun and not ended, without parked photos and photos that wait for their host.
     var running: Int { begun - parked - waiting }
 
     var rank: Int { controls.priority.rank }
     var hasPhotosToBegin: Bool { hold.allowsDownloads && !isStalled && !toBegin.isEmpty }
     var hasPhotosToFilter: Bool { hold.allowsFilters && !ready.isEmpty }
 
-    /// What the batch adds to the load of its priority.
+    /// The batch's part of the load of its priority.
     var load: Load {
         Load(
             active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
@@ -64,7 +64,7 @@ struct LocalBatch {
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 
-    /// Takes a photo out of the count that it was in before its bytes were here.
+    /// Removes a photo from the count that it was in before its download ended.
     mutating func endDownload(_ stage: PhotoEntry.Stage) {
         if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
     }
@@ -74,7 +74,7 @@ struct LocalBatch {
         Urgency(priority: controls.priority, isInFocus: controls.focus?.photos.contains(index) ?? false)
     }
 
-    /// Takes out the downloaded photo that is filtered next: the first one in the focus, or else the first one.
+    /// Removes and returns the downloaded photo to filter next: the first one in the focus, or else the first one.
     mutating func popReady() -> PhotoTask? {
         if let focus = controls.focus?.photos,
             let place = ready.firstIndex(where: { focus.contains($0.record.index) })

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomStore
 
-/// An operation of this worker, and what the worker knows of each of its photos.
+/// An operation of this worker, and the progress of each of its photos.
 package struct LocalOperation: Sendable {
     /// Batch, number and fencing token.
     package let held: HeldOperation
@@ -12,13 +12,13 @@ package struct LocalOperation: Sendable {
     let operationSize: Int
     /// True when other workers may have left manifest files of this operation.
     let hasPast: Bool
-    /// True when its lease expired twice: its photos run one by one, so that the one that ends the process is found.
+    /// True if its lease expired at least twice: its photos run one by one, to find the photo that crashes the process.
     package let isQuarantined: Bool
     /// Whether downloaded bytes outlive this worker in a folder of originals.
     private let keepsOriginals: Bool
     private let redactsQueries: Bool
 
-    /// By position, what this worker knows: `.` for nothing yet, `D`, or a final state code.
+    /// By position: `.` for no state yet, `D`, or a final state code.
     private(set) var stateCodes: [UInt8]
     /// By position, the manifest's lines of final photos.
     private(set) var lines: [[UInt8]?]
@@ -37,13 +37,13 @@ package struct LocalOperation: Sendable {
     /// Photos that are left to begin.
     private(set) var unbegun: Int
 
-    /// Grows with every change that a report tells.
+    /// Grows with every change that must be reported.
     private(set) var version = 0
     private var reportedVersion = 0
     /// The versions at which a photo became final first and last; 0 before any has.
     private var firstFinalVersion = 0
     private var lastFinalVersion = 0
-    /// When the oldest change occurred that hurries a report and is not reported; nil when there is none.
+    /// The time of the oldest unreported change that makes a report due; nil if there is none.
     private(set) var oldestNews: ContinuousClock.Instant?
 
     /// Why its photos are held, apart from the hold of the batch: outside of the focus, releasing, or not at all.
@@ -79,7 +79,7 @@ package struct LocalOperation: Sendable {
         operationSize = options.operationSize
         keepsOriginals = !options.originals.isEmpty
         redactsQueries = options.redactURLs
-        // A photo that is claimed as downloaded lies in the folder of originals: it is still to be filtered.
+        // The bytes of a photo claimed as downloaded are in the folder of originals: only its filter must run.
         stateCodes = claimed.stateCodes.map { code in
             let state = PhotoState(stateCode: code) ?? .new
             return state == .new ? Self.unknown : code
@@ -89,13 +89,13 @@ package struct LocalOperation: Sendable {
         unbegun = unfinished
         hasPast = claimed.leaseExpiries > 0 || unfinished < stateCodes.count
         isQuarantined = claimed.leaseExpiries >= 2
-        // Its photos were cancelled one by one while it was queued: their lines and its end are to be reported.
+        // Its photos were cancelled one by one while it was queued: their lines and its end must be reported.
         if isDone { noteFinal() }
     }
 
     /// Whether no line in the manifest file of its fencing token is reported.
     var isUnreported: Bool { !hasPast && (firstFinalVersion == 0 || reportedVersion < firstFinalVersion) }
-    /// Whether there is something to report.
+    /// Whether there are unreported changes.
     var hasNews: Bool { version > reportedVersion }
     /// Whether a photo has become final and is not reported.
     var hasUnreportedFinals: Bool { lastFinalVersion > reportedVersion }
@@ -103,7 +103,7 @@ package struct LocalOperation: Sendable {
     var hasProgress: Bool { lastFinalVersion > 0 }
     /// Whether every photo is final.
     var isDone: Bool { unfinished == 0 }
-    /// Whether nothing of it runs: all photos that have begun wait, downloaded, for their filter.
+    /// Whether no photo runs: all photos that have begun are downloaded and wait for their filter.
     var isIdle: Bool { running == waiting }
 
     // MARK: Photos to begin
@@ -124,7 +124,7 @@ package struct LocalOperation: Sendable {
         if hold != .releasing { hold = focus?.only == true && self.focus == nil ? .outsideFocus : .none }
     }
 
-    /// The operation is to be released: nothing of it begins any more.
+    /// Marks the operation for release: no further photo of it begins.
     mutating func beginRelease() { hold = .releasing }
 
     private func positions(of photos: ClosedRange<Int>?) -> ClosedRange<Int>? {
@@ -157,7 +157,7 @@ package struct LocalOperation: Sendable {
 
     // MARK: Ends of photos
 
-    /// The photo was cancelled or taken back: it may begin again, unless it is final.
+    /// Handles a photo that was cancelled or withdrawn: it may begin again, unless it is final.
     mutating func abandon(index: Int) {
         running -= 1
         let position = position(of: index)
@@ -172,7 +172,7 @@ package struct LocalOperation: Sendable {
         noteNews()
     }
 
-    /// The bytes of a photo are here. That does not hurry a report: the next one tells it.
+    /// Records that a photo is downloaded. This change alone makes no report due; the next report has it.
     mutating func downloaded(index: Int) {
         let position = position(of: index)
         guard !isFinal(position) else { return }
@@ -180,13 +180,13 @@ package struct LocalOperation: Sendable {
         version += 1
     }
 
-    /// A photo that ran has an outcome. One that was cancelled while its file was placed stays cancelled.
+    /// Records the outcome of a photo. A photo that was cancelled while its file got its final name stays cancelled.
     mutating func finish(index: Int, _ outcome: PhotoOutcome) {
         running -= 1
         if !isFinal(position(of: index)) { record(outcome, at: position(of: index)) }
     }
 
-    /// Gives every photo that is not final this state, without running it.
+    /// Sets this state for every photo that is not final, without running it.
     package mutating func finishAll(_ state: PhotoState) {
         for (position, record) in records.enumerated() where !isFinal(position) {
             let line = ManifestLine(batch: held.batch, record: record, state: state)
@@ -221,14 +221,14 @@ package struct LocalOperation: Sendable {
 
     // MARK: Answers of Redis
 
-    /// A report of this version arrived.
+    /// Records that a report of this version was accepted.
     mutating func reported(version: Int, failures count: Int, now: ContinuousClock.Instant) {
         reportedVersion = max(reportedVersion, version)
         failures.removeFirst(min(count, failures.count))
         oldestNews = hasNews ? now : nil
     }
 
-    /// Takes over final state codes from Redis, for example of photos that a user cancelled one by one.
+    /// Merges final state codes from Redis, for example of photos that a user cancelled one by one.
     /// - Returns: the indexes of photos that became final while they run.
     mutating func merge(_ stored: [UInt8]) -> [Int] {
         var overtaken: [Int] = []
@@ -251,7 +251,7 @@ package struct LocalOperation: Sendable {
             stateCodes[position] = code
             if state == .cancelled { isToReport = true }
         }
-        // The report ends the operation, so it is due even if it tells nothing new.
+        // The report ends the operation, so it is due even without changes.
         if isDone, isToReport { noteFinal() }
         return overtaken
     }

@@ -7,18 +7,18 @@ struct PhotoEntry {
     enum Stage {
         /// About to be downloaded.
         case queued
-        /// Its download waits for its host or for another attempt, and takes no place meanwhile.
+        /// Its download waits for its host or for another attempt, and does not count as a running download.
         case waiting
         case downloading
-        /// Its bytes are here and wait for a place in the local queue of filters.
+        /// Its bytes are downloaded and wait for a place in the local queue of filters.
         case ready
         /// In the local queue of filters.
         case filterQueued
         case filtering
-        /// Its file is getting its final name: nothing stops it any more.
+        /// Its file is getting its final name: the photo cannot be stopped any more.
         case placing
 
-        /// Whether the bytes of the photo are not here yet.
+        /// Whether the bytes of the photo are not downloaded yet.
         var isDownload: Bool { self == .queued || self == .waiting || self == .downloading }
     }
 
@@ -36,7 +36,7 @@ struct PhotoEntry {
 
 /// The photos that have begun and not ended, and the bytes in memory.
 struct PhotoTable {
-    /// A filter whose result nobody wants any more.
+    /// A filter whose result is no longer needed.
     private enum AbandonedFilter {
         /// In the local queue. It will never begin.
         case queued
@@ -52,7 +52,7 @@ struct PhotoTable {
     private(set) var photosHeld = 0
     /// Their bytes.
     private(set) var bytesHeld = 0
-    /// The usual size of a photo, of those seen last: what a running download is expected to bring.
+    /// A moving average of the sizes of downloaded photos, in bytes: the expected size of a running download.
     var typicalBytes = 1 << 20
 
     var count: Int { entries.count }
@@ -82,7 +82,7 @@ struct PhotoTable {
         body(&entries.values[place])
     }
 
-    /// The bytes of a photo are here.
+    /// Records that the bytes of a photo are downloaded.
     mutating func hold(_ bytes: Int, of task: PhotoTask) {
         photosHeld += 1
         bytesHeld += bytes
@@ -90,7 +90,7 @@ struct PhotoTable {
         update(task) { $0.bytes = bytes }
     }
 
-    /// The bytes of a photo are gone.
+    /// Records that the bytes of a photo were freed.
     mutating func drop(_ bytes: Int) {
         photosHeld -= 1
         bytesHeld -= bytes
@@ -106,17 +106,17 @@ struct PhotoTable {
         return lastAttempt
     }
 
-    /// Nobody wants the result of the attempt any more.
+    /// Abandons an attempt: its result is no longer needed.
     mutating func abandon(_ entry: PhotoEntry) {
         abandoned[entry.attempt] = entry.stage == .filterQueued ? .queued : .running(bytes: entry.bytes)
     }
 
-    /// An abandoned attempt has ended.
+    /// Records the end of an abandoned attempt.
     mutating func endAbandoned(_ attempt: Int) {
         if case .running(let bytes) = abandoned.removeValue(forKey: attempt) { drop(bytes) }
     }
 
-    /// What is wrong with the counts, if anything.
+    /// The inconsistencies of the counts; empty unless there is a bug.
     func inconsistencies() -> [String] {
         let running = abandoned.values.compactMap { if case .running(let bytes) = $0 { bytes } else { nil } }
         let held = entries.values.filter { !$0.stage.isDownload }

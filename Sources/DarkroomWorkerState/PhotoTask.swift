@@ -2,7 +2,7 @@ import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStore
 
-/// Data that the driver of the state attaches to an operation. The state keeps it and gives it back, and never looks at it.
+/// Data that the driver of the state attaches to an operation. The state stores it and returns it, and never reads it.
 package protocol OperationResources: AnyObject, Sendable {}
 
 /// A photo that this worker has begun, from its download to its outcome. If the photo begins again, that is another task.
@@ -13,18 +13,18 @@ package final class PhotoTask: Sendable {
         let index: Int
     }
 
-    /// The photo, as its list has it.
+    /// The photo's record in its list.
     package let record: PhotoRecord
     /// The operation that the photo is part of.
     package let operation: HeldOperation
-    /// What the driver attached to the operation.
+    /// The data that the driver attached to the operation.
     package let resources: any OperationResources
-    /// True when the bytes lie in the batch's folder of originals.
+    /// True if the bytes are in the batch's folder of originals.
     package let isStored: Bool
-    /// True when leases of the operation expired twice: the photo may have ended a worker process.
+    /// True if leases of the operation expired at least twice: the photo may have crashed a worker.
     package let isQuarantined: Bool
-    /// Cancelled when nobody wants the result any more: the transfer aborts, the bytes are dropped, the filter stops at its next
-    /// check. Withdrawn when the download must not begin.
+    /// Cancelled if the result is no longer needed: the transfer is aborted, the bytes are freed, and the filter stops at its next
+    /// check. Withdrawn if the download must not begin.
     package let cancellation = CancellationToken()
 
     init(
@@ -41,11 +41,11 @@ package final class PhotoTask: Sendable {
     var key: Key { Key(batch: operation.batch, index: record.index) }
 }
 
-/// One attempt to filter a photo. A photo that was taken back from the local queue gets another attempt.
+/// One attempt to filter a photo. A photo that was withdrawn from the local queue gets another attempt.
 package struct FilterJob: Sendable {
     /// The photo.
     package let task: PhotoTask
-    /// Tells attempts apart, also those of different photos.
+    /// The number of the attempt, unique among all photos.
     package let attempt: Int
     /// The priority of the batch when the attempt was queued.
     package let priority: BatchPriority
@@ -70,7 +70,7 @@ package struct PhotoOutcome: Sendable {
     }
 }
 
-/// How urgent local work is: by the priority of its batch, and within a batch the photos in its focus first.
+/// The urgency of a photo: the priority of its batch, and within a batch the photos in its focus first.
 package struct Urgency: Equatable, Sendable {
     package let priority: BatchPriority
     package let isInFocus: Bool

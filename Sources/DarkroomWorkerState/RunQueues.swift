@@ -2,13 +2,13 @@ import DarkroomModel
 
 /// Numbers of photos and batches, of a batch or of all batches of a priority.
 struct Load: Equatable {
-    /// Photos that have begun and not ended, without those that are parked or wait for their host.
+    /// Photos that have begun and not ended, without parked photos and photos that wait for their host.
     var active = 0
     /// Photos whose download runs or is about to.
     var downloads = 0
     /// Photos whose download waits for its host or for another attempt.
     var waiting = 0
-    /// Batches of which as many photos wait for their hosts as may.
+    /// Batches whose number of photos waiting for their hosts is at its limit.
     var stalled = 0
     /// Photos in the local queue of filters, or being filtered.
     var filters = 0
@@ -28,10 +28,11 @@ struct Load: Equatable {
 /// Which batch begins the next photo, and which one filters the next.
 ///
 /// DESIGN. Higher priorities come first. Among the batches of a priority, weighted fair queueing decides: each batch has a
-/// virtual time, which grows by one with each photo that it filters or that fails before, and the batch with the least virtual time is next. A batch
-/// that comes, or comes back, starts at the present virtual time of its priority, so that it neither catches up on the past nor
-/// waits for it. Filters are what batches compete for; a batch begins photos ahead of its filters, so for the next beginning
-/// the photos that it has begun count as filtered. All batches of a priority weigh the same.
+/// virtual time, which grows by one with each photo that it filters or that fails before its filter, and the batch with the least
+/// virtual time is next. A batch that is new, or has photos again, starts at the present virtual time of its priority, so that
+/// it gets neither more nor less than its share from then on. Batches compete for filters. A batch begins photos ahead of its
+/// filters, so for the choice of the next photo to begin, the photos that it has begun count as filtered. All batches of a
+/// priority have the same weight.
 struct RunQueues {
     /// Batches that compete, each with the virtual time that decides.
     private struct Turns {
@@ -39,7 +40,7 @@ struct RunQueues {
 
         var batches: [BatchID] { entries.map(\.batch) }
         var isEmpty: Bool { entries.isEmpty }
-        /// The batch with the least time; of several the one that came first.
+        /// The batch with the least time; among equals, the one that was added first.
         var next: BatchID? { entries.min { $0.time < $1.time }?.batch }
 
         /// Sets the time of a batch; nil removes it.
@@ -56,12 +57,12 @@ struct RunQueues {
 
     /// The batches of a priority.
     private struct Queue {
-        /// Those with photos to begin.
+        /// The batches with photos to begin.
         var toBegin = Turns()
-        /// Those with downloaded photos to filter.
+        /// The batches with downloaded photos to filter.
         var toFilter = Turns()
         var load = Load()
-        /// The virtual time of the batch that was served last.
+        /// The virtual time of the batch whose time changed last.
         var virtualTime = 0
     }
 
@@ -103,7 +104,7 @@ struct RunQueues {
     /// The batch of a rank that filters its next photo; nil when none has any.
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
-    /// The virtual time of a batch has grown.
+    /// Sets the virtual time of a rank to that of a batch whose time has changed.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
     // MARK: Changes
@@ -127,7 +128,7 @@ struct RunQueues {
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }
 
-    /// What is wrong with the queues and loads, if anything.
+    /// The inconsistencies of the queues and loads; empty unless there is a bug.
     func inconsistencies(_ batches: [BatchID: LocalBatch]) -> [String] {
         var wrong: [String] = []
         for (rank, queue) in queues.enumerated() {

@@ -1,34 +1,34 @@
 import DarkroomModel
 
-/// A state of the machine that keeps files from being written somewhere for a while. It is no fault of a photo.
+/// A state of the machine that prevents writing files to a place for a while. It is no fault of a photo.
 package protocol StorageFault: Sendable {
-    /// What was found, and what to do.
+    /// The cause of the fault, and the remedy.
     var detail: String { get }
-    /// Whether all files that are written to the same file system meet it.
+    /// Whether the fault affects all files on the same file system.
     var isOfDevice: Bool { get }
-    /// How much room must be free before the fault counts as gone.
+    /// How many bytes must be free before the fault counts as gone.
     var bytes: Int { get set }
 }
 
 /// A storage fault, and the batches that wait until it is gone.
 package struct StorageOutage: Sendable {
-    /// Tells outages apart.
+    /// The number of the outage, unique in this worker.
     package let number: Int
     /// The batch that met the fault first.
     let batch: BatchID
-    /// What keeps files from being written now.
+    /// The fault that prevents writing now.
     package fileprivate(set) var fault: any StorageFault
-    /// The number of the file system, if all files that are written there meet the fault.
+    /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
     /// The batches that wait.
     package fileprivate(set) var batches: Set<BatchID>
-    /// Temporary files to be removed when the fault is gone: nobody could remove them before.
+    /// Temporary files to remove when the fault is gone: they could not be removed before.
     package fileprivate(set) var staleFiles: [String] = []
     /// Since when the worker has had no operation of these batches.
     fileprivate var unusedSince: ContinuousClock.Instant?
 }
 
-/// A storage fault as the driver meets it.
+/// A storage fault, as the driver reports it.
 package struct StorageReport: Sendable {
     package var batch: BatchID
     package var fault: any StorageFault
@@ -51,13 +51,13 @@ package struct StorageReport: Sendable {
     }
 }
 
-/// The storage outages that a worker knows of.
+/// The storage outages of a worker.
 struct StorageOutages {
     private(set) var all: [StorageOutage] = []
     private var last = 0
 
     private static let maxStaleFiles = 1000
-    /// An outage is forgotten if the worker has no operation of its batches for this long: they may be gone.
+    /// An outage is removed if the worker has had no operation of its batches for this long: they may have ended.
     private static let maxUnused = Duration.seconds(600)
 
     /// Whether the output of a batch cannot be written now.
@@ -95,16 +95,16 @@ struct StorageOutages {
         return (added, known == nil)
     }
 
-    /// A batch writes to a file system.
-    /// - Returns: why it has to wait; nil when it can be written as far as is known.
+    /// Records that a batch writes to a file system.
+    /// - Returns: why the batch must wait; nil if no fault of the file system is known.
     mutating func add(_ id: BatchID, device: UInt) -> String? {
         guard let place = all.firstIndex(where: { $0.device == device }) else { return nil }
         all[place].batches.insert(id)
         return all[place].fault.detail
     }
 
-    /// Something else keeps the files from being written now.
-    /// - Returns: the batches that do not meet the new fault, and so need not wait any more.
+    /// Replaces the fault of an outage.
+    /// - Returns: the batches that the new fault does not affect, and that need not wait any more.
     mutating func change(_ number: Int, to fault: any StorageFault) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
         all[place].fault = fault
@@ -115,14 +115,14 @@ struct StorageOutages {
         return others
     }
 
-    /// A fault is gone.
+    /// Ends an outage.
     /// - Returns: the batches that waited.
     mutating func remove(_ number: Int) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
         return all.remove(at: place).batches
     }
 
-    /// Forgets outages of which the worker has had no operation for long.
+    /// Removes outages for whose batches the worker has had no operation for long.
     mutating func forgetUnused(now: ContinuousClock.Instant, isUsed: (BatchID) -> Bool) {
         for place in all.indices {
             all[place].unusedSince = all[place].batches.contains(where: isUsed) ? nil : all[place].unusedSince ?? now

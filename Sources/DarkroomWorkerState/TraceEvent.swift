@@ -19,7 +19,7 @@ package struct TraceEvent: Sendable {
     package let index: Int
     package let instant: ContinuousClock.Instant
 
-    /// The step that an event of the worker state stands for; nil if it stands for none.
+    /// The step of a photo in an event of the worker state; nil if the event is no such step.
     package init?(_ event: WorkerState.Event, _ effects: [WorkerState.Effect]) {
         let task: PhotoTask
         switch event {

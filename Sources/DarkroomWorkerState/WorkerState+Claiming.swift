@@ -1,39 +1,39 @@
 import DarkroomModel
 import DarkroomStore
 
-/// What a worker has room for.
+/// The operations that a worker has room for.
 package struct ClaimDemand: Sendable {
-    /// The lowest priority of which it wants more; nil when it is full.
+    /// The lowest priority that the worker has room for; nil if it is full.
     package var lowest: BatchPriority?
-    /// The batch of which it wants an operation in focus, although it may be full.
+    /// The batch of which it claims an operation in focus, although it may be full.
     package var focused: (batch: BatchID, priority: BatchPriority)?
     /// The lowest priority of batches that have no photo left to begin here, although the worker is full of others.
     package var drained: BatchPriority?
-    /// Whether it takes a little of batches of which it has nothing, although it is full of others.
+    /// Whether it claims a few operations of batches of which it has none, although it is full of others.
     package var takesOthers = false
 
-    /// Demand for nothing, unless it is given.
+    /// A demand for no operation by default.
     package init(lowest: BatchPriority? = nil) { self.lowest = lowest }
 }
 
-/// What a claim asked for.
+/// The operations that a claim requested.
 package enum ClaimScope: Sendable, Equatable {
-    /// Everything.
+    /// Operations of all batches.
     case all
     /// Only operations in the focus of a batch.
     case focus(BatchID)
-    /// Only batches of which the worker has nothing to begin; these of them were drained.
+    /// Only operations of batches of which the worker has no photo to begin; these of them were drained.
     case drained(Set<BatchID>)
 }
 
-/// What to claim.
+/// Decides which operations to claim.
 extension WorkerState {
-    /// The most operations that are done and not reported: with more, nothing is claimed.
+    /// The most operations that are done and not reported: with more, the worker claims none.
     private static let maxUnreported = 256
-    /// With more stalled batches of a priority and of all higher ones, nothing more is claimed for it.
+    /// With more stalled batches of a priority and all higher ones, the worker claims no operation of this priority.
     static let maxStalled = 500
 
-    /// What the worker has room for.
+    /// The present demand of the worker.
     package var demand: ClaimDemand {
         var demand = ClaimDemand(lowest: BatchPriority.allCases.first { photosWanted(from: $0) > 0 })
         demand.focused = focusedWanted
@@ -45,16 +45,16 @@ extension WorkerState {
         return demand
     }
 
-    /// How many photos a claim for a priority and all higher ones asks for: of small operations several, so that each batch whose turn
-    /// it is hands one out.
+    /// How many photos a claim for a priority and all higher ones requests. Small operations come several at a time, one of each
+    /// batch in turn.
     package func photosToClaim(from priority: BatchPriority) -> Int { max(photosWanted(from: priority), window / 2) }
 
-    /// The drained batches of which more could begin.
+    /// The drained batches of which more photos could begin.
     package var claimableDrained: Set<BatchID> { drained.filter { batches[$0]?.isStalled != true } }
 
-    /// The batches that a claim leaves out: their output cannot be written, they are stalled, or their filters are suspended and their
-    /// downloaded photos take as much room as they may.
-    /// - Parameter isForDrained: also those that have enough to begin here.
+    /// The batches that a claim excludes: their output cannot be written, they are stalled, or their filters are suspended and their
+    /// downloaded photos use all the memory that they may.
+    /// - Parameter isForDrained: also excludes batches that have enough photos to begin here.
     package func excludedFromClaims(isForDrained: Bool) -> [BatchID] {
         let isFull =
             photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes >= configuration.maxBytesHeld / 2
@@ -64,9 +64,9 @@ extension WorkerState {
         return Array(unwanted.keys) + Array(outages.reasons.keys) + (isForDrained ? Array(queues.batchesToBegin()) : [])
     }
 
-    /// How many photos of a priority or a higher one the worker wants: what fills its queues, and one operation more. Lower
-    /// priorities do not count, so a full worker has room for an operation that is more urgent than all that it has. Stalled
-    /// batches do not count either: nothing of them can begin now.
+    /// How many photos of a priority or a higher one the worker needs to fill its queues, plus one operation. Lower
+    /// priorities do not count, so a full worker has room for an operation of a higher priority than all local ones. Stalled
+    /// batches do not count either: none of their photos can begin now.
     func photosWanted(from priority: BatchPriority) -> Int {
         guard mayClaim, queues.total(\.stalled, from: priority.rank) < Self.maxStalled else { return 0 }
         var (unbegun, operations, largest) = (0, 0, 0)
@@ -80,16 +80,16 @@ extension WorkerState {
         return operations > 1 ? max(0, room - (unbegun - largest)) : max(1, room - unbegun)
     }
 
-    /// Whether there may be something to claim for.
+    /// Whether there may be room for a claim.
     var wantsMore: Bool {
         photosWanted(from: .veryLow) > 0 || !claimableDrained.isEmpty && takesOthers || focusedWanted != nil
     }
 
     private var mayClaim: Bool { !isStopping && doneOperations < Self.maxUnreported }
 
-    /// The batch of which an operation in focus is to be claimed although the worker may be full, and its priority; nil when the
-    /// worker has one with photos of the focus left to begin, or too much beside it: a focus that moves a hundred times a
-    /// second must cost little.
+    /// The batch of which the worker claims an operation in focus although it may be full, and its priority. Nil if the worker has
+    /// such an operation with photos of the focus to begin, or too many photos of others: a focus that moves 100 times a second
+    /// must cost little.
     private var focusedWanted: (batch: BatchID, priority: BatchPriority)? {
         guard let id = focusToClaim, mayClaim, batches[id]?.isStalled != true else { return nil }
         let (unbegun, largest) = backlog
@@ -98,8 +98,8 @@ extension WorkerState {
         return isHere ? nil : (id, controls.controls(of: id).priority)
     }
 
-    /// Whether the worker takes a little more of batches that have nothing left to begin here, while others fill it: their turn
-    /// would come only after those.
+    /// Whether a worker that is full of other batches claims a few operations of batches that have no photo to begin here.
+    /// Otherwise these batches would have to wait until the others are done.
     private var takesOthers: Bool {
         guard mayClaim, queues.total(\.stalled) < Self.maxStalled else { return false }
         let (unbegun, largest) = backlog
@@ -113,7 +113,7 @@ extension WorkerState {
         }
     }
 
-    /// A claim brought operations of these batches. There is nothing more to claim of the others that it asked for.
+    /// Handles a claim that returned operations of these batches. The other requested batches have no operation to claim.
     mutating func claimAnswered(_ scope: ClaimScope, _ brought: Set<BatchID>) {
         switch scope {
         case .all: return
@@ -122,7 +122,7 @@ extension WorkerState {
         }
     }
 
-    /// A batch has another focus: a full worker may have to claim an operation for it. The latest counts.
+    /// Handles a new focus of a batch: a full worker may have to claim an operation for it. The latest focus counts.
     mutating func noteFocus(of id: BatchID, _ controls: BatchControls) {
         if controls.focus != nil, !controls.isCancelled, !controls.isSuspended, !controls.areDownloadsSuspended {
             focusToClaim = id

@@ -3,7 +3,7 @@ import DarkroomStore
 
 /// Changes by users while the worker runs.
 extension WorkerState {
-    /// Takes a published change.
+    /// Applies a change notice.
     mutating func apply(_ notice: ChangeNotice, _ effects: inout [Effect]) {
         switch notice {
         case .work: return
@@ -15,12 +15,12 @@ extension WorkerState {
             apply(&effects) { $0.noticed(version, cluster: cluster) }
         case .photos(let id, let version):
             apply(&effects) { $0.noticed(version) }
-            // The notice does not say which photos were cancelled: a heartbeat tells.
+            // The notice does not name the cancelled photos: the reply to a heartbeat does.
             if batches[id] != nil { effects.append(.wakeHeartbeat) }
         }
     }
 
-    /// Changes the mirror of the controls, and applies the new controls to all batches that they concern.
+    /// Changes the mirror of the controls, and applies the new controls to all affected batches.
     mutating func apply(_ effects: inout [Effect], _ change: (inout ControlMirror) -> Void) {
         let (limits, cluster) = (limits, controls.cluster)
         change(&controls)
@@ -63,13 +63,13 @@ extension WorkerState {
             case .cancelled:
                 stop(entry, &effects)
             case .outsideFocus where entry.stage == .filterQueued:
-                takeBack(entry)  // with its bytes: it needs only its filter when the focus moves there
+                withdrawFilter(entry)  // with its bytes: it needs only its filter when the focus moves there
             case .outsideFocus where entry.stage != .ready:
                 stop(entry, &effects)
             case let hold where !hold.allowsDownloads && (entry.stage == .queued || entry.stage == .waiting):
                 effects.append(.withdraw(task))
             case let hold where !hold.allowsFilters && entry.stage == .filterQueued:
-                takeBack(entry)
+                withdrawFilter(entry)
             default:
                 guard hasMoved, entry.stage.isDownload || entry.stage == .filterQueued else { continue }
                 effects.append(.reorder(task))
@@ -77,7 +77,7 @@ extension WorkerState {
         }
     }
 
-    /// Takes final state codes that Redis has: their photos stop, or never begin.
+    /// Merges final state codes from Redis: their photos stop, or never begin.
     mutating func merge(_ codes: [UInt8], _ held: HeldOperation, _ effects: inout [Effect]) {
         let merged = update(held) { operation in
             let wasDone = operation.isDone

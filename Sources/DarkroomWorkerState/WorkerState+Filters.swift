@@ -3,7 +3,7 @@ import DarkroomStore
 
 /// Photos from the local queue of filters to their outcome.
 extension WorkerState {
-    /// Takes the filters for the local queue: as many as run at once, and as many again, so that none of them waits.
+    /// Chooses filters for the local queue: twice as many as run at once, so that no thread waits for the next one.
     mutating func queueFilters() -> [FilterJob] {
         var queued: [FilterJob] = []
         for rank in BatchPriority.allCases.indices.reversed() {
@@ -52,8 +52,8 @@ extension WorkerState {
         effects.append(.schedule(urgently: false))
     }
 
-    /// Takes a photo back from the local queue of filters.
-    mutating func takeBack(_ entry: PhotoEntry) {
+    /// Withdraws a photo from the local queue of filters.
+    mutating func withdrawFilter(_ entry: PhotoEntry) {
         photos.abandon(entry)
         change(entry.task.operation.batch) { $0.filters -= 1 }
         countService(entry.task.operation.batch, -1)

@@ -2,7 +2,7 @@ import DarkroomModel
 import DarkroomStore
 
 extension WorkerState {
-    /// Everything in which the parts of the state contradict each other; empty unless there is a bug. Tests ask after every event.
+    /// The contradictions between the parts of the state; empty unless there is a bug. Tests check it after every event.
     func inconsistencies() -> [String] {
         var wrong = photos.inconsistencies() + queues.inconsistencies(batches)
         func expect(_ found: Int, _ counted: Int, _ what: @autoclosure () -> String) {

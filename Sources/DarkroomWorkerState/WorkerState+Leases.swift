@@ -1,9 +1,9 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Operations that come and leave.
+/// Adds and removes local operations.
 extension WorkerState {
-    /// Takes an operation that can run here, unless it was lost meanwhile. The same operation under an older fencing token leaves.
+    /// Adds a prepared operation, unless it was lost in the meantime. Removes the same operation with an older fencing token.
     mutating func accept(_ operation: LocalOperation, _ effects: inout [Effect]) {
         let held = operation.held
         guard leases.begin(held) else { return }
@@ -24,7 +24,7 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeReports]
     }
 
-    /// Forgets operations that are another worker's now.
+    /// Removes operations that this worker no longer holds.
     mutating func lose(_ lost: [HeldOperation], _ effects: inout [Effect]) {
         guard !lost.isEmpty else { return }
         for held in lost {
@@ -39,13 +39,13 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Forgets an operation that Redis has taken back.
+    /// Removes an operation after Redis has accepted its release.
     mutating func release(_ held: HeldOperation, _ effects: inout [Effect]) {
         drop(held, &effects)
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Forgets an operation that has ended. Photos that others have made final may still run.
+    /// Removes an operation that has ended. Photos that were made final elsewhere may still run.
     mutating func end(_ held: HeldOperation, _ effects: inout [Effect]) {
         drop(held, &effects)
         effects.append(.wakeClaims)
@@ -62,7 +62,7 @@ extension WorkerState {
         effects += [.schedule(urgently: false), .wakeClaims, .wakeReports]
     }
 
-    /// Forgets an operation and stops its photos.
+    /// Removes an operation and stops its photos.
     private mutating func drop(_ held: HeldOperation, _ effects: inout [Effect]) {
         if let operation = operations[held], operation.running > 0 {
             for entry in Array(photos.all) where entry.task.operation == held {
@@ -78,7 +78,7 @@ extension WorkerState {
         effects.append(.left(held))
     }
 
-    /// Forgets a batch without local operations and photos.
+    /// Removes a batch without local operations and photos.
     mutating func forgetUnused(_ id: BatchID) {
         guard let batch = batches[id], batch.operations.isEmpty, batch.begun == 0 else { return }
         batches[id] = nil
@@ -86,7 +86,7 @@ extension WorkerState {
         controls.release(id)
     }
 
-    /// What the driver needs to release an operation.
+    /// The data that the driver needs to release an operation.
     func releaseDetails(_ held: HeldOperation) -> Release {
         let operation = operations[held]
         return Release(held: held, resources: operation?.resources, hasPast: operation?.hasPast ?? false)

@@ -5,20 +5,20 @@ import DarkroomStore
 extension WorkerState {
     // MARK: Bounds
 
-    /// How many photos may have begun and not ended: enough that no filter waits while downloads come and go. Also how many
-    /// photos of one batch may wait for their hosts; so many others of it begin meanwhile.
+    /// How many photos may have begun and not ended: enough that no filter waits for downloads. This is also how many photos of
+    /// one batch may wait for their hosts, while as many others of the batch run.
     var window: Int { limits.downloads + 4 * limits.filtrations }
     /// How many photos above the window may begin for each lower priority of which photos run.
     var reserve: Int { 4 * limits.filtrations }
-    /// The most photos of a priority and of all higher ones that wait for their hosts: this bounds memory. At this number, no
+    /// The most photos of a priority and all higher ones that wait for their hosts, which bounds memory. At this number, no
     /// further photo of a batch begins while one of the batch waits.
     static let maxWaiting = 1024
-    /// The most photos of a batch that are downloaded while its filters are suspended, however small they are.
+    /// The most downloaded photos of a batch whose filters are suspended, however small the photos are.
     private static let maxParked = 4096
 
     // MARK: Scheduling
 
-    /// Begins photos and queues filters where there is room.
+    /// Begins photos and queues filters if there is room.
     mutating func schedule(urgently: Bool, _ effects: inout [Effect]) {
         let neededRoom = needsRoom
         let begun = beginDownloads(urgently: urgently)
@@ -29,10 +29,10 @@ extension WorkerState {
         hasStalled = false
     }
 
-    /// Begins photos where there is room: higher priorities first, and within a priority in the order of ``RunQueues``.
+    /// Begins photos if there is room: higher priorities first, and within a priority in the order of ``RunQueues``.
     mutating func beginDownloads(urgently: Bool) -> [PhotoTask] {
         guard !isStopping, let highest = queues.highestRankToBegin else { return [] }
-        // While the filters have enough to do, photos begin several at a time: each alone would wake three threads.
+        // While enough photos wait for the filters, photos begin several at a time: each call wakes three threads.
         let free = window - queues.total(\.active)
         let toFilter = photos.photosHeld - parked - photos.abandonedCount
         let isMoreUrgent = queues.lowestActiveRank.map { $0 < highest } ?? true
@@ -45,7 +45,7 @@ extension WorkerState {
     /// Downloaded photos that may not be filtered now.
     private var parked: Int { photos.count - queues.total(\.active) - queues.total(\.waiting) }
 
-    /// How urgent a photo is.
+    /// The urgency of a photo.
     package func urgency(of task: PhotoTask) -> Urgency {
         batches[task.operation.batch]?.urgency(of: task.record.index) ?? Urgency(priority: .normal, isInFocus: false)
     }
@@ -76,7 +76,7 @@ extension WorkerState {
         let maxBytes = configuration.maxBytesHeld
         let expected = photos.bytesHeld + queues.total(\.downloads) * photos.typicalBytes
         if let batch = batches[id], !batch.hold.allowsFilters {
-            // Photos that cannot be filtered leave half of the room to those that can.
+            // Photos that cannot be filtered may use at most half of the room.
             let isAlone = !queues.batchesToBegin().contains { batches[$0]?.hold.allowsFilters == true }
             return expected < (isAlone ? maxBytes : maxBytes / 2) && batch.parked < Self.maxParked
         }
@@ -151,7 +151,7 @@ extension WorkerState {
 
     mutating func downloaded(_ task: PhotoTask, _ bytes: Int, _ effects: inout [Effect]) {
         guard let entry = photos.entry(of: task), !entry.isAborting else {
-            effects.append(.cancel(task))  // nobody wants the bytes
+            effects.append(.cancel(task))  // the bytes are no longer needed
             return downloadEnded(task, nil, &effects)
         }
         change(task.operation.batch) { $0.endDownload(entry.stage) }
@@ -172,7 +172,7 @@ extension WorkerState {
 
     // MARK: Ends
 
-    /// A photo waits, downloaded, for its filter.
+    /// Adds a downloaded photo that waits for its filter.
     mutating func makeReady(_ task: PhotoTask) {
         photos.update(task) { $0.stage = .ready }
         update(task.operation) { $0.waiting += 1 }
@@ -215,7 +215,7 @@ extension WorkerState {
         guard let (isDone, wasDone, isFirstNews, isIdle) = changed else { return }
         if isDone, !wasDone { doneOperations += 1 }
         if outcome != nil { countDone(1) }
-        // It may begin again; and of a quarantined operation the next photo may begin now.
+        // The photo may begin again, or the next photo of a quarantined operation may begin now.
         if outcome == nil || task.isQuarantined { rebuild(task.operation.batch) }
         if isDone || isFirstNews || isIdle && !mayGoOn(task.operation) { effects.append(.wakeReports) }
     }
@@ -223,9 +223,9 @@ extension WorkerState {
     /// Whether photos of an operation may begin, now or when it is their turn.
     func mayGoOn(_ held: HeldOperation) -> Bool { !isStopping && hold(of: held)?.allowsDownloads == true }
 
-    /// Stops a photo. One that waits is removed at once, and so is one that is filtered: an encoder may take seconds to notice, and
-    /// nobody wants its result. A download stays until it is aborted, which takes a millisecond. A file that is being placed
-    /// is not stopped unless `alsoPlacing` is true.
+    /// Stops a photo. A waiting photo is removed at once. A photo in its filter is removed at once, too: an encoder may take seconds
+    /// to stop, and its result is no longer needed. A download stays until it is aborted, which takes 1 ms. A photo whose file is
+    /// getting its final name is not stopped unless `alsoPlacing` is true.
     mutating func stop(_ entry: PhotoEntry, alsoPlacing: Bool = false, _ effects: inout [Effect]) {
         switch entry.stage {
         case .placing where !alsoPlacing: return

@@ -5,7 +5,7 @@ import DarkroomStore
 extension WorkerState {
     // MARK: Reports
 
-    /// The reports that are due: those of operations that are done or do not go on, and those with changes older than `age`.
+    /// The reports that are due: of operations that are done or do not continue, and of operations with changes older than `age`.
     func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
             guard let operation = operations[held], operation.hasNews else { return nil }
@@ -35,14 +35,14 @@ extension WorkerState {
         }.min().map { $0 + age }
     }
 
-    /// State codes that tell Redis that a photo of a quarantined operation `begins` a step that could end the process, or has
-    /// passed it. If the lease expires between the two, Redis charges it to this photo. Nil when Redis need not know: the operation
-    /// makes progress, or is not quarantined.
+    /// The state codes of a report that a photo of a quarantined operation `begins` or has ended a step that could crash the process.
+    /// If the lease expires between the two reports, Redis charges the expiry to this photo. Nil if no report is needed: the
+    /// operation makes progress, or is not quarantined.
     package func crashProbe(of task: PhotoTask, begins: Bool) -> [UInt8]? {
         guard task.isQuarantined, let operation = operations[task.operation], !operation.hasProgress
         else { return nil }
         var codes = [UInt8](repeating: UInt8(ascii: "."), count: operation.records.count)
-        // The photo is new in Redis, too, so that this code changes nothing but ends the probe.
+        // The photo is new in Redis, too, so this code only ends the probe.
         if !begins { codes[task.record.index - operation.records[0].index] = PhotoState.new.stateCode }
         return codes
     }
@@ -51,14 +51,14 @@ extension WorkerState {
 
     // MARK: Releases
 
-    /// The operations to release. From then on nothing of them begins:
+    /// The operations to release. After that none of their photos begins:
     /// - operations that do not run here;
-    /// - idle operations of cancelled batches, and of a stopping worker, when everything is reported;
-    /// - idle operations that are held, when everything is reported: at once without downloaded bytes, and with them after a while
-    ///   or when others need the room;
-    /// - idle operations whose output cannot be written, after a while, even if something of them cannot be reported: on another
-    ///   worker their photos run again, over the same files;
-    /// - all operations of an aborting worker: none of their files is placed any more.
+    /// - idle operations of cancelled batches, and of a stopping worker, when all changes are reported;
+    /// - idle operations that are held, when all changes are reported: at once without downloaded bytes, and with them after a while
+    ///   or if other operations need the room;
+    /// - idle operations whose output cannot be written, after a while, even with unreported changes: another worker runs their
+    ///   photos again and replaces the files;
+    /// - all operations of an aborting worker: no further file of them gets its final name.
     mutating func releases(_ now: ContinuousClock.Instant) -> [HeldOperation] {
         guard !isAborting else { return held }
         var leaving = Array(leases.pendingRelease)
@@ -83,7 +83,7 @@ extension WorkerState {
         return leaving
     }
 
-    /// Whether an operation is released. One that waits or stays may have to give room to others.
+    /// Whether an operation is released, waits for its release, or stays. An operation that waits or stays may have to make room.
     private enum ReleaseDecision {
         case leave
         case wait(givesRoom: Bool)
@@ -109,7 +109,7 @@ extension WorkerState {
         return .stay(givesRoom: givesRoom)
     }
 
-    /// Of idle operations with downloaded bytes, those to release until the others take no more than half of the room.
+    /// The idle operations with downloaded bytes to release, so that the other ones use at most half of the room.
     private func makeRoom(_ idle: [HeldOperation]) -> [HeldOperation] {
         var bytes: [HeldOperation: Int] = [:]
         for entry in photos.all where entry.stage == .ready { bytes[entry.task.operation, default: 0] += entry.bytes }

@@ -1,12 +1,12 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The operations and photos of a worker, and every decision about them: what begins next, what stops, what is reported, what is
-/// released.
+/// The operations and photos of a worker, and all decisions about them: which photos begin and stop, and which operations are
+/// reported and released.
 ///
 /// DESIGN. A plain value without locks, threads or clocks. Its owner, the driver, holds the lock, calls ``handle(_:)`` for each event
 /// and performs the effects after it has released the lock. So the rules can be tested with millions of random events, and no
-/// rule depends on which thread reports an event. Its parts: ``Leases``, ``RunQueues`` (whose turn it is), ``LocalBatch`` and
+/// rule depends on which thread reports an event. Its parts: ``Leases``, ``RunQueues`` (which batch is next), ``LocalBatch`` and
 /// ``Hold`` (which photos may run), ``LocalOperation`` (the progress of an operation), ``PhotoTable``, ``StorageOutages``, and
 /// ``ControlMirror`` (the control flags).
 package struct WorkerState: Sendable {
@@ -20,27 +20,27 @@ package struct WorkerState: Sendable {
     var controls = ControlMirror()
     /// Local operations that are done and not reported.
     var doneOperations = 0
-    /// Batches that have no photo left to begin here, and of which there may be more to claim.
+    /// Batches that have no photo left to begin here, and of which there may be more operations to claim.
     var drained: Set<BatchID> = []
     /// The batch whose focus a full worker may have to claim an operation for.
     var focusToClaim: BatchID?
     /// Whether downloads did not begin because of downloaded photos that may not be filtered now.
     var needsRoom = false
-    /// Whether a batch has stalled since the last scheduling: others may be claimed in its place.
+    /// Whether a batch has stalled since the last scheduling: operations of others may be claimed in its place.
     var hasStalled = false
     /// Photos that became final since the worker started.
     package private(set) var photosDone = 0
-    /// Whether nothing begins any more.
+    /// Whether the worker is stopping: no photo begins.
     package private(set) var isStopping = false
     var isAborting = false
 
-    /// What a worker may do at once, and how long it keeps operations that do not go on.
+    /// How much a worker may do at once, and how long it keeps operations that do not continue.
     package struct Configuration: Sendable {
         /// Downloads at once, unless the cluster has a limit.
         package var downloads: Int
         /// Filters at once, unless the cluster has a limit.
         package var filtrations: Int
-        /// With more downloaded bytes in memory no further download begins.
+        /// The most downloaded bytes in memory: with more, no further download begins.
         package var maxBytesHeld: Int
         /// How long an idle operation with downloaded bytes is kept while it is suspended.
         package var holdsSuspended: Duration
@@ -59,11 +59,11 @@ package struct WorkerState: Sendable {
         }
     }
 
-    /// A state without operations.
+    /// Creates a state without operations.
     package init(_ configuration: Configuration) { self.configuration = configuration }
 
     /// Changes the state.
-    /// - Returns: what the driver has to do.
+    /// - Returns: the effects that the driver must perform.
     package mutating func handle(_ event: Event) -> [Effect] {
         var effects: [Effect] = []
         switch event {
@@ -118,9 +118,9 @@ package struct WorkerState: Sendable {
         return effects
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// Downloads and filters at once: the cluster's limits, or else the worker's own.
+    /// How many downloads and filters run at once: the cluster's limits, or else the worker's own.
     package var limits: (downloads: Int, filtrations: Int) {
         (
             controls.cluster.downloads ?? configuration.downloads,
@@ -134,7 +134,7 @@ package struct WorkerState: Sendable {
     /// The shortest lease of a local operation; nil when there is none.
     package var shortestLease: Duration? { operations.values.map(\.lease).min() }
 
-    /// The highest version of the controls that this worker has seen.
+    /// The highest version of the controls that this worker has received.
     package var controlsVersion: Int { controls.highest }
 
     /// The local operations in the order of their claims, and the driver's data of each.
@@ -151,14 +151,14 @@ package struct WorkerState: Sendable {
     /// Whether any output cannot be written now.
     package var hasOutages: Bool { !outages.all.isEmpty }
 
-    /// Numbers for people who watch the worker.
+    /// Numbers for monitoring the worker.
     package var activity: Activity {
         Activity(
             downloading: queues.total(\.downloads), filtering: min(queues.total(\.filters), limits.filtrations),
             bytesHeld: photos.bytesHeld, photos: photos.count, photosDone: photosDone)
     }
 
-    /// How much a worker does at the moment.
+    /// The present load and the progress of a worker.
     package struct Activity: Sendable {
         /// Downloads that run or are about to.
         package let downloading: Int
@@ -185,7 +185,7 @@ package struct WorkerState: Sendable {
         if batches.values[place].isStalled, !before.isStalled { hasStalled = true }
     }
 
-    /// Counts photos of a batch for the turns of the batches.
+    /// Adds a number of photos, which may be negative, to the virtual time of a batch.
     mutating func countService(_ id: BatchID, _ photos: Int) {
         change(id) { $0.virtualTime += photos }
         if let batch = batches[id] { queues.served(batch) }
@@ -201,7 +201,7 @@ package struct WorkerState: Sendable {
     /// Counts photos that became final.
     mutating func countDone(_ photos: Int) { photosDone += photos }
 
-    /// Rebuilds what a batch has to begin and to filter, after operations came, left, or have another hold.
+    /// Rebuilds the lists of photos of a batch to begin and to filter, after operations were added or removed, or a hold changed.
     mutating func rebuild(_ id: BatchID) {
         guard let batch = batches[id] else { return }
         let focus = batch.controls.focus

@@ -133,21 +133,21 @@ import Testing
     @Test func aHeartbeatWakesOnlyWhereTheRingsHaveChanged() throws {
         var plan = ClaimPlan(now: start)
         try tell(&plan, next(&plan, lowest: .veryLow), turn: 7)
-        plan.heard(turn: 7, start + .seconds(3))
+        plan.observed(turn: 7, start + .seconds(3))
         let same = next(&plan, after: 3000, lowest: .veryLow)
         #expect(same == nil, "a worker that can take nothing claims although nothing has changed")
-        plan.heard(turn: 8, start + .seconds(6))
+        plan.observed(turn: 8, start + .seconds(6))
         let changed = next(&plan, after: 6000, lowest: .veryLow)
         #expect(changed != nil)
         // What was left out may be wanted by now.
         try tell(&plan, changed, turn: 8, sawAll: false)
-        plan.heard(turn: 8, start + .seconds(9))
+        plan.observed(turn: 8, start + .seconds(9))
         let leftOut = next(&plan, after: 9000, lowest: .veryLow)
         #expect(leftOut != nil)
         // A change between the calls of one pass may stand before the place of the second.
         try tell(&plan, leftOut, next: "2:100", turn: 8)
         try tell(&plan, next(&plan, after: 9001, lowest: .veryLow), turn: 9)
-        plan.heard(turn: 9, start + .seconds(12))
+        plan.observed(turn: 9, start + .seconds(12))
         let between = next(&plan, after: 12_000, lowest: .veryLow)
         #expect(between != nil)
     }

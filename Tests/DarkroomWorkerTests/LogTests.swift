@@ -73,7 +73,7 @@ import Testing
             let pipe = Pipe()
             let log = StreamLog(.json, descriptor: pipe.fileHandleForWriting.fileDescriptor)
             let logger = Logger(label: "worker", level: .info, handler: log)
-            Worker.tellOfConfinement(facts, logger)
+            Worker.logConfinement(facts, logger)
             logger.flush()
             try pipe.fileHandleForWriting.close()
             return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
@@ -99,7 +99,7 @@ import Testing
         #expect(await slow.wait { $0.running == 1 })
         _ = try darkroom.store.perform(darkroom.store.forget(id, unfinished: true))
         darkroom.waitForLog(
-            "warning test: lease lost, the operation is not this worker's any more batch=\(id) operation=1")
+            "warning test: lease lost, this worker no longer holds the operation batch=\(id) operation=1")
         worker.stop()
         worker.wait()
     }

@@ -25,12 +25,12 @@ import Testing
         let changes = refusals.changes
         meanwhile(&refusals)
         kept.take(changes)
-        refusals.told(changes, count: kept.batches.count)
+        refusals.sent(changes, count: kept.batches.count)
     }
 
     private func refuse(_ refusals: inout Refusals, _ batches: BatchID...) {
         for batch in batches {
-            _ = refusals.refuse(batch, "no such filter", until: .look(BatchOptions(), taken: 0), start)
+            _ = refusals.refuse(batch, "no such filter", until: .check(BatchOptions(), taken: 0), start)
         }
     }
 
@@ -78,7 +78,7 @@ import Testing
         #expect(kept.batches == [one, two])
         // After a connection was lost Redis may know others that are as many.
         kept.batches = [two, three]
-        refusals.tellAll()
+        refusals.sendAll()
         claim(&refusals, &kept)
         #expect(kept.batches == [one, two])
     }
@@ -115,11 +115,11 @@ import Testing
         refuse(&refusals, one)
         _ = refusals.refuse(two, "damaged", until: .time, start)
         #expect(refusals.due(start).isEmpty)
-        #expect(refusals.due(start + Refusals.lookInterval).map(\.batch) == [one])
-        refusals.stands(one, "still no such filter", start + Refusals.lookInterval)
-        #expect(refusals.due(start + Refusals.lookInterval).isEmpty)
+        #expect(refusals.due(start + Refusals.checkInterval).map(\.batch) == [one])
+        refusals.keep(one, "still no such filter", start + Refusals.checkInterval)
+        #expect(refusals.due(start + Refusals.checkInterval).isEmpty)
         #expect(refusals.reasons[one] == "still no such filter")
-        refusals.lookAgain(start + .seconds(6))
+        refusals.checkAgain(start + .seconds(6))
         #expect(refusals.due(start + .seconds(6)).map(\.batch) == [one])
         #expect(Set(refusals.due(start + .seconds(60)).map(\.batch)) == [one, two])
     }

@@ -72,7 +72,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         darkroom.waitForLog("\(outside[149])")
         try darkroom.wait(try darkroom.submit([url], darkroom.options()))
         // Also when the worker looks at all of them again, which it does every 2 s where one is due.
-        worker.core.coordination.refusals.withLock { $0.lookAgain(.now) }
+        worker.core.coordination.refusals.withLock { $0.checkAgain(.now) }
         let calls = try callsOfThreeSeconds()
         #expect(calls < 15, "an idle worker called \(calls) scripts in 3 s")
         for id in outside { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 0) }

@@ -14,20 +14,20 @@ struct CancelLatency {
             try Data(LargePhoto.file(format)).write(to: URL(fileURLWithPath: path))
             return "file://" + path
         }
-        let heard = try latencies(files, rounds: rounds, hearHints: true)
+        let heard = try latencies(files, rounds: rounds, receivesNotices: true)
         report.add("cancel: reply to the last of 64 running photos stopped, median", median(heard), "ms")
         report.add("cancel: reply to the last of 64 running photos stopped, p99", heard.p99, "ms")
-        let deaf = try latencies(files, rounds: max(1, rounds / 5), hearHints: false)
+        let deaf = try latencies(files, rounds: max(1, rounds / 5), receivesNotices: false)
         report.add("the same, every pub/sub message lost, median", median(deaf), "ms")
         report.add("the same, every pub/sub message lost, p99", deaf.p99, "ms")
     }
 
-    private func latencies(_ files: [String], rounds: Int, hearHints: Bool) throws -> [Double] {
+    private func latencies(_ files: [String], rounds: Int, receivesNotices: Bool) throws -> [Double] {
         try cluster.startWorkers(4) {
             $0.downloads = 16
             $0.filtrations = 2
             $0.maxBytesHeld = 1 << 30
-            $0.hearsHints = hearHints
+            $0.receivesNotices = receivesNotices
         }
         defer { cluster.stopWorkers() }
         let filters: [[PhotoFilter]] = [[.sepia()], [.tiltShift()]]

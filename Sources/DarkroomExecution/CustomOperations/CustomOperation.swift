@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// An operation of the program that runs in place of filters, as it was registered.
+/// A registered custom operation, which runs in place of filters.
 package struct CustomOperation: Sendable {
     package let name: String
     package let make: @Sendable () -> any PhotoOperation

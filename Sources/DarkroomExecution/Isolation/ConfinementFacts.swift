@@ -1,22 +1,22 @@
 import CSystem
 
-/// What the kernel has to confine helper processes with.
+/// The kernel's means of confining helper processes.
 package struct ConfinementFacts: Sendable {
     /// Whether system calls can be filtered (seccomp(2)).
     package var filtersCalls: Bool
-    /// The version of landlock(7); 0: none.
+    /// The version of landlock(7); 0 if the kernel has none.
     package var landlock: Int
     /// Whether a process may have user and network namespaces of its own.
     package var hasNamespaces: Bool
 
-    /// Facts as they are given.
+    /// Facts with these values.
     package init(filtersCalls: Bool, landlock: Int, hasNamespaces: Bool) {
         self.filtersCalls = filtersCalls
         self.landlock = landlock
         self.hasNamespaces = hasNamespaces
     }
 
-    /// Those of this machine, for this user.
+    /// The facts of this machine, for this user.
     package static func found() -> ConfinementFacts {
         let found = csystem_available_confinement()
         return ConfinementFacts(

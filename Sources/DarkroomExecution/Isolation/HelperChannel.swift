@@ -1,15 +1,15 @@
 import DarkroomModel
 import Foundation
 
-/// One end of the connection between a worker and a helper process: messages, each a header in JSON and bytes.
+/// One end of the connection between a worker and a helper process. A message is a header in JSON, followed by bytes.
 struct HelperChannel {
-    /// Why a message did not get through.
+    /// Why a message was not sent or received.
     enum Failure: Error {
-        /// The other side is gone.
+        /// The other side has closed the connection.
         case closed
-        /// It was not wanted any more.
+        /// The caller stopped the call.
         case stopped
-        /// What came is no message.
+        /// The received bytes are no valid message.
         case malformed
     }
 
@@ -17,18 +17,18 @@ struct HelperChannel {
     let descriptor: Int32
 
     private static let prefixBytes = 12
-    /// A header may hold the name and the URL of a photo, 1 MiB before JSON escapes what is in them.
+    /// A header may hold the name and the URL of a photo, 1 MiB before JSON escapes their characters.
     static let maxJobHeaderBytes = 8 << 20
-    /// The header of an answer holds numbers and a text of ``HelperAnswer/maxDetail``.
+    /// The header of an answer holds numbers and a text of at most ``HelperAnswer/maxDetail``.
     static let maxAnswerHeaderBytes = 64 << 10
-    /// How often somebody who waits looks whether the message is still wanted.
+    /// How often a waiting call checks whether it was stopped.
     private static let pollMilliseconds: Int32 = 20
 
-    /// Sends a message; blocks until the other side has taken it.
+    /// Sends a message; blocks until the kernel has accepted it.
     func send(
         _ header: some Encodable, _ bytes: UnsafeRawBufferPointer, unless isStopped: (() -> Bool)? = nil
     ) throws(Failure) {
-        guard let header = try? JSONEncoder().encode(header) else { throw .malformed }  // nothing in it can fail
+        guard let header = try? JSONEncoder().encode(header) else { throw .malformed }  // no header fails to encode
         var prefix = [UInt8](repeating: 0, count: Self.prefixBytes)
         prefix.withUnsafeMutableBytes { prefix in
             prefix.storeBytes(of: UInt32(header.count).littleEndian, as: UInt32.self)
@@ -55,7 +55,7 @@ struct HelperChannel {
         }
         guard headerCount <= maxHeaderBytes, count <= UInt64(maxBytes) else { throw .malformed }
         let header = try receive(headerCount, isStopped)
-        // Whatever is wrong with it, the other side is not what it should be.
+        // An unreadable header means that the other side is broken or hostile.
         guard let header = try? UntrustedJSON().decode(type, from: header) else { throw .malformed }
         return (header, try receive(Int(count), isStopped))
     }

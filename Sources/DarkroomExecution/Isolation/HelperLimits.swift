@@ -3,20 +3,20 @@ import DarkroomImaging
 /// The limits of a helper process for one photo, besides ``WorkerConfiguration/photoTimeout``. A photo that needs more fails as
 /// `out-of-memory`, or as `crashed` if the process ends.
 package struct HelperLimits: Sendable, Equatable {
-    /// Address space in bytes (`RLIMIT_AS`). Nil is enough for the largest photo that ``WorkerConfiguration/maxPixels`` lets in: 2 GiB
-    /// for the libraries, and for each pixel what the encoder of the format needs, 32 bytes, 64 of AVIF, 96 of JPEG XL (measured
-    /// with 16 bits and alpha: 43 and 76).
+    /// Address space in bytes (`RLIMIT_AS`). Nil gives enough for the largest photo that ``WorkerConfiguration/maxPixels`` allows:
+    /// 2 GiB for the libraries, and for each pixel 32 bytes, 64 for AVIF, 96 for JPEG XL. With 16 bits and alpha, AVIF was
+    /// measured to need 43 bytes a pixel and JPEG XL 76.
     package var memory: Int?
     /// Open files (`RLIMIT_NOFILE`).
     package var openFiles = 64
 
-    /// The largest file that an operation of a program's own may make of a photo, in bytes. The worker holds it in memory.
+    /// The largest file in bytes that a custom operation may make of a photo. The worker holds it in memory.
     package var ownFileBytes = 256 << 20
 
-    /// The limits that hold unless told.
+    /// The default limits.
     package init() {}
 
-    /// Address space for photos of at most so many pixels that become files of this format.
+    /// Address space in bytes for photos of at most `maxPixels` pixels that become files of this format.
     static func memory(maxPixels: Int, format: ImageFormat?) -> Int {
         let pixel =
             switch format {
@@ -28,12 +28,12 @@ package struct HelperLimits: Sendable, Equatable {
         return 2 << 30 + pixel * min(max(maxPixels, 0), 1 << 50)
     }
 
-    /// The largest address space that ``memory(maxPixels:format:)`` gives, whatever the format.
+    /// The largest result of ``memory(maxPixels:format:)`` for any format.
     static func maxMemory(maxPixels: Int) -> Int {
         ImageFormat.allCases.map { memory(maxPixels: maxPixels, format: $0) }.max() ?? 0
     }
 
-    /// The largest file that filters make of a photo of so many bytes and pixels. The largest formats have 8 bytes a pixel (16 bits,
-    /// alpha), of which LZW may make 12; metadata come on top.
+    /// The size in bytes of the largest file that filters make of a photo of `photo` bytes. The largest formats have 8 bytes a
+    /// pixel (16 bits, alpha), and LZW may need 12 for them; metadata are added.
     static func fileBytes(of photo: Int, pixels: Int) -> Int { 64 << 20 + 2 * photo + 12 * min(pixels, 1 << 50) }
 }

@@ -1,7 +1,7 @@
 import DarkroomImaging
 import DarkroomModel
 
-/// What a helper is to make of the bytes that follow.
+/// A request to a helper to develop the bytes that follow.
 struct HelperJob: Codable {
     /// The name of the custom operation that runs in place of filters.
     var operation: String?
@@ -10,13 +10,13 @@ struct HelperJob: Codable {
     var quality: Int
     var strip: Bool
     var maxPixels: Int
-    /// Of the record, for custom operations. Filters do not need it, so the URL and its secrets stay with the worker.
+    /// The photo's record, for custom operations only. Filters do not need it, so helpers do not get URLs with secrets.
     var index = 0
     var name = ""
     var url = ""
     /// Processor time for a photo of up to 20 million pixels.
     var seconds: Int
-    /// The most bytes that a custom operation may answer with.
+    /// The most bytes that a custom operation may return.
     var maxBytes: Int
 
     init(_ record: PhotoRecord, _ recipe: PhotoRecipe, seconds: Int, maxBytes: Int) {
@@ -37,8 +37,8 @@ struct HelperJob: Codable {
 
     var record: PhotoRecord { PhotoRecord(index: index, name: name, url: url) }
 
-    /// What the filters are to do.
-    /// - Throws: `FilterSyntaxError`, when helper and worker are of different versions.
+    /// The options for developing the photo with filters.
+    /// - Throws: `FilterSyntaxError` if helper and worker have different versions.
     func developOptions() throws -> DevelopOptions {
         DevelopOptions(
             filters: try filters.map { try Filter(parsing: $0) }, format: format.flatMap(ImageFormat.init(rawValue:)),
@@ -46,34 +46,34 @@ struct HelperJob: Codable {
     }
 }
 
-/// What a helper sends once it is confined, before its first photo.
+/// The message of a helper after it is confined, before its first photo.
 struct HelperGreeting: Codable {
-    /// Which layer of the confinement the kernel has and refuses, and why; the process ends then.
+    /// If set, the kernel has a layer of the confinement and refuses it: which layer, and why. The process then ends.
     var problem: String?
-    /// Whether the next start may succeed: memory was short, say.
+    /// Whether the next start may succeed, for example after a lack of memory.
     var mayPass = true
 }
 
-/// What a helper answers, with the bytes of the file.
+/// The answer of a helper, followed by the bytes of the file.
 struct HelperAnswer: Codable {
     /// The longest ``detail``, in Unicode scalars.
     static let maxDetail = 1000
 
-    /// The number of pixels of the photo at hand, in a message of its own before the answer. A photo may have several, each larger
-    /// than the one before.
+    /// The number of pixels of the current photo, in a message of its own before the answer. The helper may send several such
+    /// messages for a photo, each with a larger number.
     var pixels: Int?
-    /// The format of what filters made.
+    /// The format of the picture that filters made.
     var format: String?
     var width: Int?
     var height: Int?
-    /// Why nothing was made: the word of a ``FailureReason``.
+    /// Why the photo failed: the word of a ``FailureReason``.
     var reason: String?
     var detail: String?
 
     /// The sides of a picture in pixels.
     private static let sides = 1...Int(Int32.max)
 
-    /// What the answer says of a picture; nil if a part is missing or out of bounds.
+    /// The format and the size of the picture; nil if a part is missing or out of bounds.
     var picture: (format: ImageFormat, width: Int, height: Int)? {
         guard let format = format.flatMap(ImageFormat.init(rawValue:)), let width, let height,
             Self.sides.contains(width), Self.sides.contains(height)
@@ -81,7 +81,7 @@ struct HelperAnswer: Codable {
         return (format, width, height)
     }
 
-    /// The text of an error as it is sent and kept.
+    /// The text of an error, cut to ``maxDetail``.
     static func cut(_ detail: String) -> String {
         String(String.UnicodeScalarView(detail.unicodeScalars.prefix(maxDetail)))
     }

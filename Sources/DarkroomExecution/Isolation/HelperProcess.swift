@@ -3,49 +3,49 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// This program, as a helper is started from it.
+/// How this program is started as a helper.
 struct HelperProgram {
-    /// The first is what the process is called.
+    /// The arguments of the process; the first is its name.
     let arguments: [String]
     let environment: [String: String]
-    /// Descriptors that it may have.
+    /// The most file descriptors that it may have open.
     let openFiles: Int
 }
 
-/// A process that develops photos apart from the worker, one after the other. It ends with the worker, however that ends.
+/// A process that develops photos for the worker, one after the other. It ends when the worker ends, for whatever reason.
 final class HelperProcess: Sendable {
-    /// What came of a photo.
+    /// The result of developing a photo.
     enum Outcome {
         case answered(HelperAnswer, [UInt8])
-        /// The process has ended, or had to be ended: the text says how.
-        case died(String)
-        /// The process was ended because it took too long.
+        /// The process has ended, or the worker has ended it; the text says how.
+        case ended(String)
+        /// The worker has ended the process because it took too long.
         case late(String)
-        /// The photo is not wanted any more; the process may still be at it.
+        /// The photo was cancelled; the process may still develop it.
         case stopped
     }
 
-    /// Why there is no process.
+    /// Why the process was not started.
     struct StartFailure: Error {
         let detail: String
         /// Whether the next attempt may succeed.
         var mayPass = true
     }
 
-    /// The limits of a helper for one photo. The worker enforces them, so a photo that has taken over its helper cannot
+    /// The limits of a helper for one photo. The worker enforces them, so a photo that has taken control of its helper cannot
     /// change them.
     struct Allowance {
         /// Address space in bytes.
         let memory: Int
-        /// Processor time, and time by the clock, for a photo of so many pixels; 0 if its size is not known.
+        /// Processor time and elapsed time for a photo of `pixels` pixels; 0 while its size is unknown.
         let time: (_ pixels: Int) -> (processor: Duration, clock: Duration)
-        /// The largest file of a photo of so many pixels; 0 if its size is not known.
+        /// The size in bytes of the largest file of a photo of `pixels` pixels; 0 while its size is unknown.
         let bytes: (_ pixels: Int) -> Int
         /// The largest number of pixels that a photo may have.
         let maxPixels: Int
     }
 
-    private struct Life {
+    private struct ProcessState {
         var isOver = false
         var end: Outcome?
         var photos = 0
@@ -53,20 +53,20 @@ final class HelperProcess: Sendable {
 
     private let identifier: pid_t
     private let channel: HelperChannel
-    private let life = Locked(Life())
+    private let processState = Locked(ProcessState())
     private let ended = DispatchSemaphore(value: 0)
     private let maxMemory: Int
     private let maxTime: Duration
-    /// How long the start may take: libraries are loaded from a disk that may be slow.
+    /// The longest time for the start: libraries may be loaded from a slow disk.
     private static let patience = Duration.seconds(60)
-    /// How often a helper may correct the size of a photo. Two decoders read a JPEG, the second if the first refuses it.
+    /// How often a helper may send the size of a photo. If the first decoder of JPEGs refuses a photo, a second one reads it.
     private static let maxSizes = 4
 
     /// Starts a helper and waits until it is confined; blocks.
     /// - Parameters:
-    ///   - maxMemory: The address space in bytes that no photo of it exceeds.
-    ///   - maxTime: The processor time that no photo of it exceeds.
-    ///   - isStopped: asked all the time.
+    ///   - maxMemory: The largest address space in bytes of any photo.
+    ///   - maxTime: The longest processor time of any photo.
+    ///   - isStopped: called every 20 ms; true ends the wait.
     init(
         _ program: HelperProgram, maxMemory: Int, maxTime: Duration, unless isStopped: @escaping () -> Bool
     ) throws(StartFailure) {
@@ -79,26 +79,26 @@ final class HelperProcess: Sendable {
         let (own, its) = (ends[0], ends[1])
         let started = DispatchSemaphore(value: 0)
         let outcome = Locked<(identifier: pid_t, error: Int32)>((-1, 0))
-        // The kernel ends the helper with the thread that started it, so that is one that waits for its end.
-        let (life, ended) = (life, ended)
+        // The kernel ends the helper when the thread that started it ends. So that thread waits for the end of the helper.
+        let (processState, ended) = (processState, ended)
         _ = OwnedThread("darkroom-helper") {
             let (identifier, error) = Self.spawn(program, its)
             close(its)
             outcome.withLock { $0 = (identifier, error) }
             started.signal()
-            if identifier > 0 { Self.reap(identifier, life) }
+            if identifier > 0 { Self.reap(identifier, processState) }
             ended.signal()
         }
         started.wait()
         let (child, error) = outcome.withLock { $0 }
-        // Before anything of this object is set: there is no process that could be ended.
+        // Not all properties are set yet, so `deinit` does not run: there is no process to end.
         guard child > 0 else {
             close(own)
             throw StartFailure(detail: systemErrorText(error))
         }
         identifier = child
         channel = HelperChannel(descriptor: own)
-        // As ready for the processor as the thread that waits for it; what the system refuses stays as it is.
+        // The helper gets the nice value of the thread that waits for it, unless the system refuses that.
         let process = __priority_which_t(PRIO_PROCESS.rawValue)
         _ = setpriority(process, id_t(identifier), getpriority(process, 0))
         do throws(StartFailure) {
@@ -121,9 +121,9 @@ final class HelperProcess: Sendable {
                 throw StartFailure(
                     detail: "it was not ready within \(Self.patience); does the program call useThisProgramAsHelper()?",
                     mayPass: false)
-            case .malformed: throw StartFailure(detail: "what it sent made no sense", mayPass: false)
+            case .malformed: throw StartFailure(detail: "it sent an invalid message", mayPass: false)
             case .closed:
-                guard case .died(let how) = howItEnded() else { throw StartFailure(detail: "it ended") }
+                guard case .ended(let how) = howItEnded() else { throw StartFailure(detail: "it ended") }
                 throw StartFailure(detail: "it \(how) before it was ready")
             }
         }
@@ -140,21 +140,21 @@ final class HelperProcess: Sendable {
         close(channel.descriptor)
     }
 
-    /// How many photos it has developed.
-    var photos: Int { life.withLock { $0.photos } }
+    /// How many photos the process has developed.
+    var photos: Int { processState.withLock { $0.photos } }
 
     /// Whether the helper must be replaced: the rest of its processor time may not be enough for the largest photo.
     var isSpent: Bool { processorTime.map { $0 > maxTime } ?? true }
 
-    /// Develops a photo; blocks until that is done.
+    /// Develops a photo; blocks until the result is known.
     /// - Parameters:
-    ///   - allowance: a helper that takes more is ended.
-    ///   - isStopped: asked all the time.
+    ///   - allowance: the worker ends a helper that exceeds it.
+    ///   - isStopped: called every 20 ms; true ends the wait.
     func develop(
         _ job: HelperJob, _ bytes: [UInt8], _ allowance: Allowance, unless isStopped: @escaping () -> Bool
     ) -> Outcome {
         guard limitMemory(allowance.memory) else {
-            return .died("was ended, its memory cannot be limited: \(systemErrorText())")
+            return .ended("was ended, its memory cannot be limited: \(systemErrorText())")
         }
         let began = ContinuousClock.now
         let used = processorTime
@@ -178,7 +178,7 @@ final class HelperProcess: Sendable {
                 let answer = try channel.receive(
                     HelperAnswer.self, maxBytes: allowance.bytes(pixels), unless: isOver)
                 guard let size = answer.header.pixels else {
-                    life.withLock { $0.photos += 1 }
+                    processState.withLock { $0.photos += 1 }
                     return .answered(answer.header, answer.bytes)
                 }
                 sizes += 1
@@ -188,53 +188,53 @@ final class HelperProcess: Sendable {
         } catch {
             switch error {
             case .stopped: return lateness.map { .late($0) } ?? .stopped
-            case .malformed: return .died("was ended, its answer made no sense")
+            case .malformed: return .ended("was ended, its answer was invalid")
             case .closed: return howItEnded()
             }
         }
     }
 
-    /// How the process ended that has closed its connection.
+    /// How a process ended whose connection is closed.
     private func howItEnded() -> Outcome {
-        // Its socket closes a moment before the process is gone; one that only closed it is ended.
-        if ended.wait(timeout: .now() + 5) == .timedOut { return .died("was ended, it closed its connection") }
+        // The socket closes shortly before the process ends. A process that only closed its socket is ended.
+        if ended.wait(timeout: .now() + 5) == .timedOut { return .ended("was ended, it closed its connection") }
         ended.signal()
-        return life.withLock { $0.end } ?? .died("ended")
+        return processState.withLock { $0.end } ?? .ended("ended")
     }
 
     /// The processor time that the process has used; nil if it has ended.
     private var processorTime: Duration? {
-        life.withLock { life in
-            guard !life.isOver else { return nil }
+        processState.withLock { processState in
+            guard !processState.isOver else { return nil }
             let nanoseconds = csystem_processor_time(identifier)
             return nanoseconds < 0 ? nil : .nanoseconds(nanoseconds)
         }
     }
 
-    /// Limits the processor time of the process from its start to its end. Only this stops a helper that a photo has taken
-    /// over and that computes while it has no photo. Returns false if the system refuses the limit.
+    /// Limits the processor time of the process from its start to its end. Only this limit stops a helper that a photo has taken
+    /// control of and that computes between photos. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
         let seconds = UInt((maxTime * 2).components.seconds) + 10
-        return life.withLock { life in
-            life.isOver || csystem_limit_processor_time(identifier, seconds) == 0 || errno == ESRCH
+        return processState.withLock { processState in
+            processState.isOver || csystem_limit_processor_time(identifier, seconds) == 0 || errno == ESRCH
         }
     }
 
-    /// Limits the address space of the process; false if that is refused. A process that has ended needs no limit.
+    /// Limits the address space of the process. Returns false if the system refuses the limit; a process that has ended needs none.
     private func limitMemory(_ bytes: Int) -> Bool {
-        life.withLock { life in
-            life.isOver || csystem_limit_memory(identifier, UInt(bytes), UInt(maxMemory)) == 0 || errno == ESRCH
+        processState.withLock { processState in
+            processState.isOver || csystem_limit_memory(identifier, UInt(bytes), UInt(maxMemory)) == 0 || errno == ESRCH
         }
     }
 
-    /// Ends the process, whatever it does.
+    /// Kills the process.
     func end() {
-        // The id is this process's as long as nobody has waited for it.
-        life.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
+        // The system does not reuse the id before waitpid(2) has returned it.
+        processState.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
     }
 
     private static func spawn(_ program: HelperProgram, _ socket: Int32) -> (identifier: pid_t, error: Int32) {
-        // A report of a crash would start a program.
+        // A crash report would start another program.
         let own = [HelperService.mark: "1", "SWIFT_BACKTRACE": "enable=no"]
         let environment = program.environment.merging(own) { _, own in own }
         var arguments = program.arguments.map { strdup($0) } + [nil]
@@ -244,20 +244,20 @@ final class HelperProcess: Sendable {
         return (identifier, errno)
     }
 
-    private static func reap(_ identifier: pid_t, _ life: Locked<Life>) {
+    private static func reap(_ identifier: pid_t, _ processState: Locked<ProcessState>) {
         var information = siginfo_t()
         while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) < 0, errno == EINTR {}
         var status: Int32 = 0
-        life.withLock { life in
+        processState.withLock { processState in
             while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
-            life.isOver = true
-            life.end = outcome(status)
+            processState.isOver = true
+            processState.end = outcome(status)
         }
     }
 
     private static func outcome(_ status: Int32) -> Outcome {
         let signal = status & 0x7f
-        guard signal != 0 else { return .died("ended with status \(status >> 8 & 0xff)") }
-        return .died("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
+        guard signal != 0 else { return .ended("ended with status \(status >> 8 & 0xff)") }
+        return .ended("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
     }
 }

@@ -4,36 +4,36 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// The environment of a helper process. A helper gets these variables of its worker, those that
-/// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)`` is given, and no others, such as the password of
-/// Redis.
+/// The environment of a helper process. A helper gets these variables of its worker and those given to
+/// ``WorkerConfiguration/useThisProgramAsHelper(arguments:environment:)``, but no others, such as the password of Redis.
 package enum HelperEnvironment {
-    /// The names of the variables that it gets where they are set: how its libraries are found and behave.
+    /// The names of the variables that configure the libraries.
     package static let names: Set<String> = [
         "LD_LIBRARY_PATH", "LIBHEIF_PLUGIN_PATH", "VIPSHOME", "MALLOC_ARENA_MAX", "GLIBC_TUNABLES", "ASAN_OPTIONS",
         "TSAN_OPTIONS", "UBSAN_OPTIONS",
     ]
 }
 
-/// What a helper process does.
+/// The work of a helper process.
 package struct HelperService {
-    /// What marks a process as helper, among its environment's variables.
+    /// The environment variable that marks a process as helper.
     static let mark = "DARKROOM_PHOTO_HELPER"
     /// Whether this process was started as a helper.
-    package static var isAsked: Bool { ProcessInfo.processInfo.environment[mark] != nil }
+    package static var isHelper: Bool { ProcessInfo.processInfo.environment[mark] != nil }
 
     let operations: [String: @Sendable () -> any PhotoOperation]
     private let channel = HelperChannel(descriptor: STDIN_FILENO)
 
     package init(operations: [String: @Sendable () -> any PhotoOperation]) { self.operations = operations }
 
-    /// Confines this process to what developing photos needs, as far as the kernel supports it (see `doctor`).
-    /// - Returns: the greeting for the worker: all layers that the kernel has are in place, or why one is not.
+    /// Confines this process to the files and system calls that developing photos needs, as far as the kernel supports it (see
+    /// `doctor`).
+    /// - Returns: the greeting for the worker, with a problem if a layer that the kernel has is not in place.
     private func confine() -> HelperGreeting {
         csystem_offer_to_memory_killer()
         csystem_hide_process()
         if csystem_confine_files() < 0 { return Self.problem("Landlock", "files") }
-        // What libraries load when they are used first, they load now: libheif has plug-ins.
+        // Libraries load files at their first use, such as the plug-ins of libheif. They do so now.
         _ = Imaging.canSave(.avif)
         if csystem_confine_calls() < 0 { return Self.problem("seccomp", "system calls") }
         return HelperGreeting()
@@ -47,12 +47,12 @@ package struct HelperService {
                 + "allow it where the worker runs", mayPass: [ENOMEM, EAGAIN, EBUSY].contains(error))
     }
 
-    /// Develops what it is asked to until its worker is gone.
+    /// Develops photos until its worker has ended.
     package func run() -> Never {
         let greeting = confine()
-        // The channel fails only when the worker is gone. Then nobody is left to report an error to.
+        // The channel fails only if the worker has ended. Then nobody can receive an error.
         let isGreeted = (try? channel.send(greeting, Self.nothing)) != nil
-        // The helper ends when its worker is gone or sends an invalid message, and if a layer that the kernel has is not in
+        // The helper ends if its worker has ended or sends an invalid message, or if a layer that the kernel has is not in
         // place.
         while greeting.problem == nil, isGreeted,
             let (job, bytes) = try? channel.receive(
@@ -63,11 +63,11 @@ package struct HelperService {
             } catch {
                 let answer = HelperAnswer(
                     reason: (error.reason ?? .other).word, detail: HelperAnswer.cut(error.detail))
-                // A worker that takes no answer is gone.
+                // If the answer cannot be sent, the worker has ended.
                 guard (try? channel.send(answer, Self.nothing)) != nil else { break }
             }
         }
-        // Nothing is left to be put in order, and what libraries do at the end of a process takes time.
+        // No cleanup is needed, and the exit handlers of the libraries take time.
         _exit(0)
     }
 
@@ -78,13 +78,14 @@ package struct HelperService {
             throw PhotoProduct.Failure(
                 reason: .filterFailed,
                 detail:
-                    "made a file of \(product.byteCount) bytes, at most \(job.maxBytes) may be (HelperLimits.ownFileBytes)"
+                    "made a file of \(product.byteCount) bytes, more than the limit of \(job.maxBytes) "
+                    + "(HelperLimits.ownFileBytes)"
             )
         }
         var header = HelperAnswer()
         if case .image(let image) = product { header.format = image.format.rawValue }
         (header.width, header.height) = (product.width, product.height)
-        // A worker that takes no answer is gone: the next message to wait for does not come, and that ends the process.
+        // If the answer cannot be sent, the worker has ended: the next read fails and ends this process.
         try product.withUnsafeBytes { bytes throws(PhotoProduct.Failure) in try? channel.send(header, bytes) }
     }
 
@@ -102,7 +103,7 @@ package struct HelperService {
                 sizeIsKnown: { pixels in
                     guard pixels > largest else { return }
                     largest = pixels
-                    // A worker that takes no message is gone, which the answer finds out.
+                    // If this message cannot be sent, the worker has ended, and the answer fails, too.
                     try? channel.send(HelperAnswer(pixels: pixels), Self.nothing)
                 })
         }

@@ -6,7 +6,7 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// What the helper processes of a worker need to know.
+/// The configuration of the helper processes of a worker.
 package struct HelperConfiguration: Sendable {
     /// The arguments of a helper; the first is its name.
     package var arguments: [String]
@@ -39,7 +39,7 @@ package final class PhotoHelpers: Sendable {
     private let maxTime: Duration
     private let idle = Locked<[HelperProcess]>([])
 
-    /// A helper that has developed so many photos is replaced, so that what libraries leave behind stays little.
+    /// A helper is replaced after so many photos, which bounds the memory that libraries leak.
     private static let maxPhotos = 5000
     private static let startAttempts = 30
     private static let margin = Duration.seconds(2)
@@ -48,7 +48,7 @@ package final class PhotoHelpers: Sendable {
         let variables = ProcessInfo.processInfo.environment.filter { configuration.variables.contains($0.key) }
         program = HelperProgram(
             arguments: configuration.arguments, environment: variables, openFiles: configuration.limits.openFiles)
-        // The environment and the memory of this process are not for helpers, nor for other processes of the same user.
+        // Helpers and other processes of the same user must not read the environment and the memory of this process.
         csystem_hide_process()
         limits = configuration.limits
         seconds = configuration.photoTimeout.secondsUp
@@ -71,19 +71,19 @@ package final class PhotoHelpers: Sendable {
             let outcome = helper.develop(job, image.body, allowance) { photo.cancellation.isCancelled }
             switch outcome {
             case .answered(let answer, let bytes):
-                // What a photo that failed has left in it is not for the next.
+                // A helper is not used again after a failed photo, which may have damaged its state.
                 if answer.reason == nil, helper.photos < Self.maxPhotos, !helper.isSpent {
                     idle.withLock { $0.append(helper) }
                 } else {
                     helper.end()
                 }
-                // What earlier photos left in it may have been the cause: a new one tells. So when it died.
+                // Earlier photos of the helper may have been the cause, so a new helper tries again. The same holds below.
                 if hasServed, answer.reason == FailureReason.outOfMemory.word { continue }
                 return try product(of: photo.record, recipe, answer, bytes)
             case .stopped:
                 helper.end()
                 throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
-            case .died(let how):
+            case .ended(let how):
                 helper.end()
                 guard !hasServed else { continue }
                 throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process that developed it \(how)")
@@ -105,19 +105,19 @@ package final class PhotoHelpers: Sendable {
             memory: limits.memory ?? HelperLimits.memory(maxPixels: options.maxPixels, format: format),
             time: { [options] pixels in
                 let time = options.processorTime(pixels: pixels) ?? .zero
-                // The clock of the job ends what can be stopped with a word of its own, so the worker comes a little later. The
-                // time by the clock bounds a process that waits, or has no processor.
+                // Where a library can be stopped, the helper itself ends the photo and gives a better message, so the worker ends
+                // the helper 2 s later. The elapsed time bounds a helper that waits or gets no processor.
                 return (time + Self.margin, time * 3 + .seconds(60))
             },
             bytes: { [limits] pixels in
-                // Filters make nothing of a photo before they know its size.
+                // Filters make no file before the size of the photo is known.
                 if isCustom { return limits.ownFileBytes }
                 return pixels == 0 ? 0 : HelperLimits.fileBytes(of: bytes.count, pixels: pixels)
             },
             maxPixels: isCustom ? 0 : options.maxPixels)
     }
 
-    /// Ends the helpers that wait for a photo.
+    /// Ends the idle helpers.
     package func stop() {
         for helper in idle.withLock({ idle in
             defer { idle = [] }
@@ -136,11 +136,11 @@ package final class PhotoHelpers: Sendable {
                 }
             } catch {
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
-                // Too many processes, or no memory: a state of the machine that passes, and none of the photo.
+                // Too many processes or too little memory is a temporary state of the machine and no fault of the photo.
                 guard error.mayPass, attempt < Self.startAttempts else {
                     throw PhotoProduct.Failure(reason: .other, detail: "no helper process starts: \(error.detail)")
                 }
-                // A latch has no signal: it is looked at, on a thread that has nothing else to do.
+                // The cancellation has no signal to wait for, so this thread polls it.
                 let next = ContinuousClock.now + .seconds(1)
                 while .now < next, !photo.cancellation.isCancelled { Thread.sleep(forTimeInterval: 0.02) }
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
@@ -158,14 +158,14 @@ package final class PhotoHelpers: Sendable {
         }
         if recipe.custom != nil { return .bytes(bytes, ending: CustomEnding.of(bytes, record)) }
         guard let picture = answer.picture else {
-            throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process answered what makes no sense")
+            throw PhotoProduct.Failure(reason: .crashed, detail: "the answer of the helper process was invalid")
         }
         return .bytes(bytes, ending: picture.format.fileExtension, width: picture.width, height: picture.height)
     }
 }
 
 extension Duration {
-    /// In whole seconds, rounded up: 1 at least, a month at most.
+    /// In whole seconds, rounded up: at least 1, at most 31 days.
     fileprivate var secondsUp: Int {
         Int((min(max(self, .seconds(1)), .seconds(31 * 86_400)) / .seconds(1)).rounded(.up))
     }

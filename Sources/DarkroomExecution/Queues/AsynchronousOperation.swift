@@ -1,10 +1,10 @@
 import DarkroomConcurrency
 import Foundation
 
-/// An operation that is executing until somebody calls ``finish()``, so that it holds a place in its queue but no thread.
+/// An operation that executes until ``finish()`` is called: it occupies a place in its queue but no thread.
 ///
-/// On Linux a queue learns of the end by key-value observing with these very strings, and only if `isFinished` is
-/// already true then. Finishing twice does nothing; cancelling leaves the end to whoever works for the operation.
+/// On Linux a queue finds out about the end by key-value observing with exactly these strings, and only if `isFinished` is
+/// already true. Finishing twice does nothing. A cancelled operation, too, ends only by ``finish()``.
 class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is behind a lock
     private enum Progress { case waiting, executing, finished }
     private let progress = Locked(Progress.waiting)
@@ -20,10 +20,10 @@ class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is 
         begin()
     }
 
-    /// Starts the work; whoever ends it calls ``finish()``, also when the operation was cancelled before.
+    /// Starts the work. The end of the work must call ``finish()``, also if the operation was cancelled before.
     func begin() { finish() }
 
-    /// Ends the operation. Never before it was started.
+    /// Ends the operation. Must not be called before its start.
     final func finish() {
         let isFirst = progress.withLock { progress in
             defer { progress = .finished }

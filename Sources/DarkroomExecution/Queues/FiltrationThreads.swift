@@ -4,19 +4,19 @@ import DarkroomLogging
 import DarkroomText
 import Foundation
 
-/// The threads that decode, filter, encode and write photos where these have another priority than the rest of the process.
+/// The threads that decode, filter, encode and write photos if filtrations have another priority than the rest of the process.
 ///
-/// DESIGN. An operation's priority becomes the nice value of its thread, as it did with `Operation.threadPriority`. The threads
-/// of the operation queue cannot have one: the system shares them, a thread that one of them starts inherits the nice
-/// value, downloads among them, and without privileges there is no way back. So these threads are started by nobody but
-/// this, and start none but those of their pictures; the queue's thread waits while one of them works for it. With the
-/// priority 0.5 there are none, and the queue's threads do the work.
+/// DESIGN. The priority becomes the nice value of the thread, as with `Operation.threadPriority`. The threads of the operation
+/// queue cannot have a nice value of their own: the system shares them, the threads that they start (downloads, too) inherit
+/// it, and a process without privileges cannot lower it again. So only this class starts filtration threads, and they start only
+/// the threads of image libraries. The queue's thread waits while one of them does its work. With the priority 0.5 there are
+/// no such threads, and the queue's threads do the work.
 package final class FiltrationThreads: Sendable {
     private let pool: ThreadPool?
     private static let process = __priority_which_t(PRIO_PROCESS.rawValue)
 
-    /// Threads with the priority 0.0 (whenever nobody else wants the processor) to 1.0 (before everybody else).
-    /// - Parameter logger: told once when the system does not allow the priority.
+    /// Threads with a priority from 0.0 (only if no other thread needs the processor) to 1.0 (before all other threads).
+    /// - Parameter logger: gets one warning if the system refuses the priority.
     package init(priority: Double, logger: Logger) {
         guard priority != 0.5 else {
             pool = nil
@@ -26,7 +26,8 @@ package final class FiltrationThreads: Sendable {
         pool = ThreadPool(
             "darkroom-filter", maxThreads: .max,
             threadBegan: {
-                // On Linux a nice value belongs to a thread, and 0 means the one that asks; it has that of the queue's thread.
+                // On Linux a nice value belongs to a thread, and 0 means the calling one; it has inherited that of the queue's
+                // thread.
                 let niceness = Self.niceness(of: priority, from: getpriority(Self.process, 0))
                 guard setpriority(Self.process, 0, niceness) != 0 else { return }
                 let problem = systemErrorText()
@@ -36,22 +37,22 @@ package final class FiltrationThreads: Sendable {
                 }
                 if isFirst {
                     logger.warning(
-                        "thread priority refused, filtrations run as without it",
+                        "thread priority refused, filtrations run with the priority of the process",
                         [
                             "priority": .text(priority), "niceness": .number(Int(niceness)),
-                            "detail": .text("\(problem); above 0.5 it takes the capability SYS_NICE"),
+                            "detail": .text("\(problem); above 0.5 it requires the capability SYS_NICE"),
                         ])
                 }
             },
             threadEnds: { Imaging.threadShutdown() })
     }
 
-    /// Does `work` with the threads' priority, and waits for it.
+    /// Runs `work` with the threads' priority, and waits for the result.
     package func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) -> Value {
         guard let pool else { return work() }
         let result = Locked<Value?>(nil)
         let done = DispatchSemaphore(value: 0)
-        // As many jobs run at once as there are callers, so none is left when the pool goes.
+        // Each job has a waiting caller, so none is left when the pool is freed.
         pool.perform {
             let value = work()
             result.withLock { $0 = value }

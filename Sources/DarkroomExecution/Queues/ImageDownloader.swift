@@ -4,15 +4,15 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// How a filtration takes the image from the operation that downloaded it.
+/// The operation that downloaded an image, as its filtration sees it.
 protocol ImageDataProvider: AnyObject, Sendable {
-    /// Takes the downloaded bytes out; nil when there are none (any more).
+    /// Removes and returns the downloaded bytes; nil if there are none.
     func takeImage() -> Download?
 }
 
-/// Downloads the bytes of one photo. It holds no thread meanwhile.
+/// Downloads the bytes of one photo, without occupying a thread.
 final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecked Sendable {
-    // everything that changes is behind a lock
+    // all mutable state is behind a lock
     private struct Progress {
         var fetch: (any PhotoFetch)?
         var order: TransferOrder
@@ -29,7 +29,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     /// - Parameters:
     ///   - task: the photo.
     ///   - source: where its bytes come from.
-    ///   - urgency: its place among the photos that wait.
+    ///   - urgency: its priority among the waiting photos.
     ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
     ///   - waits: called when the download begins to wait for its host, or for another attempt.
     ///   - onEnd: called with the result, once, before the operation is finished.
@@ -63,12 +63,12 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
             progress.fetch = fetch
             return progress.order
         }
-        // Both may have changed before the fetch was set.
+        // The order and the cancellation may have changed before the fetch was set.
         if latest != order { fetch.reorder(latest) }
         fetch.stop(task.cancellation.level)
     }
 
-    /// The task was cancelled or withdrawn.
+    /// Stops the download after the task was cancelled or withdrawn.
     func stop(_ level: CancellationToken.Level) { progress.withLock { $0.fetch }?.stop(level) }
 
     /// Changes the urgency, unless the download has begun.
@@ -101,7 +101,7 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
 }
 
 extension BatchPriority {
-    /// The priority of local operations of a batch.
+    /// The priority of the photos of a batch in the operation queues.
     var ofQueue: Operation.QueuePriority {
         switch self {
         case .veryLow: .veryLow

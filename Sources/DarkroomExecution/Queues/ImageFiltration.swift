@@ -2,14 +2,14 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// Filters and writes one photo, whose bytes are here.
-final class ImageFiltration: Operation, @unchecked Sendable {  // nothing of it changes after `init`
+/// Filters and writes one downloaded photo.
+final class ImageFiltration: Operation, @unchecked Sendable {  // immutable after `init`
     private let job: FilterJob
     private let work: @Sendable (FilterJob) -> Void
 
     /// - Parameters:
     ///   - job: the photo, and the priority of its batch.
-    ///   - work: called even if the result is not wanted any more.
+    ///   - work: called even if the photo was cancelled.
     init(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
         self.job = job
         self.work = work

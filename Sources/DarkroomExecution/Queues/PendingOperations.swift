@@ -5,11 +5,12 @@ import Foundation
 
 /// The two local queues of a worker, and the operations of each photo in them.
 ///
-/// The worker state decides what begins next: the download queue is given only downloads that can run at once, and starts all of
-/// them; a transfer whose host is busy waits in the transfer engine, and others begin in its place. The filtration queue is
-/// given twice as many operations as run at once. So waiting photos can be taken back, and urgent photos overtake them.
+/// The worker state decides which photo begins next. It adds only downloads that can run at once to the download queue, which
+/// starts all of them; a transfer whose host is busy waits in the transfer engine, and others begin in its place. It adds twice
+/// as many filtrations to the filtration queue as run at once. So most waiting photos stay in the worker state, which can withdraw
+/// them and lets photos of higher priority go first.
 package final class PendingOperations: Sendable {
-    /// By task and not by photo: the same photo may begin again, under a newer fence, while its old task ends.
+    /// By task and not by photo: a photo may begin again, with a newer fencing token, while its old task ends.
     private struct InProgress {
         var downloads: [ObjectIdentifier: ImageDownloader] = [:]
         /// The downloads that hold the bytes of photos until they are filtered.
@@ -26,7 +27,7 @@ package final class PendingOperations: Sendable {
     package init(filtrations: Int, source: any PhotoSource) {
         self.source = source
         downloadQueue.name = "Download queue"
-        // Downloaders only hand their transfers to the engine: one thread begins many, and wakes once for them.
+        // Downloaders only pass their transfers to the engine, so one thread is enough to begin many.
         downloadQueue.underlyingQueue = downloadStarts
         filtrationQueue.name = "Image Filtration queue"
         filtrationQueue.qualityOfService = .utility
@@ -35,10 +36,10 @@ package final class PendingOperations: Sendable {
         setFiltrations(filtrations)
     }
 
-    /// Sets how many filtrations run at once. Running ones go on.
+    /// Sets how many filtrations run at once. Running filtrations continue.
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
-    /// Begins a download. When the task is cancelled, the transfer aborts and the bytes are dropped; when it is withdrawn, the
+    /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is withdrawn, the
     /// download ends unless it has begun.
     /// - Parameters:
     ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
@@ -63,10 +64,10 @@ package final class PendingOperations: Sendable {
         downloadQueue.addOperation(downloader)
     }
 
-    /// Queues a filter of a photo whose bytes are here; `work` runs on a thread of the filtration queue.
+    /// Queues the filtration of a downloaded photo; `work` runs on a thread of the filtration queue.
     package func filter(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
         let filtration = ImageFiltration(job) { [self] job in
-            // The photo may have been taken back and queued again meanwhile.
+            // The photo may have been withdrawn and queued again meanwhile.
             let key = ObjectIdentifier(job.task)
             inProgress.withLock { if $0.filtrations[key]?.attempt == job.attempt { $0.filtrations[key] = nil } }
             work(job)
@@ -75,12 +76,12 @@ package final class PendingOperations: Sendable {
         filtrationQueue.addOperation(filtration)
     }
 
-    /// Takes a photo's bytes out; nil when they were dropped.
+    /// Removes and returns a photo's bytes; nil if they were freed.
     package func takeImage(of task: PhotoTask) -> Download? {
         inProgress.withLock { $0.providers.removeValue(forKey: ObjectIdentifier(task)) }?.takeImage()
     }
 
-    /// Changes the urgency of a photo that still waits.
+    /// Changes the urgency of a waiting photo.
     package func reorder(_ task: PhotoTask, _ urgency: Urgency) {
         let (downloader, filtration) = inProgress.withLock {
             ($0.downloads[ObjectIdentifier(task)], $0.filtrations[ObjectIdentifier(task)])
@@ -94,7 +95,7 @@ package final class PendingOperations: Sendable {
             (inProgress.downloads[key], level == .cancelled ? inProgress.providers.removeValue(forKey: key) : nil)
         }
         downloader?.stop(level)
-        // Freeing much memory takes a while: the other photos that are cancelled come first.
+        // Freeing much memory takes a while and must not delay the cancellation of other photos.
         if let unwanted { DispatchQueue.global(qos: .background).async { withExtendedLifetime(unwanted) {} } }
     }
 }

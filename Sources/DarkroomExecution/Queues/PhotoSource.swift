@@ -3,16 +3,16 @@ import DarkroomModel
 import DarkroomTransfer
 import DarkroomWorkerState
 
-/// Where the bytes of photos come from.
+/// A source of the bytes of photos.
 package protocol PhotoSource: Sendable {
     /// Begins to get a photo's bytes.
     /// - Parameters:
-    ///   - photo: which; ``PhotoTask/isStored`` says that they lie in its batch's folder of originals.
-    ///   - order: when it is its turn where it has to wait.
-    ///   - mayBegin: asked right before it begins; after no it ends as cancelled.
-    ///   - waits: told when it begins to wait for its turn, or for another attempt; `mayBegin` ends that.
-    ///   - completion: called exactly once, on any thread, also before this returns.
-    /// - Returns: what can be stopped; nil when it is over already.
+    ///   - photo: the photo; if ``PhotoTask/isStored`` is true, its bytes are in the batch's folder of originals.
+    ///   - order: its priority among the waiting photos.
+    ///   - mayBegin: called right before the fetch begins; if it returns false, the fetch ends as cancelled.
+    ///   - waits: called when the fetch begins to wait for its host, or for another attempt; the wait ends with `mayBegin`.
+    ///   - completion: called exactly once, on any thread, possibly before this call returns.
+    /// - Returns: the running fetch; nil if it has ended already.
     func fetch(
         _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
         waits: @escaping @Sendable () -> Void,
@@ -20,11 +20,11 @@ package protocol PhotoSource: Sendable {
     ) -> (any PhotoFetch)?
 }
 
-/// A photo whose bytes are on their way.
+/// A running fetch of a photo's bytes.
 package protocol PhotoFetch: Sendable {
-    /// Ends it if it is cancelled, or if it is withdrawn and has not begun.
+    /// Ends the fetch if the photo is cancelled, or if it is withdrawn and the fetch has not begun.
     func stop(_ level: CancellationToken.Level)
-    /// Changes its place among those that wait, unless it has begun.
+    /// Changes its place among the waiting fetches, unless it has begun.
     func reorder(_ order: TransferOrder)
 }
 
@@ -38,7 +38,7 @@ extension Transfer: PhotoFetch {
     }
 }
 
-/// The network, and `file:` URLs.
+/// The source that fetches from the network, and from `file:` URLs.
 package struct TransferSource: PhotoSource {
     private let engine: TransferEngine
 

@@ -5,32 +5,32 @@ import DarkroomStore
 import DarkroomTransfer
 import Foundation
 
-/// Delivers the webhooks of batches that have finished, each at least once, to the hosts that this worker may deliver to.
+/// Delivers the webhooks of finished batches, each at least once, to the hosts that this worker may deliver to.
 ///
-/// Heartbeats list the ten webhooks that have been due for the longest time. When ten are due, more may be, and this worker
-/// may deliver to none of the ten hosts: the worker then reads further webhooks itself. A worker takes a webhook by moving it
-/// a minute ahead, so that another worker delivers it if this one ends before. Each delivery has a thread of its own. A
-/// server that does not answer takes up half of these threads at most.
+/// Heartbeat replies list the ten webhooks that have been due for the longest time. If ten are listed, more may be due, and this
+/// worker may not be allowed to deliver to any of the ten hosts; so it reads further webhooks itself. A worker takes a webhook by
+/// moving its due time one minute ahead, so that another worker delivers it if this one ends first. Each delivery has a thread of
+/// its own. A server that does not answer occupies at most half of these threads.
 final class WebhookDelivery: Sendable {
     private static let maxAtOnce = 8
     private static let maxAtOnceToAServer = 4
     private static let timeout = Duration.seconds(10)
-    /// How long a webhook that was taken is nobody else's.
+    /// How long other workers do not take a webhook that this worker took.
     private static let hold = Duration.seconds(60)
-    /// As many webhooks as a heartbeat lists.
+    /// How many webhooks a heartbeat reply lists at most.
     private static let fullList = 10
     /// How many webhooks one search reads.
     private static let searchSize = 1000
-    /// A search reads what became due since the last one. After this time everything that is due is read once more, for what was
-    /// found and not delivered.
+    /// A search reads the webhooks that became due since the last search. After this time a search reads all due webhooks again,
+    /// because some may have been found and not delivered.
     private static let fullSearchInterval = Duration.seconds(600)
 
     private struct State {
-        /// The webhooks that are due and may go out from here, oldest first.
+        /// The due webhooks that this worker may deliver, oldest first.
         var pending: [DueWebhook] = []
         /// The webhooks that are being delivered, by member, and their servers.
         var underway: [String: String] = [:]
-        /// Where the next search begins: a time that webhooks are due since, and how many of that time were read.
+        /// Where the next search begins: a due time, and how many webhooks with that due time were read.
         var searchFrom = (time: 0, read: 0)
         /// When a search last began with the webhook that has been due for the longest time.
         var fullSearch = ContinuousClock.now
@@ -50,7 +50,7 @@ final class WebhookDelivery: Sendable {
     private let ended = Signal()
     private let aborted = Latch()
 
-    /// - Parameter searchPause: The time between two searches, which bounds what they cost Redis.
+    /// - Parameter searchPause: The time between two searches, which bounds the load on Redis.
     init(
         _ store: BatchStore, _ configuration: WorkerConfiguration, searchPause: Duration = .seconds(10),
         logger: Logger
@@ -62,7 +62,7 @@ final class WebhookDelivery: Sendable {
         self.logger = logger
     }
 
-    /// Begins to deliver what is due and may go out from here; never blocks. Called with every heartbeat's answer.
+    /// Begins to deliver the due webhooks that this worker may deliver. Never blocks. Called with every heartbeat's reply.
     func offer(_ due: [DueWebhook]) {
         guard !state.withLock({ $0.isStopping }), !hosts.isEmpty else { return }
         begin(due)
@@ -74,15 +74,15 @@ final class WebhookDelivery: Sendable {
     /// How many webhooks they read.
     var searched: Int { state.withLock { $0.searches.webhooks } }
 
-    /// Nothing that heartbeats tell of is begun any more.
+    /// After this call, webhooks from heartbeat replies are ignored.
     func stop() { state.withLock { $0.isStopping = true } }
 
-    /// Delivers what the last photos of this worker made due, gives what is under way a second to end, then breaks it off and
-    /// gives it back. Blocks two seconds at most, unless Redis does.
+    /// Delivers the webhooks that became due with the last photos of this worker. After 1 s it aborts the running deliveries, so
+    /// that other workers can take their webhooks. Blocks at most 2 s, unless Redis does not answer.
     func end() {
         stop()
         if !hosts.isEmpty {
-            // Redis that is away is told of by the heart; whoever comes next delivers what is due.
+            // The heartbeat loop logs that Redis is unreachable; another worker delivers the due webhooks then.
             let answer = try? store.perform(store.heartbeat(worker: nil))
             begin(answer?.webhooks ?? [])
         }
@@ -93,7 +93,7 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// Puts webhooks that may go out from here behind the others that wait for a thread.
+    /// Adds webhooks that this worker may deliver to those that wait for a thread.
     private func begin(_ due: [DueWebhook]) {
         let mine = due.filter { hosts.allow($0.url) }
         state.withLock { state in
@@ -103,7 +103,7 @@ final class WebhookDelivery: Sendable {
         beginPending()
     }
 
-    /// Begins the deliveries for which there are threads.
+    /// Begins the waiting deliveries for which there are threads.
     private func beginPending() {
         let begun = state.withLock { state in
             var (begun, waiting): ([DueWebhook], [DueWebhook]) = ([], [])
@@ -134,7 +134,7 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// Reads the webhooks behind those that heartbeats list, a part at a time, and begins those that may go out from here.
+    /// Reads the next due webhooks that heartbeat replies do not list, and begins those that this worker may deliver.
     private func search() {
         let from = state.withLock { state -> (time: Int, read: Int)? in
             guard let next = state.nextSearch, next <= .now else { return nil }
@@ -146,7 +146,7 @@ final class WebhookDelivery: Sendable {
         }
         guard let from else { return }
         _ = OwnedThread("darkroom-webhook") { [self] in
-            // If Redis cannot be reached, the thread of the heartbeats says so; a later search begins at the same place.
+            // The heartbeat loop logs that Redis is unreachable; a later search begins at the same place.
             let found = try? store.dueWebhooks(since: from.time, from: from.read, atMost: Self.searchSize)
             if let found { begin(found) }
             state.withLock { state in
@@ -172,9 +172,9 @@ final class WebhookDelivery: Sendable {
             }
             _ = try store.perform(store.endWebhookAttempt(webhook.member, score: score, retryAfter: pause))
         } catch {
-            // Nobody has settled it: it is due again when the time that it was taken for is over.
+            // The webhook is due again after `hold`.
             logger.warning(
-                "webhook cannot be settled, it is tried again later", key: webhook.batch.description,
+                "outcome of a webhook cannot be recorded, it is tried again later", key: webhook.batch.description,
                 [.batch: .text(webhook.batch), "detail": .text(error)])
         }
     }
@@ -195,7 +195,7 @@ final class WebhookDelivery: Sendable {
             }
             event["detail"] = .text("HTTP status \(status)")
         } catch {
-            // Broken off by this side: whoever comes next tries at once.
+            // This worker aborted the delivery: another worker may try at once.
             if error.code == .cancelled { return .zero }
             event["detail"] = .text(error.detail)
         }
@@ -208,7 +208,7 @@ final class WebhookDelivery: Sendable {
         return pause
     }
 
-    /// The server that a URL names, without the path, which may be a secret.
+    /// The scheme, host and port of a URL, without the path, which may be a secret.
     private static func server(of url: String) -> String {
         Origin(url: url).map { "\($0.scheme)://\($0.host):\($0.port)" } ?? "its URL"
     }

@@ -7,8 +7,9 @@ package struct WebhookHosts: Sendable, Equatable {
     /// No host at all.
     package init() { patterns = [] }
 
-    /// Hosts as `HOST` (the ports 80 of `http:` and 443 of `https:`), `HOST:PORT`, or `*.HOST` for all names below it, with or
-    /// without a port. They may be private ones.
+    /// Hosts in the form `HOST` (port 80 for `http:`, 443 for `https:`), `HOST:PORT`, or `*.HOST` for all names below it, with or
+    /// without a port. They may have private addresses.
+    /// - Throws: ``InvalidWebhookHost`` for the first text of another form.
     package init(parsing texts: [String]) throws(InvalidWebhookHost) {
         var patterns: [ServerPattern] = []
         for text in texts {
@@ -21,7 +22,7 @@ package struct WebhookHosts: Sendable, Equatable {
         self.patterns = patterns
     }
 
-    /// Whether there is none.
+    /// Whether the list has no host.
     package var isEmpty: Bool { patterns.isEmpty }
 
     /// Whether a webhook may be delivered to `url`: an `http:` or `https:` URL of a listed host.
@@ -31,9 +32,9 @@ package struct WebhookHosts: Sendable, Equatable {
     }
 }
 
-/// A text that names no host for webhooks.
+/// An invalid host for webhooks.
 package struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
-    /// What was given.
+    /// The given text.
     package let text: String
 
     /// What is wrong, and what to write.

@@ -1,17 +1,17 @@
 import DarkroomCoding
 import DarkroomModel
 
-/// What is sent when a batch has finished.
+/// The request to a webhook when a batch has finished.
 struct WebhookRequest {
-    /// Header lines.
+    /// The header lines.
     let headers: [String]
-    /// JSON.
+    /// The body, in JSON.
     let body: [UInt8]
 
     /// A request about `round` of a batch.
     /// - Parameters:
     ///   - now: ms since 1970 of the Redis clock.
-    ///   - secret: what the receiver knows, too; nil sends no signature.
+    ///   - secret: the secret shared with the receiver; nil sends no signature.
     init(_ batch: BatchFacts, round: Int, now: Int, secret: [UInt8]?) {
         let json: JSON = [
             "event": .string("completion"), "round": .int(round), "batch": JSON(batch, now: now),
@@ -32,13 +32,13 @@ struct WebhookRequest {
     }
 }
 
-/// When a webhook that was not delivered is tried again.
+/// When a failed delivery of a webhook is tried again.
 enum WebhookSchedule {
-    /// How many times it is tried at most.
+    /// The most attempts to deliver a webhook.
     static let maxAttempts = 20
     private static let pauses: [Duration] = [.seconds(5), .seconds(25), .seconds(120), .seconds(600)]
 
-    /// How long to wait after the failed attempt number `attempt`, counted from 1; nil when it was the last.
+    /// The pause after the failed attempt number `attempt`, counted from 1; nil after the last attempt.
     static func pause(after attempt: Int) -> Duration? {
         guard attempt < maxAttempts else { return nil }
         return attempt <= pauses.count ? pauses[max(1, attempt) - 1] : .seconds(3600)

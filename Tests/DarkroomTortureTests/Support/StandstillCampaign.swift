@@ -185,7 +185,7 @@ final class StandstillCampaign {
     }
 
     private func refusals(of worker: TortureWorker, after offset: Int) -> Int {
-        lines(of: worker, after: offset).count { $0.contains("the operation is not this worker's any more") }
+        lines(of: worker, after: offset).count { $0.contains("this worker no longer holds the operation") }
     }
 
     private func lines(of worker: TortureWorker, after offset: Int) -> [Substring] {

@@ -13,7 +13,7 @@ import Testing
 
     private func hang(_ calls: FolderCalls, at folder: String) -> String? {
         calls.perform(onAnswer: { [answered] _ in answered.signal() }) { [answers] call in
-            call.looks(at: folder)
+            call.accesses(folder)
             answers.wait()
         }
     }
@@ -24,7 +24,7 @@ import Testing
         #expect(calls.hungMount(of: ["", NSTemporaryDirectory(), "/proc/1"]) == "/proc")
         #expect(calls.hungMount(of: ["", NSTemporaryDirectory()]) == nil)
         // Others run meanwhile.
-        #expect(calls.perform(onAnswer: { _ in }, { $0.looks(at: "/dev") }) == nil)
+        #expect(calls.perform(onAnswer: { _ in }, { $0.accesses("/dev") }) == nil)
         answers.signal()
         answered.wait()
         #expect(calls.hungMount(of: ["/proc/1"]) == nil)
@@ -47,8 +47,8 @@ import Testing
         let calls = FolderCalls(patience: .milliseconds(10), roots: [])
         let isOver = Latch()
         let mount = calls.perform(onAnswer: { _ in }) { call in
-            call.looks(at: "/proc")
-            call.looks(at: "")
+            call.accesses("/proc")
+            call.accesses("")
             usleep(200_000)
             isOver.set()
         }
