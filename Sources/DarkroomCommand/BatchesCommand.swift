@@ -1,7 +1,7 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom batches`: all batches, earliest submission first.
+/// `darkroom batches`: lists all batches in the order of their submission.
 struct BatchesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "batches", abstract: "List the batches.", group: "Monitor", synonyms: ["ls", "list", "jobs"],
@@ -36,7 +36,7 @@ struct BatchesCommand: ParsableCommand {
         }
         try table.finish()
         if batches.isEmpty, output.isTerminal {
-            printToStandardError("There is no batch. \"darkroom submit LIST -o FOLDER\" makes one.")
+            printToStandardError("There is no batch. \"darkroom submit LIST -o FOLDER\" submits one.")
         }
     }
 }

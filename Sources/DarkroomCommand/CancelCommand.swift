@@ -1,16 +1,17 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom cancel`: a batch, some of its photos, or all batches.
+/// `darkroom cancel`: cancels a batch, some of its photos, or all batches.
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "cancel", abstract: "Cancel a batch, some of its photos, or all batches.",
         discussion: """
-            What has not begun never will, what runs is stopped, what is done stays. The command returns when nothing more \
-            of it begins; --wait stays until nothing of it runs.
+            Photos that have not started are never started, running photos are stopped, written files stay. After the \
+            command returns, no worker starts a cancelled photo; with --wait the command returns when no cancelled \
+            photo is running.
 
-            Cancelling again is no error. A batch that has finished is left as it is, and the command ends with status 1; \
-            cancelling single photos that are done is no error.
+            Cancelling a cancelled batch is no error. If the batch has finished, the command changes nothing and exits \
+            with status 1. Cancelling single photos that are done is no error.
             """,
         group: "Coordinator", synonyms: ["stop", "abort", "kill"],
         examples: [
@@ -20,11 +21,11 @@ struct CancelCommand: ParsableCommand {
         ])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
-    @Option(help: "Only these photos, by their index from 0; all must be fed.", valueName: "ranges")
+    @Option(help: "Cancel only these photos, by their index from 0. All of them must be fed.", valueName: "ranges")
     var photos: PhotoRanges?
     @Flag(help: "Cancel every batch that has not finished.") var all: Bool
-    @Flag(help: "Stay until nothing of it runs any more.") var wait: Bool
-    @Flag(help: "Print the facts of the batch, with --all of the cluster, as JSON.") var json: Bool
+    @Flag(help: "Return when no cancelled photo is running.") var wait: Bool
+    @Flag(help: "Print the facts of the batch as JSON; with --all, of the cluster.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
@@ -82,7 +83,7 @@ struct CancelCommand: ParsableCommand {
             ])
     }
 
-    /// Blocks until nothing of these runs, and makes meanwhile that dead workers do not hold them for ever.
+    /// Blocks until no operation of these batches is running. Meanwhile it recovers the operations of lost workers.
     private func waitForEnd(of batches: [BatchFacts], _ client: DarkroomClient) throws -> [BatchFacts] {
         var waiter = BatchWaiter(client, warn: { printToStandardError($0) })
         let running = batches.reduce(0) { $0 + $1.executing }
