@@ -64,7 +64,7 @@ struct RunCommand: ParsableCommand {
         if replicas != nil, redis == nil {
             throw ValidationError("--replicas: the Redis of a run has none; only with --redis <url>")
         }
-        if let operation = image.ownOperation, redis == nil {
+        if let operation = image.customOperation, redis == nil {
             throw ValidationError(
                 "--filter \(operation): the worker of a run has only the image filters; give the Redis of workers that have "
                     + "this operation, with --redis <url>")
@@ -151,7 +151,8 @@ struct RunCommand: ParsableCommand {
     /// The absolute path of the list; nil unless it is a file or a folder.
     private var listPath: String? { list == "-" || list.contains("://") ? nil : absolutePath(list) }
 
-    /// The folder below which `file:` URLs may be read: the list if it is a folder, otherwise the folder of the list file.
+    /// The folder below which `file:` URLs may be read: the list if it is a folder, otherwise the folder of the list
+    /// file.
     private var listFolder: String? {
         guard let listPath else { return nil }
         var isFolder: ObjCBool = false

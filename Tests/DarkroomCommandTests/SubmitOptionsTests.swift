@@ -38,9 +38,9 @@ import Testing
         ("--on-finish= --wait", "--on-finish \"\": the command is empty"),
         ("--originals=", "--originals \"\": the folder's path is empty"),
         ("--originals here --remote-output", "--originals \"here\": with --remote-output the path must be absolute"),
-        ("--filter x:", "--filter \"x:\": write the name of an operation of your own"),
-        ("--filter x:a.b", "--filter \"x:a.b\": write the name of an operation of your own"),
-        ("--filter sepia --filter x:mine", "--filter x:mine: an operation of your own is the batch's only filter"),
+        ("--filter x:", "--filter \"x:\": write the name of a custom operation"),
+        ("--filter x:a.b", "--filter \"x:a.b\": write the name of a custom operation"),
+        ("--filter sepia --filter x:mine", "--filter x:mine: a custom operation must be the only filter"),
     ])
     func badValueIsAUsageError(_ options: String, _ message: String) throws {
         let arguments = ["submit", "list", "-o", "/out"] + options.split(separator: " ").map(String.init)
@@ -75,7 +75,7 @@ import Testing
         #expect(throws: Never.self) { try DarkroomProgram.parseAsRoot(good) }
     }
 
-    @Test func ownOperationsAreForWorkersThatHaveThem() throws {
+    @Test func customOperationsRequireWorkersThatHaveThem() throws {
         for (line, message) in [
             ("develop a b --filter x:mine", "only a worker that has this operation can run it"),
             ("run a -o b --filter x:mine", "the worker of a run has only the image filters"),

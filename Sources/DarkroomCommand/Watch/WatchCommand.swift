@@ -6,9 +6,9 @@ struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "watch", abstract: "Watch a batch, or all of them and the workers, live.",
         discussion: """
-            On a terminal: s suspends and resumes the batch (or all workers), c cancels it (or all batches) after asking, \
-            q or Ctrl-C leaves; nothing but s and c changes anything. In a pipe, or with TERM=dumb, it prints a line for \
-            each change, at most one a second.
+            On a terminal: s suspends and resumes the batch (or all workers), c cancels it (or all batches) after \
+            asking, q or Ctrl-C leaves; nothing but s and c changes anything. In a pipe, or with TERM=dumb, it prints \
+            a line for each change, at most one a second.
 
             When a batch is named, it ends with the batch: with status 0 when all went well, 3 when photos failed, 4 \
             when it was cancelled. Ctrl-C ends it with 130, q with 0.

@@ -1,14 +1,14 @@
 import Darkroom
 import Foundation
 
-/// Can photos be written to a folder, how many, and how fast?
+/// Checks whether photos can be written to a folder, how many, and how fast.
 struct FolderCheck: Check {
     let facts: FolderFacts
 
     private static let littleSpace = 1_000_000_000
     private static let noSpace = 16_000_000
     private static let fewFiles = 10_000
-    /// From here on the disk holds up a worker with one core.
+    /// Below this rate the disk slows down a worker with one core.
     private static let slowFilesPerSecond = 100.0
 
     var findings: [Finding] {

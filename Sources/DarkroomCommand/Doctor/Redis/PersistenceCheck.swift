@@ -1,10 +1,10 @@
 import Darkroom
 import DarkroomRedis
 
-/// What is left of the queue when Redis dies?
+/// Checks how much of the queue survives a crash of Redis.
 struct PersistenceCheck: Check {
     let information: ServerInformation
-    /// `appendfsync` and `save`, as far as it tells them.
+    /// `appendfsync` and `save`, if CONFIG GET is allowed.
     let settings: [String: String]
 
     private static let check = "Redis persistence"

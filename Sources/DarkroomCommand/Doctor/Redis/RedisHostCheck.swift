@@ -1,4 +1,4 @@
-/// Settings of the kernel that a Redis on this machine suffers from.
+/// Checks kernel settings that slow down or break a Redis on this machine.
 struct RedisHostCheck: Check {
     let files: SystemFiles
 
