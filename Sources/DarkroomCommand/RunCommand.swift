@@ -110,11 +110,11 @@ struct RunCommand: ParsableCommand {
     /// - Throws: ``ExitCode/interrupted`` if the run was interrupted.
     private func report(_ outcome: RunSession.Outcome) throws {
         let batch = outcome.batch
-        let adviceToBeginAgain = "--again does all again over the same files"
+        let adviceToBeginAgain = "--again develops all photos again over the same files"
         guard !outcome.isInterrupted else {
             let progress =
                 "\(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) "
-                + (batch.sealed ? "" : "fed so far ") + "are done; the same command goes on from there"
+                + (batch.sealed ? "" : "fed so far ") + "are done; run the same command again to continue"
             printToStandardError(
                 "interrupted: " + (batch.cancelled ? "\(batch.cancellation); \(adviceToBeginAgain)" : progress))
             throw ExitCode.interrupted
@@ -125,7 +125,9 @@ struct RunCommand: ParsableCommand {
         } else {
             if outcome.wasFinished {
                 let advice = batch.counts.failed > 0 ? "--retry runs the failed photos again, " : ""
-                try output.line("nothing to do, this was done before (\(advice)--again does all again):")
+                try output.line(
+                    "nothing to do, an earlier run has finished this list (\(advice)--again develops all photos "
+                        + "again):")
             }
             for line in BatchSummary(batch, now: outcome.now).lines { try output.line(line) }
         }
