@@ -31,7 +31,7 @@ struct BatchesCommand: ParsableCommand {
                 .text(batch.id.description), .text(batch.stateText), .count(batch.photos),
                 .count(batch.counts.filtered), .count(batch.counts.failed), .count(batch.counts.cancelled),
                 .rate(batch.photosPerSecond(now: now)), .text(batch.controls.priority.rawValue),
-                .text(batch.options.name), .text(batch.steeringText),
+                .text(batch.options.name), .text(batch.controlsText),
             ])
         }
         try table.finish()

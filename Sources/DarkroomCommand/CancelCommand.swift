@@ -37,10 +37,10 @@ struct CancelCommand: ParsableCommand {
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let client = try redis.connect()
-        let answer = SteeringAnswer(client, redis, json: json)
-        guard let batch else { return try cancelAll(client, answer) }
+        let output = ControlOutput(client, redis, json: json)
+        guard let batch else { return try cancelAll(client, output) }
         let found = try client.store.batch(named: batch)
-        if let photos { return try cancel(photos, of: found, client, answer) }
+        if let photos { return try cancel(photos, of: found, client, output) }
         guard case .cancelled(let isNew, _) = try client.control.cancel(found.id) else {
             throw CommandError(
                 "batch \(found.label) has finished: \(Self.done(found)), so there is nothing left to cancel")
@@ -50,23 +50,23 @@ struct CancelCommand: ParsableCommand {
         let verb = isNew ? "is cancelled" : "was cancelled already"
         let running = cancelled.executing
         let rest = running == 0 ? "" : Self.operations(running, "still runs, ", "still run, ")
-        try answer.give("batch \(cancelled.label) \(verb): \(rest)\(Self.done(cancelled))", cancelled)
+        try output.write("batch \(cancelled.label) \(verb): \(rest)\(Self.done(cancelled))", cancelled)
     }
 
-    private func cancelAll(_ client: DarkroomClient, _ answer: SteeringAnswer) throws {
+    private func cancelAll(_ client: DarkroomClient, _ output: ControlOutput) throws {
         let cancelled = try client.control.cancelAll()
         if wait {
             let all = try client.store.facts(of: client.store.batchIDs())
             _ = try waitForEnd(of: all.filter(\.cancelled), client)
         }
         let number = HumanText.count(cancelled, of: "batch")
-        try answer.give(
+        try output.write(
             cancelled == 0 ? "no batch was left to cancel" : "\(number) \(cancelled == 1 ? "is" : "are") cancelled",
             [.init(key: "cancelled", value: .int(cancelled))])
     }
 
     private func cancel(
-        _ photos: PhotoRanges, of batch: BatchFacts, _ client: DarkroomClient, _ answer: SteeringAnswer
+        _ photos: PhotoRanges, of batch: BatchFacts, _ client: DarkroomClient, _ output: ControlOutput
     ) throws {
         let result = try client.control.cancel(photos, of: batch.id)
         let cancelled = HumanText.count(result.cancelled, of: "photo")
@@ -75,7 +75,7 @@ struct CancelCommand: ParsableCommand {
         let sentence =
             "\(cancelled) of batch \(batch.label) \(result.cancelled == 1 ? "is" : "are") cancelled"
             + (result.wereFinal > 0 ? "; \(before)" : "")
-        try answer.give(
+        try output.write(
             sentence, try batch.refreshed(client),
             [
                 .init(key: "photosCancelled", value: .int(result.cancelled)),

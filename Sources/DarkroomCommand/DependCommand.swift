@@ -50,7 +50,7 @@ struct DependCommand: ParsableCommand {
             let rest = try client.store.facts(of: batch.waitsFor)
             sentence += "; it still waits for \(Self.list(rest))"
         }
-        try SteeringAnswer(client, redis, json: json).give(sentence, batch)
+        try ControlOutput(client, redis, json: json).write(sentence, batch)
     }
 
     private static func words(_ depended: Depended, _ others: [BatchFacts]) -> String {

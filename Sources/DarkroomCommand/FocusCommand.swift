@@ -34,15 +34,15 @@ struct FocusCommand: ParsableCommand {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let client = try redis.connect()
         let found = try client.store.batch(named: batch)
-        let answer = SteeringAnswer(client, redis, json: json)
+        let output = ControlOutput(client, redis, json: json)
         guard let range = photos?.ranges.first else {
             let hadFocus = try client.control.clearFocus(found.id)
-            return try answer.give(
+            return try output.write(
                 "batch \(found.label) \(hadFocus ? "has no focus any more" : "had no focus")",
                 try found.refreshed(client))
         }
         let set = try client.control.focus(found.id, range, only: only)
-        try answer.give(
+        try output.write(
             sentence(set, range, found), try found.refreshed(client), [.init(key: "fed", value: .int(set.fed))])
     }
 

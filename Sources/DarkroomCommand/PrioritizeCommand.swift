@@ -23,6 +23,6 @@ struct PrioritizeCommand: ParsableCommand {
         let isNew = try client.control.prioritize(found.id, priority)
         let sentence =
             "batch \(found.label) " + (isNew ? "has priority \(priority) now" : "had priority \(priority) already")
-        try SteeringAnswer(client, redis, json: json).give(sentence, try found.refreshed(client))
+        try ControlOutput(client, redis, json: json).write(sentence, try found.refreshed(client))
     }
 }

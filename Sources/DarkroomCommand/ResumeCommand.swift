@@ -25,10 +25,10 @@ struct ResumeCommand: ParsableCommand {
         let sentence =
             wasSuspended
             ? "\(subject) \(what.verb("goes", "go")) on" : "\(subject) \(what.verb("was", "were")) not suspended"
-        let answer = SteeringAnswer(client, redis, json: what.json)
-        guard let batch else { return try answer.give(sentence) }
+        let output = ControlOutput(client, redis, json: what.json)
+        guard let batch else { return try output.write(sentence) }
         let resumed = try batch.refreshed(client)
-        try answer.give(sentence, resumed)
-        try answer.warn(of: resumed)
+        try output.write(sentence, resumed)
+        try output.warn(of: resumed)
     }
 }

@@ -36,11 +36,11 @@ struct RetryCommand: ParsableCommand {
         try list.restore(found, in: client, reading)
         let retried = try client.control.retry(
             found.id, reasons: reasons, overwrite: overwrite)
-        try printResult(retried, of: try found.refreshed(client), reasons, SteeringAnswer(client, redis, json: json))
+        try printResult(retried, of: try found.refreshed(client), reasons, ControlOutput(client, redis, json: json))
     }
 
     private func printResult(
-        _ retried: RetriedPhotos, of batch: BatchFacts, _ reasons: [FailureReason], _ answer: SteeringAnswer
+        _ retried: RetriedPhotos, of batch: BatchFacts, _ reasons: [FailureReason], _ output: ControlOutput
     ) throws {
         let failed = reasons.isEmpty ? batch.counts.failed : reasons.reduce(0) { $0 + (batch.failures[$1] ?? 0) }
         let later = batch.state == .finished ? 0 : max(0, failed - retried.notKept)
@@ -55,13 +55,13 @@ struct RetryCommand: ParsableCommand {
                 "\(HumanText.count(later, of: "failed photo")) of batch \(batch.label) stayed failed, because their operations "
                     + "have not ended; retry again when it has finished")
         }
-        try answer.give(
+        try output.write(
             sentence(retried, batch, reasons, isMoreLeft: later > 0), batch,
             [
                 .init(key: "retried", value: .int(retried.photos)),
                 .init(key: "notKept", value: .int(retried.notKept)),
             ])
-        try answer.warn(of: batch)
+        try output.warn(of: batch)
         if retried.photos == 0, retried.notKept > 0 { throw ExitCode.failure }
     }
 

@@ -54,8 +54,8 @@ struct SuspendCommand: ParsableCommand {
             isNew
             ? "\(subject) \(what.verb("is", "are")) suspended"
             : "\(subject) \(what.verb("was", "were")) suspended already"
-        let answer = SteeringAnswer(client, redis, json: what.json)
-        guard let batch else { return try answer.give(sentence) }
-        try answer.give(sentence, try batch.refreshed(client))
+        let output = ControlOutput(client, redis, json: what.json)
+        guard let batch else { return try output.write(sentence) }
+        try output.write(sentence, try batch.refreshed(client))
     }
 }

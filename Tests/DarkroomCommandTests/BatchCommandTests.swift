@@ -203,7 +203,7 @@ struct BatchCommandTests {
                 reasons: [:]))
         #expect(
             BatchSummary(batch, now: 0).lines.last
-                == #"what became of each: darkroom manifest '/mnt/my photos/it'\''s'"#)
+                == #"to list each photo: darkroom manifest '/mnt/my photos/it'\''s'"#)
     }
 
     @Test func batchesThatAreNotThereOrNotUniqueAreErrors() throws {

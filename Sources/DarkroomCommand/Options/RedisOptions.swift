@@ -68,8 +68,7 @@ struct RedisOptions: ParsableArguments {
 
     /// Returns a connected client, so that a wrong address or password is reported now.
     /// - Parameter onLack: Called when too few replicas have confirmed a change in time.
-    func connect(onLack: @escaping @Sendable (ReplicaLack) -> Void = SteeringAnswer.warn(of:)) throws -> DarkroomClient
-    {
+    func connect(onLack: @escaping @Sendable (ReplicaLack) -> Void = ControlOutput.warn(of:)) throws -> DarkroomClient {
         let configuration = try configuration()
         let client = DarkroomClient(RedisLocation(configuration, try keys()), onLack: onLack)
         do throws(RedisError) {
