@@ -65,7 +65,7 @@ struct SubmitCommand: ParsableCommand {
         let ofANewBatch = givenOptions().filter { !Self.optionsOfAnyBatch.contains($0) }
         if resume != nil, output == nil, !ofANewBatch.isEmpty {
             throw ValidationError(
-                "--resume goes on with what the batch was submitted with: leave out the options of a new batch "
+                "--resume continues with the options that the batch was submitted with: leave out the options of a new batch "
                     + "(\(ofANewBatch.joined(separator: ", ")))")
         }
         for (folder, option) in [(output, "--output"), (files.originals, "--originals")] {
@@ -153,8 +153,8 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
-    /// Reads the facts of a batch; waits while Redis is unreachable. If a failover lost the batch, waits until the feeder
-    /// has submitted it again.
+    /// Reads the facts of a batch; waits while Redis is unreachable. If a failover lost the batch, waits until the
+    /// feeder has submitted it again.
     private func facts(
         of id: BatchID, _ feed: BatchFeed, _ client: DarkroomClient, _ waiter: inout BatchWaiter
     ) throws -> BatchFacts {
@@ -173,10 +173,10 @@ struct SubmitCommand: ParsableCommand {
         // From here on only the feeding thread uses the reader.
         nonisolated(unsafe) let reader = reader
         if let resume, let id = try begun(resume, client) {
-            return BatchFeed(coordinator) { coordinator, tell in
+            return BatchFeed(coordinator) { coordinator, onResumed in
                 try coordinator.resume(id, reader) { id in
                     onBegun(id)
-                    tell(id)
+                    onResumed(id)
                 }
             }
         }
@@ -187,11 +187,11 @@ struct SubmitCommand: ParsableCommand {
         options.remoteOutput = remoteOutput
         let before = try queue.batchesBefore(in: client)
         let lost = resume.flatMap { BatchID($0) }
-        return BatchFeed(coordinator) { [options, files] coordinator, tell in
+        return BatchFeed(coordinator) { [options, files] coordinator, onSubmitted in
             try coordinator.submit(reader, as: lost, options: options, after: before, overwrite: files.overwrite) {
                 id in
                 onBegun(id)
-                tell(id)
+                onSubmitted(id)
             }
         }
     }
