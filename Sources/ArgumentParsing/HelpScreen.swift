@@ -41,7 +41,7 @@ struct HelpScreen {
         for command in shown where !groups.contains(command.group) {
             groups.append(command.group)
         }
-        var options = [row("-h, --help", "Show this help; after a command, the help of the command.")]
+        var options = [row("-h, --help", "Show this help or the help of a command.")]
         if configuration.version != nil { options.append(row("--version", "Show the version.")) }
         return groups.map { group in
             section(group, shown.filter { $0.group == group }.map { row($0.name, $0.abstract) })

@@ -78,8 +78,8 @@ struct RunCommand: ParsableCommand {
         let progress = LiveProgress()
         if geteuid() == 0 {
             progress.note(
-                "warning: this run works as root, a user who can write the output folder is enough: whoever takes over this "
-                    + "process has the whole machine")
+                "warning: this run works as root, a user who can write the output folder is enough: an attacker who takes over "
+                    + "this process controls the whole machine")
         }
         let reader = try reading.open(list, output: output) { progress.note($0) }
         var options = BatchOptions()

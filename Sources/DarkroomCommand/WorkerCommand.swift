@@ -50,12 +50,12 @@ struct WorkerCommand: ParsableCommand {
         if geteuid() == 0 {
             logger.warning(
                 "worker runs as root, a user who can write the output folders is enough",
-                ["detail": .text("whoever takes over this process has the whole machine")])
+                ["detail": .text("an attacker who takes over this process controls the whole machine")])
         }
         if outputsUnder.isEmpty {
             logger.warning(
                 "outputs may lie in every folder, bound them with --outputs-under FOLDER",
-                ["detail": .text("whoever may submit a batch names the folder that this worker's user writes to")])
+                ["detail": .text("every user who may submit a batch can choose the folder that this worker writes to")])
         }
         let configuration = try workerConfiguration(logger)
         let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, logger: logger)
