@@ -203,7 +203,7 @@ import Testing
             again.standardError.contains("1 file of the earlier batch belongs to no photo of this batch: \(left[0]);"))
         #expect(
             try String(contentsOfFile: scratch.path("out/.darkroom/left-over.txt"), encoding: .utf8) == left[0] + "\n")
-        #expect(!(try run(list, "--allow-private").standardError.contains("batch before")))
+        #expect(!(try run(list, "--allow-private").standardError.contains("earlier batch")))
     }
 
     @Test func refusesAFolderOfAnotherBatch() throws {

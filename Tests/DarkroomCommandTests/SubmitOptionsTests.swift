@@ -30,7 +30,7 @@ import Testing
         ("--after-success", "--after-success: name the batches that must succeed, with --after <batch>"),
         ("--webhook photos.example", "--webhook: photos.example; write it like https://"),
         ("--webhook ftp://photos.example", "--webhook: scheme ftp is none of http, https and file; write it like"),
-        ("--webhook file:///etc/passwd", "--webhook: a file cannot be told anything"),
+        ("--webhook file:///etc/passwd", "--webhook: a file: URL cannot receive a webhook"),
         ("--webhook http://a:b", "--webhook: the URL has something else than a number up to 65535 in place"),
         ("--webhook=", "--webhook: the entry is empty"),
         ("--lease 5s", "--lease 5s: at least 6s"), ("--lease 25h", "--lease 25h: at most 24h"),
