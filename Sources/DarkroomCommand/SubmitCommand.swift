@@ -225,8 +225,8 @@ struct SubmitCommand: ParsableCommand {
         // A forgotten batch cannot be resumed. If Redis is unreachable, the advice is given in case the batch exists.
         do { if try client.store.facts(of: id) == nil { return "" } } catch {}
         return
-            "\nbatch \(id) is not complete: go on with: darkroom submit \(ShellWord.quoted(listName)) --resume "
-            + "\(id); or give it up with: "
+            "\nbatch \(id) is not complete: continue with: darkroom submit \(ShellWord.quoted(listName)) --resume "
+            + "\(id); or remove it with: "
             + "darkroom forget \(id)"
     }
 

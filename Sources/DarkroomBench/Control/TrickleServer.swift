@@ -2,8 +2,8 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// An HTTP server on the loopback address that sends only some bytes of a large photo, so that each download runs until
-/// the client stops it.
+/// An HTTP server on the loopback address that sends a large photo slowly, byte by byte, so that each download runs
+/// until the client stops it.
 final class TrickleServer: Sendable {
     /// The port it listens on.
     let port: UInt16

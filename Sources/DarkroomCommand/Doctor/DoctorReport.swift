@@ -24,7 +24,7 @@ struct DoctorReport {
         ]
     }
 
-    /// Writes the findings as a table. On a terminal the advice follows below the table, where it needs no column.
+    /// Writes the findings as a table. On a terminal the advice follows below the table.
     func write(to output: StandardOutput) throws {
         var table = Table(["check", "verdict", "found"] + (output.isTerminal ? [] : ["advice"]), to: output)
         for finding in findings {

@@ -68,10 +68,10 @@ struct NamesCheck: Check {
                 let found = "\(lookUp.name): \(HumanText.count(count, of: "address")) within \(took)"
                 guard lookUp.took >= Self.slow else { return .ok("DNS", found) }
                 return .warning(
-                    "DNS", found, "every new host waits so long: look at the name servers in /etc/resolv.conf")
+                    "DNS", found, "each new host takes this long: check the name servers in /etc/resolv.conf")
             case .failure(let failure):
                 let found = "\(lookUp.name): \(failure.reason) (\(took))"
-                let advice = "look at /etc/resolv.conf and at the network"
+                let advice = "check /etc/resolv.conf and the network"
                 return lookUp.isAsked
                     ? .problem("DNS", found, advice)
                     : .warning(

@@ -35,11 +35,11 @@ final class FeedInterruption: Sendable {
         case .feeding(let id):
             let again = list == "-" ? " with the same list on standard input" : ""
             printToStandardError(
-                "interrupted: batch \(id) is not complete; go on\(again): darkroom submit \(ShellWord.quoted(list)) "
+                "interrupted: batch \(id) is not complete; continue\(again): darkroom submit \(ShellWord.quoted(list)) "
                     + "--resume \(id)")
         case .fed(let id):
             printToStandardError(
-                "interrupted: batch \(id) goes on without this program; wait for it: darkroom wait \(id)")
+                "interrupted: batch \(id) continues without this program; wait for it: darkroom wait \(id)")
         case .finished(let id):
             printToStandardError("interrupted: batch \(id) has finished, the command of --on-finish perhaps not")
         }

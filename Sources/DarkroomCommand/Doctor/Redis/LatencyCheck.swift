@@ -30,8 +30,8 @@ struct LatencyCheck: Check {
         }
         let found = "p50 \(Self.text(middle)), p99 \(Self.text(slowest)) of \(durations.count)"
         let advice =
-            "look for slow commands of others (redis-cli SLOWLOG GET), swapping, a slow disk under its append-only file, "
-            + "and at the network"
+            "check for slow commands of other clients (redis-cli SLOWLOG GET), swapping, a slow disk of its append-only "
+            + "file, and a slow network"
         if slowest >= Self.dangerous { return .problem(check, found, advice) }
         return slowest >= Self.slow ? .warning(check, found, advice) : .ok(check, found)
     }

@@ -11,7 +11,7 @@ struct RedisHostCheck: Check {
         guard value != "1" else { return .ok(check, value) }
         return .warning(
             check, value,
-            "snapshots and rewrites of a large Redis may fail for want of memory: sysctl vm.overcommit_memory=1, and in "
+            "snapshots and rewrites of a large Redis may fail for lack of memory: sysctl vm.overcommit_memory=1, and in "
                 + "/etc/sysctl.d to keep it")
     }
 

@@ -46,6 +46,6 @@ struct RedisMemoryCheck: Check {
         guard system > 0, used > system / 10 * 7 else { return .ok(check, found) }
         return .warning(
             check, found,
-            "the system ends a Redis that takes all memory: forget batches, or set maxmemory so that it refuses first")
+            "the kernel kills a Redis that uses all memory: forget batches, or set maxmemory so that it refuses first")
     }
 }

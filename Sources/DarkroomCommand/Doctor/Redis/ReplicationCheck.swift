@@ -25,7 +25,7 @@ struct ReplicationCheck: Check {
         return [
             .warning(
                 Self.check, "\(late.count) of \(count) behind: \(state)",
-                "a failover to it loses the latest changes: look at its log and at the network between them")
+                "a failover to it loses the latest changes: check its log and the network between them")
         ]
     }
 }
