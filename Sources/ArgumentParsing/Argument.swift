@@ -1,6 +1,6 @@
-/// A value given by its place on the command line.
+/// A positional value on the command line.
 ///
-/// A property of optional type may be left out, one of array type takes all that are left.
+/// An argument of optional type may be left out. An argument of array type takes all remaining values.
 @propertyWrapper
 package struct Argument<Value: Sendable>: DeclaredArgument, Sendable {
     private let declaration: Declaration<Value>
@@ -11,8 +11,8 @@ package struct Argument<Value: Sendable>: DeclaredArgument, Sendable {
     /// Declares an argument that must be given.
     ///
     /// - Parameters:
-    ///   - help: what it is, a sentence.
-    ///   - valueName: what the help calls it, unless the property's name.
+    ///   - help: A sentence that describes the value.
+    ///   - valueName: The name of the value in the help; by default the name of the property.
     package init(help: String, valueName: String = "") where Value: ExpressibleByArgument {
         declaration = .required(help: help, valueName: valueName)
     }
@@ -22,7 +22,7 @@ package struct Argument<Value: Sendable>: DeclaredArgument, Sendable {
         declaration = .optional(help: help, valueName: valueName)
     }
 
-    /// Declares an argument that takes all values that are left, at least one if so told.
+    /// Declares an argument that takes all remaining values; at least one if `isRequired`.
     package init<T: ExpressibleByArgument>(
         help: String, valueName: String = "", isRequired: Bool = false
     ) where Value == [T] {

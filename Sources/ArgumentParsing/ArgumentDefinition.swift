@@ -1,33 +1,33 @@
-/// One declared argument, as the parser and the help see it.
+/// The definition of one declared argument, for the parser and the help.
 struct ArgumentDefinition {
     enum Kind {
-        /// A value found by its place.
+        /// A value without a name.
         case positional
         /// A name followed by a value.
         case option
-        /// A name alone.
+        /// A name without a value.
         case flag
     }
 
     let kind: Kind
-    /// Without dashes; of a positional argument, what messages call it.
+    /// The name without dashes; for a positional argument, its name in messages.
     let longName: String
     var shortName: Character?
     let valueName: String
     let help: String
-    /// The variable that has the value where the command line has none.
+    /// The environment variable with the value, if the command line has none.
     var environment: String?
-    /// The value if none is given, as text.
+    /// The default value as text.
     var defaultText: String?
     var allowedTexts: [String] = []
     let isRequired: Bool
     let isRepeating: Bool
-    /// Reads a value and keeps it.
+    /// Parses a value and stores it.
     let store: (String) throws -> Void
-    /// True once a value was kept.
+    /// Whether a value was stored.
     let isGiven: () -> Bool
 
-    /// How messages and the help name it: `--quality`, `<list>`.
+    /// The name in messages and in the help: `--quality`, `<list>`.
     var displayName: String {
         kind == .positional ? "<\(longName)>" : "--\(longName)"
     }
@@ -41,7 +41,7 @@ struct ArgumentSection {
 
 /// A property wrapper that declares an argument.
 protocol DeclaredArgument {
-    /// - Parameter property: the property's name.
+    /// - Parameter property: The name of the property.
     func definition(property: String) -> ArgumentDefinition
 }
 
@@ -52,7 +52,7 @@ protocol DeclaredGroup {
 }
 
 extension ParsableArguments {
-    /// What the properties of this value declare, in their order; values that are parsed are stored in this value.
+    /// The definitions of the properties, in their order. The parser stores values through them in this value.
     func sections(title: String = "Options") -> [ArgumentSection] {
         var own = ArgumentSection(title: title, definitions: [])
         var groups: [ArgumentSection] = []
@@ -76,12 +76,12 @@ extension ParsableArguments {
     }
 }
 
-/// Where a declared property's value is kept from parsing on.
+/// The storage of a declared property.
 ///
-/// Unchecked: written by the parser alone, before the command is handed to anybody, and only read from then on.
+/// Unchecked: only the parser writes the value, before the command is returned; after that the value is only read.
 final class ParsedValue<Value: Sendable>: @unchecked Sendable {
     private var value: Value?
-    /// True once another value than the first was kept.
+    /// Whether a value was set after `init`.
     private(set) var isGiven = false
 
     init(_ value: Value?) {
@@ -100,7 +100,7 @@ final class ParsedValue<Value: Sendable>: @unchecked Sendable {
     }
 }
 
-/// Spells a property's name as an option: `operationSize` is `operation-size`.
+/// Converts the name of a property to the name of an option: `operationSize` becomes `operation-size`.
 func optionName(ofProperty property: String) -> String {
     property.reduce(into: "") { name, character in
         name += character.isUppercase ? "-\(character.lowercased())" : String(character)

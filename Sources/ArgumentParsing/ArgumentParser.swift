@@ -1,10 +1,10 @@
 import DarkroomText
 
-/// Takes a command line apart by the definitions of one command.
+/// Parses a command line by the definitions of one command.
 ///
-/// Goes on after a problem, so that all of them are shown together.
+/// Continues after a problem, so that all problems are shown together.
 struct ArgumentParser {
-    /// Help was asked for; what else the command line says does not matter then.
+    /// The command line contains a request for help. The rest of it is ignored.
     struct HelpRequest: Error {}
 
     private let definitions: [ArgumentDefinition]
@@ -15,9 +15,9 @@ struct ArgumentParser {
         self.definitions = definitions
     }
 
-    /// Stores all values.
+    /// Parses and stores all values.
     ///
-    /// - Returns: what is wrong.
+    /// - Returns: The problems found.
     mutating func parse(
         _ arguments: [String], environment: [String: String]
     ) throws(HelpRequest) -> [String] {
@@ -40,7 +40,7 @@ struct ArgumentParser {
         return problems
     }
 
-    /// Takes `--name`, `--name value` or `--name=value`.
+    /// Parses `--name`, `--name value` or `--name=value`.
     private mutating func parseLong(_ word: String, _ rest: inout ArraySlice<String>) throws(HelpRequest) {
         let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
@@ -59,7 +59,7 @@ struct ArgumentParser {
         }
     }
 
-    /// Takes `-o value`, `-ovalue`, `-o=value` or several flags at once.
+    /// Parses `-o value`, `-ovalue`, `-o=value`, or several flags in one word.
     private mutating func parseShort(_ word: String, _ rest: inout ArraySlice<String>) throws(HelpRequest) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
@@ -77,7 +77,7 @@ struct ArgumentParser {
         }
     }
 
-    /// Stores the value of an option: the attached one, or the next word unless that is an option itself.
+    /// Stores the value of an option: the attached value, or the next word if that is not an option.
     private mutating func takeValue(
         _ attached: String?, _ rest: inout ArraySlice<String>, of definition: ArgumentDefinition, as name: String
     ) {
@@ -92,7 +92,7 @@ struct ArgumentParser {
         }
     }
 
-    /// A dash alone and negative numbers are values.
+    /// Whether the word is a value. A single dash and negative numbers are values.
     private func isValue(_ word: String) -> Bool {
         !word.hasPrefix("-") || word == "-" || Double(word) != nil
     }
@@ -107,7 +107,7 @@ struct ArgumentParser {
         return "unknown option \(option)\(meant)"
     }
 
-    /// Gives the positional arguments their values in order.
+    /// Assigns the values to the positional arguments in order.
     private mutating func place(_ values: [String]) {
         var rest = values[...]
         for definition in definitions where definition.kind == .positional {

@@ -1,22 +1,22 @@
-/// What a command is called and what its help says.
+/// The name and the help of a command.
 package struct CommandConfiguration: Sendable {
-    /// The word that names the command.
+    /// The name of the command on the command line.
     package var name: String
-    /// What the command does, in one sentence.
+    /// One sentence that says what the command does.
     package var abstract: String
-    /// What else a user should know; paragraphs are separated by an empty line.
+    /// Further information for users; paragraphs are separated by an empty line.
     package var discussion: String
-    /// The heading under which the parent's help lists the command.
+    /// The heading of the command in the help of its parent.
     package var group: String
-    /// Names that users may try for the command. They do not work; the error suggests the command.
+    /// Other names that users may try. They are errors that suggest the command.
     package var synonyms: [String]
-    /// Command lines that work, shown at the end of the help.
+    /// Example command lines, shown at the end of the help.
     package var examples: [String]
-    /// The program's version, printed by `--version`; only the root has one.
+    /// The version of the program, printed by `--version`; only for the root command.
     package var version: String?
     /// Whether the parent's help lists the command; `false` for helper processes.
     package var shouldDisplay: Bool
-    /// The commands below this one. A command with subcommands has no arguments of its own.
+    /// The subcommands. A command with subcommands has no arguments.
     package var subcommands: [any ParsableCommand.Type]
 
     /// Creates a configuration.
@@ -36,7 +36,7 @@ package struct CommandConfiguration: Sendable {
         self.subcommands = subcommands
     }
 
-    /// The subcommands' configurations that help and suggestions show.
+    /// The configurations of the subcommands that appear in help and suggestions.
     var displayedSubcommands: [CommandConfiguration] {
         subcommands.map { $0.configuration }.filter(\.shouldDisplay)
     }

@@ -1,12 +1,12 @@
 import DarkroomText
 
-/// A program's commands: finds the one that a command line means.
+/// The commands of a program. Finds and parses the command of a command line.
 struct CommandTree {
     let root: any ParsableCommand.Type
 
-    /// The command with all its values.
+    /// Returns the command with all its values.
     ///
-    /// - Throws: what is to be printed instead: help, version or what is wrong.
+    /// - Throws: ``CommandExit`` for help, version or usage errors.
     func parse(_ arguments: [String], environment: [String: String]) throws(CommandExit) -> any ParsableCommand {
         var rest = arguments[...]
         var path = [root]
@@ -20,7 +20,7 @@ struct CommandTree {
         return try parse(Array(rest), environment: environment, path: path)
     }
 
-    /// Takes the name of a subcommand.
+    /// Parses the name of a subcommand.
     private func subcommand(
         _ rest: inout ArraySlice<String>, below path: [any ParsableCommand.Type]
     ) throws(CommandExit) -> any ParsableCommand.Type {
@@ -45,7 +45,7 @@ struct CommandTree {
         return found
     }
 
-    /// Parses the arguments of the command that was found.
+    /// Parses the arguments of the found command.
     private func parse(
         _ arguments: [String], environment: [String: String], path: [any ParsableCommand.Type]
     ) throws(CommandExit) -> any ParsableCommand {

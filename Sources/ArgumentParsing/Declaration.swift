@@ -1,4 +1,4 @@
-/// What an option and a positional argument have in common: how texts become the property's value.
+/// The common part of options and positional arguments: converts texts to the value of the property.
 struct Declaration<Value: Sendable>: Sendable {
     let parsed: ParsedValue<Value>
     let help: String

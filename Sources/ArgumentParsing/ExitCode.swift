@@ -1,6 +1,6 @@
 import DarkroomText
 
-/// The status with which a program ends; thrown by a command to end so without a further message.
+/// The exit status of a program. A command throws it to end with this status and without a message.
 package struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
     /// The status, 0 to 255.
     package let rawValue: Int32
@@ -15,15 +15,15 @@ package struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
         self.rawValue = status
     }
 
-    /// It was done.
+    /// The command succeeded.
     package static let success = ExitCode(0)
-    /// It could not be done.
+    /// The command failed.
     package static let failure = ExitCode(1)
     /// The command line was wrong.
     package static let usage = ExitCode(2)
 }
 
-/// Values that are good each for itself but not together, or outside of what a command takes.
+/// An error for values that are valid by themselves but not together, or out of the range of a command.
 package struct ValidationError: Error, CustomStringConvertible, Sendable {
     /// Names the option, what was found and what to do.
     package let message: String
@@ -37,28 +37,28 @@ package struct ValidationError: Error, CustomStringConvertible, Sendable {
     package var description: String { message }
 }
 
-/// How a program ends before or instead of a command's regular end: a status and what is printed.
+/// The end of a program without or after a failed run of a command: the exit status and the output.
 package struct CommandExit: Error, Sendable {
-    /// The status.
+    /// The exit status.
     package let code: ExitCode
-    /// Text for standard output: help, version.
+    /// The text for standard output: help or version.
     package let standardOutput: String
-    /// Text for standard error: what is wrong.
+    /// The text for standard error: the errors.
     package let standardError: String
 
-    /// A good end that answers on standard output.
+    /// Success, with a text for standard output.
     init(answer: String) {
         code = .success
         standardOutput = answer
         standardError = ""
     }
 
-    /// A usage error: only a command's beginning was given; the help tells how it can go on.
+    /// A usage error for a missing subcommand, followed by the help.
     init(missingCommand help: String) {
         self.init(code: .usage, message: "error: missing a command\n\n" + help)
     }
 
-    /// A usage error: every problem on a line, then how the command is used.
+    /// A usage error: one line for each problem, followed by the usage.
     init(problems: [String], usage: String, helpCommand: String) {
         code = .usage
         standardOutput = ""
@@ -66,7 +66,7 @@ package struct CommandExit: Error, Sendable {
             problems.map(Self.line).joined() + usage + "\nSee '\(helpCommand)' for more.\n"
     }
 
-    /// The end that an error thrown by a command stands for.
+    /// The end of a program whose command has thrown `error`.
     package init(_ error: any Error) {
         switch error {
         case let end as CommandExit:

@@ -1,34 +1,34 @@
 import DarkroomText
 
-/// A type whose values can be written on the command line.
+/// A type whose values can be given on the command line.
 package protocol ExpressibleByArgument: Sendable {
-    /// Reads a value.
+    /// Parses a value.
     ///
-    /// - Throws: ``InvalidValue``, or any error whose description reads well after the value: `--quality "x": <error>`.
+    /// - Throws: ``InvalidValue``, or an error whose description can follow the value: `--quality "x": <error>`.
     init(argument: String) throws
 
-    /// The value as a user would write it; shown as default in the help.
+    /// The value as a user would write it; the help shows it as default.
     var argumentText: String { get }
 
-    /// All values there are, if they can be listed.
+    /// The texts of all values; empty if there are too many to list.
     static var allArgumentTexts: [String] { get }
 
-    /// Accepted synonyms: the synonym, in lower case, and the value of ``allArgumentTexts`` that it means.
+    /// Accepted synonyms in lower case, each with its value in ``allArgumentTexts``.
     static var otherArgumentTexts: [String: String] { get }
 }
 
 extension ExpressibleByArgument {
-    /// The value's description.
+    /// The description of the value.
     package var argumentText: String { "\(self)" }
-    /// Nothing: most types have too many values to list.
+    /// Empty: most types have too many values to list.
     package static var allArgumentTexts: [String] { [] }
-    /// None.
+    /// Empty.
     package static var otherArgumentTexts: [String: String] { [:] }
 }
 
-/// Says why a text is no value of a type.
+/// The error for a text that is no value of a type.
 package struct InvalidValue: Error, CustomStringConvertible, Sendable {
-    /// What was found and what would be good; follows the value in the message.
+    /// What was found and what is accepted; follows the value in the message.
     package let description: String
 
     /// Creates an error.
@@ -38,12 +38,12 @@ package struct InvalidValue: Error, CustomStringConvertible, Sendable {
 }
 
 extension String: ExpressibleByArgument {
-    /// Takes the text as it is, an empty one too.
+    /// Uses the text unchanged, even if it is empty.
     package init(argument: String) { self = argument }
 }
 
 extension Int: ExpressibleByArgument {
-    /// Reads decimal digits with an optional sign.
+    /// Parses decimal digits with an optional sign.
     package init(argument: String) throws {
         guard let value = Int(argument) else { throw InvalidValue("not a whole number") }
         self = value
@@ -51,16 +51,16 @@ extension Int: ExpressibleByArgument {
 }
 
 extension Double: ExpressibleByArgument {
-    /// Reads a finite number.
+    /// Parses a finite number.
     package init(argument: String) throws {
         guard let value = Double(argument), value.isFinite else { throw InvalidValue("not a number") }
         self = value
     }
 }
 
-/// An enumeration of words needs only to declare its conformance.
+/// The implementation for enumerations with text raw values.
 extension ExpressibleByArgument where Self: RawRepresentable, RawValue == String, Self: CaseIterable {
-    /// Reads one of the words, in any case; the error lists them.
+    /// Parses one of the words, in upper or lower case. The error lists the words.
     package init(argument: String) throws {
         let words = Self.allArgumentTexts
         let small = argument.lowercased()

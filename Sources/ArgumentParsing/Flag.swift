@@ -1,18 +1,18 @@
-/// A name that is given or not: `--json`.
+/// An option without a value: `--json`.
 @propertyWrapper
 package struct Flag: DeclaredArgument, Sendable {
     private let parsed = ParsedValue(false)
     private let name: NameSpecification
     private let help: String
 
-    /// Whether it was given.
+    /// Whether the flag was given.
     package var wrappedValue: Bool { parsed.current }
 
     /// Declares a flag.
     ///
     /// - Parameters:
-    ///   - name: what it is called.
-    ///   - help: what it does, a sentence.
+    ///   - name: The name of the flag.
+    ///   - help: A sentence that says what the flag does.
     package init(name: NameSpecification = .long, help: String) {
         self.name = name
         self.help = help

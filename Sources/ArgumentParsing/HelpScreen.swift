@@ -1,6 +1,6 @@
 /// The help of a command, 80 columns wide.
 struct HelpScreen {
-    /// The command's type and those above it, the root first.
+    /// The types of the parent commands and of the command, the root first.
     let path: [any ParsableCommand.Type]
 
     private static let width = 80
@@ -8,7 +8,7 @@ struct HelpScreen {
 
     var type: any ParsableCommand.Type { path[path.count - 1] }
     var configuration: CommandConfiguration { type.configuration }
-    /// The words that call the command.
+    /// The full name of the command, with its parents.
     var commandName: String { path.map { $0.configuration.name }.joined(separator: " ") }
 
     var text: String {
@@ -41,7 +41,7 @@ struct HelpScreen {
         for command in shown where !groups.contains(command.group) {
             groups.append(command.group)
         }
-        var options = [row("-h, --help", "Show this help; after a command, the command's.")]
+        var options = [row("-h, --help", "Show this help or the help of a command.")]
         if configuration.version != nil { options.append(row("--version", "Show the version.")) }
         return groups.map { group in
             section(group, shown.filter { $0.group == group }.map { row($0.name, $0.abstract) })
@@ -97,7 +97,7 @@ struct HelpScreen {
         ([title + ":"] + lines).joined(separator: "\n")
     }
 
-    /// A name and its text; the text begins on a line of its own where the name is long.
+    /// A name and its text. If the name is long, the text starts on the next line.
     private func row(_ name: String, _ text: String) -> String {
         let margin = String(repeating: " ", count: Self.column)
         let words = text.split(separator: " ").map(String.init)
@@ -114,7 +114,7 @@ struct HelpScreen {
         return filled(Array(words.dropFirst()), first: words.first ?? "", indent: -1)
     }
 
-    /// Words put into lines of at most 80 columns, those after the first indented.
+    /// The words in lines of at most 80 columns. All lines after the first are indented.
     private func filled(_ words: [String], first: String, indent: Int) -> String {
         var lines = [first]
         for word in words {

@@ -1,10 +1,10 @@
-/// What an option or flag is called on the command line.
+/// The name of an option or flag on the command line.
 package enum NameSpecification: Sendable {
-    /// The property's name: `operationSize` is `--operation-size`.
+    /// The name of the property: `operationSize` is `--operation-size`.
     case long
-    /// The property's name, and its first letter: `output` is `--output` and `-o`.
+    /// The name of the property and its first letter: `output` is `--output` and `-o`.
     case shortAndLong
-    /// A name of its own, without dashes.
+    /// Another name, without dashes.
     case customLong(String, short: Character? = nil)
 
     func names(ofProperty property: String) -> (long: String, short: Character?) {
@@ -16,10 +16,11 @@ package enum NameSpecification: Sendable {
     }
 }
 
-/// A value given by name: `--quality 85`, `--quality=85`, `-q 85`.
+/// A named value: `--quality 85`, `--quality=85`, `-q 85`.
 ///
-/// A property with an initial value or of optional type may be left out, one of array type be given again and again;
-/// all others must be given. The last of several values counts, except in arrays.
+/// An option with an initial value or of optional type may be left out. An option of array type may be left out or
+/// given several times. All other options must be given. If an option is given several times, the last value is used,
+/// except for arrays.
 @propertyWrapper
 package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     private let declaration: Declaration<Value>
@@ -32,10 +33,10 @@ package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     /// Declares an option that must be given.
     ///
     /// - Parameters:
-    ///   - name: what it is called.
-    ///   - help: what it does, a sentence.
-    ///   - valueName: what the help calls the value, unless `value`.
-    ///   - environment: the variable that is read where the option is not given.
+    ///   - name: The name of the option.
+    ///   - help: A sentence that says what the option does.
+    ///   - valueName: The name of the value in the help.
+    ///   - environment: The environment variable that is read if the option is not given.
     package init(
         name: NameSpecification = .long, help: String, valueName: String = "value", environment: String? = nil
     ) where Value: ExpressibleByArgument {

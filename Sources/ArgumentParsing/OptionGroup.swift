@@ -1,4 +1,4 @@
-/// Arguments that several commands share, declared by a type of their own.
+/// Arguments that several commands share, declared by a separate type.
 @propertyWrapper
 package struct OptionGroup<Arguments: ParsableArguments>: DeclaredGroup, Sendable {
     /// The arguments.

@@ -2,23 +2,24 @@ import Foundation
 
 /// Arguments declared by the properties of a type: `@Argument`, `@Option`, `@Flag` and `@OptionGroup`.
 ///
-/// A type with options that several commands share conforms to this and is used by them as an `@OptionGroup`.
+/// A type with options that several commands share conforms to this protocol; the commands use it as an `@OptionGroup`.
 package protocol ParsableArguments: Sendable {
-    /// Creates the value with its declarations; they are given their values while parsing.
+    /// Creates the value with its declarations. The parser sets their values.
     init()
 
-    /// Checks what no single value can tell: options that exclude or need each other, ranges.
+    /// Checks the values together: ranges, and options that exclude or need each other.
     ///
-    /// Called once all values are there. Throw a ``ValidationError``; those of all groups of a command are shown together.
+    /// Called after all values are parsed. Throw a ``ValidationError``; the errors of all groups of a command are shown
+    /// together.
     func validate() throws
 }
 
 extension ParsableArguments {
-    /// Finds nothing wrong.
+    /// Accepts all values.
     package func validate() throws {}
 
-    /// The options and flags that were given, those of groups too, by their long names: `--quality`. Also what was given
-    /// by an environment variable, and what was given with the value that it has anyway.
+    /// The long names of the given options and flags, including those of groups: `--quality`. An option counts as given
+    /// if an environment variable gives it, or if the given value is the default.
     package func givenOptions() -> [String] {
         sections().flatMap(\.definitions).filter { $0.kind != .positional && $0.isGiven() }.map(\.displayName)
     }
@@ -33,7 +34,7 @@ extension ParsableArguments {
 ///
 ///     @Argument(help: "The batch to cancel.") var batch: String
 ///     @Option(help: "How long to wait.") var timeout: Duration = .seconds(30)
-///     @Flag(help: "Wait until nothing of it runs any more.") var wait: Bool
+///     @Flag(help: "Return when no cancelled photo is running.") var wait: Bool
 ///
 ///     func run() throws { ... }
 /// }
@@ -42,7 +43,7 @@ package protocol ParsableCommand: ParsableArguments {
     /// The command's name, help and subcommands.
     static var configuration: CommandConfiguration { get }
 
-    /// Does what the command is for, on the calling thread.
+    /// Runs the command on the calling thread.
     ///
     /// Throw an ``ExitCode`` to end with that status and no further message; any other error is printed and ends
     /// with status 1, a ``ValidationError`` with 2.
@@ -50,12 +51,12 @@ package protocol ParsableCommand: ParsableArguments {
 }
 
 extension ParsableCommand {
-    /// Does nothing: a command with subcommands is never run itself.
+    /// Does nothing: a command with subcommands is never run.
     package func run() throws {}
 
-    /// Parses arguments as this command's own, without the program's name.
+    /// Parses the arguments of this command, without the name of the program.
     ///
-    /// - Throws: ``CommandExit`` with what is to be printed, for usage errors and also for help.
+    /// - Throws: ``CommandExit`` with the output, for usage errors and also for help.
     package static func parse(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws(CommandExit) -> Self {
@@ -65,16 +66,16 @@ extension ParsableCommand {
         return command
     }
 
-    /// Parses arguments as a whole program's, without its name: finds the subcommand and parses its arguments.
+    /// Parses the arguments of a program, without its name: finds the subcommand and parses its arguments.
     ///
-    /// - Throws: ``CommandExit`` with what is to be printed, for usage errors and also for help.
+    /// - Throws: ``CommandExit`` with the output, for usage errors and also for help.
     package static func parseAsRoot(
         _ arguments: [String], environment: [String: String] = [:]
     ) throws(CommandExit) -> any ParsableCommand {
         try CommandTree(root: Self.self).parse(arguments, environment: environment)
     }
 
-    /// Runs the program with the process's arguments and environment, then ends the process.
+    /// Runs the program with the arguments and environment of the process, then ends the process.
     package static func main() -> Never {
         do {
             let arguments = Array(CommandLine.arguments.dropFirst())
@@ -83,7 +84,7 @@ extension ParsableCommand {
             endProcess(.success)
         } catch {
             let end = CommandExit(error)
-            // Where these take nothing, the exit code is all that is left to be said.
+            // Errors of these writes are ignored: only the exit status remains to report the end.
             try? FileHandle.standardOutput.write(contentsOf: Data(end.standardOutput.utf8))
             try? FileHandle.standardError.write(contentsOf: Data(end.standardError.utf8))
             endProcess(end.code)
@@ -91,8 +92,8 @@ extension ParsableCommand {
     }
 }
 
-/// Ends the process without the exit handlers of the libraries in it: threads of the program may still run or be ending,
-/// and OpenSSL's handler frees what their own ends free, too.
+/// Ends the process without the exit handlers of libraries. Threads of the program may still be running, and the exit
+/// handler of OpenSSL frees memory that these threads free at their end, too.
 package func endProcess(_ code: ExitCode) -> Never {
     fflush(nil)
     _exit(code.rawValue)

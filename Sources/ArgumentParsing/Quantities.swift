@@ -13,7 +13,7 @@ package struct ByteSize: ExpressibleByArgument, Hashable {
         ByteSize(bytes: count << 20)
     }
 
-    /// Reads a number with its unit.
+    /// Parses a number with its unit.
     package init(argument: String) throws {
         bytes = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: true,
@@ -30,7 +30,7 @@ package struct ByteSize: ExpressibleByArgument, Hashable {
     ]
 }
 
-/// A number of things, with the endings k, M and G for thousands, millions and thousands of millions: `100M`, `10k`.
+/// A count, with the suffixes k, M and G for 10^3, 10^6 and 10^9: `100M`, `10k`.
 package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLiteral {
     /// The number.
     package let value: Int
@@ -45,7 +45,7 @@ package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLi
         self.value = value
     }
 
-    /// Reads a number with its unit.
+    /// Parses a number with its unit.
     package init(argument: String) throws {
         value = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: false, otherwise: "write a number, as 5000, 10k or 100M")
@@ -57,9 +57,9 @@ package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLi
     private static let units = [Unit("G", 1_000_000_000), Unit("M", 1_000_000), Unit("k", 1000), Unit("", 1)]
 }
 
-/// Durations: `15s`, `5m`, `24h`, `7d`, `250ms`, `1m30s`, `1.5s`; a number alone is seconds.
+/// Durations: `15s`, `5m`, `24h`, `7d`, `250ms`, `1m30s`, `1.5s`; a number without a unit is seconds.
 extension Duration: ExpressibleByArgument {
-    /// Reads numbers with their units, added up.
+    /// Parses numbers with their units and adds them up.
     package init(argument: String) throws {
         let hint = "write a duration with its unit, as 250ms, 15s, 5m, 1m30s or 24h"
         let isNumber = !argument.isEmpty && argument.allSatisfy { $0.isASCII && ($0.isNumber || $0 == ".") }
@@ -89,7 +89,7 @@ extension Duration: ExpressibleByArgument {
         return text.isEmpty ? "0s" : text
     }
 
-    /// Largest first, so that a text has each at most once.
+    /// Largest first, so that `argumentText` uses each unit at most once.
     private static let units = [
         Unit("h", 3_600_000_000_000), Unit("m", 60_000_000_000), Unit("s", 1_000_000_000), Unit("ms", 1_000_000),
         Unit("us", 1000), Unit("ns", 1), Unit("d", 86_400_000_000_000),
@@ -107,7 +107,7 @@ private struct Unit {
     }
 }
 
-/// A number, perhaps with decimals, directly followed by a unit.
+/// A number, with or without decimals, directly followed by a unit.
 private struct ScaledNumber {
     private let number: String
     private let unit: String

@@ -1,6 +1,6 @@
-/// How a command's arguments are written in its usage line.
+/// The arguments of a command in its usage line.
 enum UsageLine {
-    /// Positional arguments, required options, and a word for all other options.
+    /// Positional arguments, required options, and `[options]` for all other options.
     static func words(_ definitions: [ArgumentDefinition]) -> [String] {
         let positional = definitions.filter { $0.kind == .positional }.map { definition in
             let name = text(of: definition) + (definition.isRepeating ? "..." : "")

@@ -5,17 +5,17 @@ import DarkroomStore
 import DarkroomWorker
 import Foundation
 
-/// What a benchmark runs on: a redis-server of its own, and folders that go away with it.
+/// A private redis-server and temporary folders for a benchmark.
 final class BenchCluster {
     let store: BatchStore
     let keys: Keys
     let redis: RedisServerProcess
-    /// For the list files and photos of the benchmark.
+    /// The folder for list files and photos of the benchmark.
     let folder: String
     private let state: String
 
-    /// Starts a redis-server with an append-only file, as `darkroom run` has it.
-    /// - Parameter output: the folder below which the benchmark writes.
+    /// Starts a redis-server with an append-only file, like `darkroom run`.
+    /// - Parameter output: The folder below which the benchmark writes.
     init(output: String) throws {
         folder = output + "/darkroom-bench-\(getpid())"
         state = NSTemporaryDirectory() + "/darkroom-bench-\(getpid())"
@@ -34,11 +34,11 @@ final class BenchCluster {
     deinit {
         store.connection.close()
         redis.terminate()
-        // Nothing depends on these folders any more; what cannot be removed is left to the system's own cleaning.
+        // Errors are ignored: nothing needs these folders, and the system cleans temporary folders itself.
         for path in [folder, state] { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// The memory that Redis holds, in bytes.
+    /// The used memory of Redis in bytes.
     func usedMemory() throws -> Int {
         let text = try store.connection.call(RedisCommand("INFO", "memory")).string ?? ""
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
@@ -54,12 +54,12 @@ final class BenchCluster {
         return worker
     }
 
-    /// Waits until a batch has finished, asking seldom enough not to disturb what is measured.
+    /// Waits until a batch has finished. Polls at a low rate, so that the measurement is not disturbed.
     func wait(for id: BatchID) throws -> BatchFacts {
         while true {
-            guard let facts = try store.facts(of: id) else { throw BenchError("batch \(id) is gone") }
+            guard let facts = try store.facts(of: id) else { throw BenchError("batch \(id) was forgotten") }
             if facts.state == .finished { return facts }
-            // A read that waits for a key that never comes: Redis keeps the pace.
+            // A blocking read of a key that never exists: the pause happens in Redis.
             _ = try store.connection.call(RedisCommand("BLPOP", keys.prefix + "bench", "0.05"))
         }
     }

@@ -1,4 +1,4 @@
-/// Why a benchmark could not be run or gave no figure.
+/// The error of a benchmark that could not be run or has no result.
 struct BenchError: Error, CustomStringConvertible {
     let description: String
 

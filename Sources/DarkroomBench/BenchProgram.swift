@@ -1,7 +1,7 @@
 import ArgumentParsing
 import Darkroom
 
-/// The program `darkroom-bench`: measures what this machine does, most of it as ratios to what it could do.
+/// The program `darkroom-bench`: measures Darkroom on this machine, mostly as ratios to the best possible result.
 struct BenchProgram: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "darkroom-bench", abstract: "Measure Darkroom on this machine.",

@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// What a benchmark found: figures, and where there is one the floor they are to be held against.
+/// The results of a benchmark: figures, some with a floor for comparison.
 struct BenchReport {
     struct Result {
         let what: String
@@ -20,7 +20,7 @@ struct BenchReport {
         results.append(Result(what: what, value: value, unit: unit, floor: floor))
     }
 
-    /// Prints the figures as a table, or as the one JSON document of every benchmark.
+    /// Prints the figures as a table or as a JSON document.
     func print(json: Bool) {
         guard !json else {
             let document: JSON = [
@@ -51,14 +51,14 @@ struct BenchReport {
         value >= 100 ? HumanText.count(Int(value.rounded())) : String(format: "%.2f", value)
     }
 
-    /// Cores and memory: what a figure depends on.
+    /// Cores and memory of the machine, on which the figures depend.
     private static var machine: String {
         let memory = Double(ProcessInfo.processInfo.physicalMemory) / 1_073_741_824
         return "\(ProcessInfo.processInfo.activeProcessorCount) cores, \(Int(memory.rounded())) GiB"
     }
 }
 
-/// The middle of several runs.
+/// The median of several runs.
 func median(_ values: [Double]) -> Double {
     let sorted = values.sorted()
     guard !sorted.isEmpty else { return 0 }
@@ -66,14 +66,14 @@ func median(_ values: [Double]) -> Double {
     return sorted.count % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2
 }
 
-/// What this process has used of the machine.
+/// The resources that this process has used.
 struct ProcessUsage {
     /// Seconds of processor time, user and system.
     let cpuSeconds: Double
-    /// The most memory it ever had resident, in bytes.
+    /// The peak resident memory in bytes.
     let peakBytes: Int
 
-    /// Until now.
+    /// The usage until now.
     static var now: ProcessUsage {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

@@ -6,24 +6,24 @@ import DarkroomImaging
 import DarkroomWorker
 import Foundation
 
-/// `darkroom-bench develop`: the whole system against the floor, which is decode, sepia, encode of photos in memory.
+/// `darkroom-bench develop`: compares the whole system with the floor: decode, sepia and encode of photos in memory.
 struct DevelopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "develop", abstract: "Photos of a folder through the whole system, against filtering them from memory.",
+        name: "develop", abstract: "Compare the whole system with filtering the same photos from memory.",
         discussion: """
-            The floor is each photo decoded, put through sepia and encoded, from memory, on all cores. Then the same photos \
-            go through the whole system: served over HTTP by a process of its own, claimed from a Redis of its own, \
-            downloaded, filtered, written. Both in turn, several times; the medians are printed. Processor time of the \
-            HTTP server and of Redis is not counted.
+            The floor: all photos are decoded, filtered with sepia and encoded in memory on all cores. The whole \
+            system: a separate process serves the same photos over HTTP, and a worker claims them from a private \
+            Redis, downloads, filters and writes them. Both run in turn for several rounds; the command prints the \
+            medians. The processor time of the HTTP server and of Redis is not counted.
             """,
         examples: ["darkroom-bench develop ~/Pictures"])
 
     @Argument(help: "The folder with the photos.") var folder: String
-    @Option(help: "Photos a round; those of the folder again and again.", valueName: "count") var photos: Int = 2000
+    @Option(help: "Photos per round; the photos of the folder are repeated.", valueName: "count") var photos: Int = 2000
     @Option(help: "Rounds.", valueName: "count") var rounds: Int = 3
     @Option(
         name: .shortAndLong,
-        help: "Where photos are written meanwhile: a file system in memory, or the disk to be measured.",
+        help: "The folder that photos are written to: in a file system in memory, or on the disk to measure.",
         valueName: "folder")
     var output: String = "/dev/shm"
     @Flag(help: "Print the figures as JSON.") var json: Bool
@@ -58,7 +58,7 @@ struct DevelopCommand: ParsableCommand {
         report(floors: floors, whole: whole, single: single, cores: cores).print(json: json)
     }
 
-    /// What a run came to.
+    /// The result of a run.
     private struct Run {
         let photosPerSecond: Double
         let cpuMilliseconds: Double  // a photo
@@ -76,13 +76,13 @@ struct DevelopCommand: ParsableCommand {
             "whole system, 1 download and 1 filtration", median(single.map(\.photosPerSecond)), "photos/s", floor: floor
         )
         report.add(
-            "gain of many at once over one",
+            "gain of concurrent work over one download and one filtration",
             median(whole.map(\.photosPerSecond)) / median(single.map(\.photosPerSecond)),
             "times")
         return report
     }
 
-    /// The photos from memory, each once a round, on all cores, results thrown away.
+    /// Develops each photo once from memory, on all cores, and discards the results.
     private static func floor(_ bodies: [[UInt8]], count: Int, threads: Int) -> Run {
         let next = Locked(0)
         let before = ProcessUsage.now
@@ -95,7 +95,7 @@ struct DevelopCommand: ParsableCommand {
                         return next
                     }
                     guard index < count else { break }
-                    // A photo that cannot be developed costs what it costs in the whole system, too.
+                    // Errors are ignored: a photo that cannot be developed takes the same time in the whole system.
                     _ = try? Imaging.develop(
                         bodies[index % bodies.count], DevelopOptions(filters: [.sepia(intensity: 0.8)]))
                 }
@@ -106,7 +106,7 @@ struct DevelopCommand: ParsableCommand {
         return run(count, (ContinuousClock.now - began) / .seconds(1), since: before)
     }
 
-    /// The photos through coordinator, Redis and a worker in this process, written to files.
+    /// Develops the photos with coordinator, Redis and a worker in this process, and writes them to files.
     private func system(
         _ cluster: BenchCluster, _ urls: [String], _ change: (inout WorkerConfiguration) -> Void
     ) throws -> Run {
@@ -121,14 +121,14 @@ struct DevelopCommand: ParsableCommand {
         }
         var options = BatchOptions()
         options.output = cluster.folder + "/photos"
-        defer { try? FileManager.default.removeItem(atPath: options.output) }  // the next round makes it again
+        defer { try? FileManager.default.removeItem(atPath: options.output) }  // the next round creates it again
         let before = ProcessUsage.now
         let began = ContinuousClock.now
         let submitted = try Coordinator(store: cluster.store).submit(
             PhotoRecords(urls.map { (name: PhotoURL.name(of: $0), url: $0) }), options: options, overwrite: true)
         let facts = try cluster.wait(for: submitted.id)
         let seconds = (ContinuousClock.now - began) / .seconds(1)
-        // The end is known to the millisecond from Redis, not by how often it is asked.
+        // Redis has the end of the batch in ms, so the polling interval does not matter.
         let exact = facts.finished.map { Double($0 - facts.submitted) / 1000 } ?? seconds
         return Self.run(urls.count, min(exact, seconds), since: before)
     }
@@ -152,7 +152,7 @@ struct DevelopCommand: ParsableCommand {
     }
 }
 
-/// `darkroom-bench serve` as a process of its own.
+/// A process that runs `darkroom-bench serve`.
 private final class ServerProcess {
     private let process = Process()
     private let input = Pipe()
@@ -178,7 +178,7 @@ private final class ServerProcess {
     }
 
     func stop() {
-        // It ends when its standard input does. Not being able to close a pipe leaves nothing to be done about it.
+        // The server ends when its standard input is closed. An error of the close is ignored.
         try? input.fileHandleForWriting.close()
         process.waitUntilExit()
     }

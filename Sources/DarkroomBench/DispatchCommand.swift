@@ -4,19 +4,19 @@ import DarkroomCoordinator
 import DarkroomWorker
 import Foundation
 
-/// `darkroom-bench dispatch`: the queue alone, with operations that do nothing, by their size.
+/// `darkroom-bench dispatch`: measures the queue with empty operations of several sizes.
 struct DispatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "dispatch", abstract: "Feeding, claiming and ending operations that do nothing, by photos an operation.",
+        name: "dispatch", abstract: "Measure feeding, claiming and ending of empty operations of several sizes.",
         discussion: """
-            For operations of 1, 10, 50 and 250 photos: photos fed a second from a text file into a Redis of its own with an \
-            append-only file (everysec) and no worker; photos a second from claim to end by one worker that reports \
-            everything as filtered; bytes of Redis memory a photo, queued and ended.
+            Figures for operations of 1, 10, 50 and 250 photos: photos per second fed from a text file into a private \
+            Redis with an append-only file (everysec) and without workers; photos per second from claim to end by one \
+            worker that reports all photos as filtered; bytes of Redis memory per photo, queued and ended.
             """,
         examples: ["darkroom-bench dispatch --photos 5000000"])
 
-    @Option(help: "Lines of the list; small operations take fewer.", valueName: "count") var photos: Int = 1_000_000
-    @Option(help: "Photos an operation; all four sizes unless told.", valueName: "count") var size: [Int]
+    @Option(help: "Lines of the list; for small operations fewer.", valueName: "count") var photos: Int = 1_000_000
+    @Option(help: "Photos per operation; by default all four sizes.", valueName: "count") var size: [Int]
     @Flag(help: "Print the figures as JSON.") var json: Bool
 
     func validate() throws {
@@ -27,7 +27,7 @@ struct DispatchCommand: ParsableCommand {
     func run() throws {
         var report = BenchReport("dispatch")
         for size in size.isEmpty ? [1, 10, 50, 250] : size {
-            // What costs the same for each operation is measured well enough with fewer photos.
+            // The cost is per operation, so small operations need fewer photos for a good measurement.
             let count = max(size, size < 50 ? photos * size / 50 : photos)
             try measure(size: size, count: count, &report)
         }

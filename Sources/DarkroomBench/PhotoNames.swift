@@ -1,4 +1,4 @@
-/// The photos among the files of a folder, by their names.
+/// Returns the files of a folder with the ending of a photo.
 func photoNames(_ names: [String], in folder: String) throws(BenchError) -> [String] {
     let endings = [".jpg", ".jpeg", ".png", ".webp"]
     let photos = names.filter { name in endings.contains { name.lowercased().hasSuffix($0) } }

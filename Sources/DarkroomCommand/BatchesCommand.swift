@@ -1,7 +1,7 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom batches`: all batches, earliest submission first.
+/// `darkroom batches`: lists all batches in the order of their submission.
 struct BatchesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "batches", abstract: "List the batches.", group: "Monitor", synonyms: ["ls", "list", "jobs"],
@@ -31,12 +31,12 @@ struct BatchesCommand: ParsableCommand {
                 .text(batch.id.description), .text(batch.stateText), .count(batch.photos),
                 .count(batch.counts.filtered), .count(batch.counts.failed), .count(batch.counts.cancelled),
                 .rate(batch.photosPerSecond(now: now)), .text(batch.controls.priority.rawValue),
-                .text(batch.options.name), .text(batch.steeringText),
+                .text(batch.options.name), .text(batch.controlsText),
             ])
         }
         try table.finish()
         if batches.isEmpty, output.isTerminal {
-            printToStandardError("There is no batch. \"darkroom submit LIST -o FOLDER\" makes one.")
+            printToStandardError("There is no batch. \"darkroom submit LIST -o FOLDER\" submits one.")
         }
     }
 }

@@ -1,16 +1,17 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom cancel`: a batch, some of its photos, or all batches.
+/// `darkroom cancel`: cancels a batch, some of its photos, or all batches.
 struct CancelCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "cancel", abstract: "Cancel a batch, some of its photos, or all batches.",
         discussion: """
-            What has not begun never will, what runs is stopped, what is done stays. The command returns when nothing more \
-            of it begins; --wait stays until nothing of it runs.
+            Photos that have not started are never started, running photos are stopped, written files stay. After the \
+            command returns, no worker starts a cancelled photo; with --wait the command returns when no cancelled \
+            photo is running.
 
-            Cancelling again is no error. A batch that has finished is left as it is, and the command ends with status 1; \
-            cancelling single photos that are done is no error.
+            Cancelling a cancelled batch is no error. If the batch has finished, the command changes nothing and exits \
+            with status 1. Cancelling single photos that are done is no error.
             """,
         group: "Coordinator", synonyms: ["stop", "abort", "kill"],
         examples: [
@@ -20,11 +21,11 @@ struct CancelCommand: ParsableCommand {
         ])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
-    @Option(help: "Only these photos, by their index from 0; all must be fed.", valueName: "ranges")
+    @Option(help: "Cancel only these photos, by their index from 0. All of them must be fed.", valueName: "ranges")
     var photos: PhotoRanges?
     @Flag(help: "Cancel every batch that has not finished.") var all: Bool
-    @Flag(help: "Stay until nothing of it runs any more.") var wait: Bool
-    @Flag(help: "Print the facts of the batch, with --all of the cluster, as JSON.") var json: Bool
+    @Flag(help: "Return when no cancelled photo is running.") var wait: Bool
+    @Flag(help: "Print the facts of the batch as JSON; with --all, of the cluster.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
@@ -36,10 +37,10 @@ struct CancelCommand: ParsableCommand {
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let client = try redis.connect()
-        let answer = SteeringAnswer(client, redis, json: json)
-        guard let batch else { return try cancelAll(client, answer) }
+        let output = ControlOutput(client, redis, json: json)
+        guard let batch else { return try cancelAll(client, output) }
         let found = try client.store.batch(named: batch)
-        if let photos { return try cancel(photos, of: found, client, answer) }
+        if let photos { return try cancel(photos, of: found, client, output) }
         guard case .cancelled(let isNew, _) = try client.control.cancel(found.id) else {
             throw CommandError(
                 "batch \(found.label) has finished: \(Self.done(found)), so there is nothing left to cancel")
@@ -49,23 +50,23 @@ struct CancelCommand: ParsableCommand {
         let verb = isNew ? "is cancelled" : "was cancelled already"
         let running = cancelled.executing
         let rest = running == 0 ? "" : Self.operations(running, "still runs, ", "still run, ")
-        try answer.give("batch \(cancelled.label) \(verb): \(rest)\(Self.done(cancelled))", cancelled)
+        try output.write("batch \(cancelled.label) \(verb): \(rest)\(Self.done(cancelled))", cancelled)
     }
 
-    private func cancelAll(_ client: DarkroomClient, _ answer: SteeringAnswer) throws {
+    private func cancelAll(_ client: DarkroomClient, _ output: ControlOutput) throws {
         let cancelled = try client.control.cancelAll()
         if wait {
             let all = try client.store.facts(of: client.store.batchIDs())
             _ = try waitForEnd(of: all.filter(\.cancelled), client)
         }
         let number = HumanText.count(cancelled, of: "batch")
-        try answer.give(
+        try output.write(
             cancelled == 0 ? "no batch was left to cancel" : "\(number) \(cancelled == 1 ? "is" : "are") cancelled",
             [.init(key: "cancelled", value: .int(cancelled))])
     }
 
     private func cancel(
-        _ photos: PhotoRanges, of batch: BatchFacts, _ client: DarkroomClient, _ answer: SteeringAnswer
+        _ photos: PhotoRanges, of batch: BatchFacts, _ client: DarkroomClient, _ output: ControlOutput
     ) throws {
         let result = try client.control.cancel(photos, of: batch.id)
         let cancelled = HumanText.count(result.cancelled, of: "photo")
@@ -74,7 +75,7 @@ struct CancelCommand: ParsableCommand {
         let sentence =
             "\(cancelled) of batch \(batch.label) \(result.cancelled == 1 ? "is" : "are") cancelled"
             + (result.wereFinal > 0 ? "; \(before)" : "")
-        try answer.give(
+        try output.write(
             sentence, try batch.refreshed(client),
             [
                 .init(key: "photosCancelled", value: .int(result.cancelled)),
@@ -82,7 +83,7 @@ struct CancelCommand: ParsableCommand {
             ])
     }
 
-    /// Blocks until nothing of these runs, and makes meanwhile that dead workers do not hold them for ever.
+    /// Blocks until no operation of these batches is running. Meanwhile it recovers the operations of lost workers.
     private func waitForEnd(of batches: [BatchFacts], _ client: DarkroomClient) throws -> [BatchFacts] {
         var waiter = BatchWaiter(client, warn: { printToStandardError($0) })
         let running = batches.reduce(0) { $0 + $1.executing }

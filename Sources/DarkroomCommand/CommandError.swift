@@ -1,4 +1,4 @@
-/// Why a command could not do what it was asked: what, on what, what was found, what to do.
+/// An error of a command. The description says what failed, on what, what was found and what to do.
 struct CommandError: Error, CustomStringConvertible {
     let description: String
 

@@ -1,17 +1,17 @@
 import ArgumentParsing
 import Darkroom
 
-/// The program `darkroom`: what its help shows first, and its commands.
+/// The program `darkroom`: its overview help and its commands.
 struct DarkroomProgram: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "darkroom",
-        abstract: "Develop photo lists: download every photo, put filters on it, write it, on one machine or on many.",
+        abstract: "Develop photo lists: download, filter and write every photo, on one machine or on many.",
         discussion: """
-            A batch is named by its id, the beginning of its id, or its name. Redis is named by --redis or \
-            DARKROOM_REDIS.
+            A batch is given by its id, the beginning of its id, or its name. The address of Redis is given by --redis \
+            or DARKROOM_REDIS.
 
-            Exit status: 0 good, 1 it could not be done, 2 wrong usage, 3 finished with failed photos, 4 was cancelled, \
-            124 the --timeout passed, 130 interrupted.
+            Exit status: 0 success, 1 error, 2 wrong usage, 3 photos failed, 4 the batch was cancelled, 124 the \
+            --timeout passed, 130 interrupted.
             """,
         examples: [
             "darkroom run photos.csv -o developed",

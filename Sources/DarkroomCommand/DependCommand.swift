@@ -2,14 +2,14 @@ import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 
-/// `darkroom depend`: a batch waits for others.
+/// `darkroom depend`: makes a batch wait for other batches.
 struct DependCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "depend", abstract: "Make a batch wait until others have finished.",
         discussion: """
-            The batch is ready when all it waits for have finished, also when they were cancelled or had failures; submitted \
-            with --after-success it is cancelled then. A batch that has started cannot be made to wait, and batches cannot wait \
-            for each other in a circle.
+            The batch starts when all batches that it waits for have finished. If one of them was cancelled or had \
+            failures, the batch starts all the same; a batch submitted with --after-success is cancelled instead. A \
+            batch that has started cannot be made to wait, and batches cannot wait for each other in a circle.
             """,
         group: "Coordinator", synonyms: ["after"],
         examples: [
@@ -18,8 +18,8 @@ struct DependCommand: ParsableCommand {
         ])
 
     @Argument(help: "The batch that waits: its id, the beginning of its id, or its name.") var batch: String
-    @Option(help: "A batch that it waits for.", valueName: "batch") var on: [String]
-    @Flag(help: "It waits for these no more.") var remove: Bool
+    @Option(help: "A batch to wait for.", valueName: "batch") var on: [String]
+    @Flag(help: "Remove the dependencies on these batches.") var remove: Bool
     @Flag(help: "Print the facts of the batch that waits as JSON.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
@@ -50,7 +50,7 @@ struct DependCommand: ParsableCommand {
             let rest = try client.store.facts(of: batch.waitsFor)
             sentence += "; it still waits for \(Self.list(rest))"
         }
-        try SteeringAnswer(client, redis, json: json).give(sentence, batch)
+        try ControlOutput(client, redis, json: json).write(sentence, batch)
     }
 
     private static func words(_ depended: Depended, _ others: [BatchFacts]) -> String {

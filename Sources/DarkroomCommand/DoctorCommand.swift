@@ -2,15 +2,15 @@ import ArgumentParsing
 import Darkroom
 import Foundation
 
-/// `darkroom doctor`: looks at what Darkroom stands on, and says what to mend.
+/// `darkroom doctor`: checks Redis and this machine, and prints how to fix each problem.
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "doctor", abstract: "Check Redis, disk, limits, clock, DNS and libraries, and say what to mend.",
+        name: "doctor", abstract: "Check Redis and this machine, and print how to fix problems.",
         discussion: """
-            Run it where workers run, as the user they run as. It writes and removes some small files in the output \
-            folders, changes nothing in Redis, and looks up example.com where --resolve names nothing.
+            Run it on the machines of the workers, as the user of the workers. It writes and removes some small files \
+            in the output folders and changes nothing in Redis. Without --resolve it looks up example.com.
 
-            Exit status: 0 when nothing is a problem (there may be warnings), 1 otherwise.
+            Exit status: 0 if there is no problem (there may be warnings), 1 otherwise.
             """,
         group: "Monitor", synonyms: ["check", "test"],
         examples: [
@@ -18,17 +18,15 @@ struct DoctorCommand: ParsableCommand {
             "darkroom doctor --redis redis://queue:6379 --output /mnt/photos --resolve photos.example",
         ])
 
-    @Option(name: .shortAndLong, help: "A folder that photos are to be written to.", valueName: "folder")
+    @Option(name: .shortAndLong, help: "Check this output folder.", valueName: "folder")
     var output: [String]
-    @Option(help: "A host that photos come from: is its name found?", valueName: "name") var resolve: [String]
-    @Option(help: "Downloads at once, as workers will have them.", valueName: "count") var downloads: Int = 32
-    @Option(
-        help: "Photos filtered at once, as workers will have them; as many as there are cores unless given.",
-        valueName: "count")
+    @Option(help: "Check that DNS finds this host.", valueName: "name") var resolve: [String]
+    @Option(help: "Concurrent downloads of a worker.", valueName: "count") var downloads: Int = 32
+    @Option(help: "Concurrent filtrations of a worker; by default the number of cores.", valueName: "count")
     var filtrations: Int?
-    @Option(help: "The largest download that workers will take.", valueName: "size")
+    @Option(help: "The largest download that workers accept.", valueName: "size")
     var maxDownload: ByteSize = .mebibytes(64)
-    @Option(help: "The largest picture that workers will take, in pixels.", valueName: "count")
+    @Option(help: "The largest picture that workers accept, in pixels.", valueName: "count")
     var maxPixels: Quantity = 100_000_000
     @Flag(help: "Print JSON.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions

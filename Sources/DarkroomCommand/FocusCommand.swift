@@ -2,27 +2,27 @@ import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 
-/// `darkroom focus`: which photos of a batch run first.
+/// `darkroom focus`: makes a range of photos of a batch run first.
 struct FocusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "focus", abstract: "Make some photos of a batch the next that run.",
+        name: "focus", abstract: "Make a range of photos of a batch run next.",
         discussion: """
-            Photos are numbered from 0; photos that are not fed yet are the next as soon as they are. The newest focus of a \
-            batch replaces the one before. With --only the other photos stop, and wait until the focus is cleared.
+            Photos are numbered from 0. Photos that are not fed yet run next once they are fed. A new focus replaces \
+            the previous focus of the batch. With --only the other photos stop and wait until the focus is cleared.
             """,
         group: "Coordinator",
         examples: ["darkroom focus holidays --photos 40-60 --only", "darkroom focus holidays --clear"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
     @Option(help: "The photos, by their index from 0.", valueName: "range") var photos: PhotoRanges?
-    @Flag(help: "The other photos wait until the focus is cleared.") var only: Bool
-    @Flag(help: "Let all photos run in their order again.") var clear: Bool
+    @Flag(help: "Make the other photos wait until the focus is cleared.") var only: Bool
+    @Flag(help: "Remove the focus: all photos run in list order again.") var clear: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
         guard (photos != nil) != clear else {
-            throw ValidationError("name the photos with --photos <range>, or take the focus away with --clear")
+            throw ValidationError("name the photos with --photos <range>, or remove the focus with --clear")
         }
         if let photos, photos.ranges.count != 1 {
             throw ValidationError("--photos \"\(photos)\": a focus is one range, such as 40-60")
@@ -34,15 +34,15 @@ struct FocusCommand: ParsableCommand {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let client = try redis.connect()
         let found = try client.store.batch(named: batch)
-        let answer = SteeringAnswer(client, redis, json: json)
+        let output = ControlOutput(client, redis, json: json)
         guard let range = photos?.ranges.first else {
             let hadFocus = try client.control.clearFocus(found.id)
-            return try answer.give(
+            return try output.write(
                 "batch \(found.label) \(hadFocus ? "has no focus any more" : "had no focus")",
                 try found.refreshed(client))
         }
         let set = try client.control.focus(found.id, range, only: only)
-        try answer.give(
+        try output.write(
             sentence(set, range, found), try found.refreshed(client), [.init(key: "fed", value: .int(set.fed))])
     }
 

@@ -1,14 +1,14 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom forget`: removes a batch from Redis; its photos stay.
+/// `darkroom forget`: removes a batch from Redis; its files stay.
 struct ForgetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "forget", abstract: "Forget a batch that has finished: remove it from Redis; the photos stay.",
+        name: "forget", abstract: "Remove a finished batch from Redis; the written photos stay.",
         group: "Coordinator", synonyms: ["rm", "remove", "delete"], examples: ["darkroom forget holidays"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
-    @Flag(help: "Also when it has not finished: its workers drop what they hold of it.") var force: Bool
+    @Flag(help: "Remove the batch even if it has not finished; workers release its operations.") var force: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {

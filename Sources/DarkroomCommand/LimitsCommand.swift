@@ -2,26 +2,27 @@ import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 
-/// `darkroom limits`: how much each worker does at once, while it runs.
+/// `darkroom limits`: sets and shows the limits on concurrent work of each worker.
 struct LimitsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "limits", abstract: "Limit what each worker does at once, while it runs; show the limits.",
+        name: "limits", abstract: "Limit the concurrent work of each worker, or show the limits.",
         discussion: """
-            Without options it shows the limits that hold. A limit is the same for every worker, also for those that are started \
-            later; what runs goes on. With --clear each worker does as much at once as it was started for.
+            Without options the command shows the limits. A limit applies to every worker, also to workers that start \
+            later. Running downloads and filtrations continue. With --clear each worker uses the numbers of its own \
+            command line.
             """,
         group: "Coordinator",
         examples: ["darkroom limits --downloads 8", "darkroom limits", "darkroom limits --clear"])
 
-    @Option(help: "Downloads at once in each worker, 1 to 1024.", valueName: "count") var downloads: Int?
-    @Option(help: "Photos filtered at once in each worker, 1 to 256.", valueName: "count") var filtrations: Int?
-    @Flag(help: "Take both limits away.") var clear: Bool
+    @Option(help: "Concurrent downloads of each worker, 1 to 1024.", valueName: "count") var downloads: Int?
+    @Option(help: "Concurrent filtrations of each worker, 1 to 256.", valueName: "count") var filtrations: Int?
+    @Flag(help: "Remove both limits.") var clear: Bool
     @Flag(help: "Print the facts of the cluster as JSON.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func validate() throws {
         if clear, downloads != nil || filtrations != nil {
-            throw ValidationError("--clear takes both limits away: leave out --downloads and --filtrations")
+            throw ValidationError("--clear removes both limits: leave out --downloads and --filtrations")
         }
         try Self.require(BatchController.downloadLimits, downloads, "--downloads")
         try Self.require(BatchController.filtrationLimits, filtrations, "--filtrations")
@@ -47,7 +48,7 @@ struct LimitsCommand: ParsableCommand {
     private static func require(_ bounds: ClosedRange<Int>, _ value: Int?, _ option: String) throws(ValidationError) {
         guard let value, !bounds.contains(value) else { return }
         throw ValidationError(
-            "\(option) \(value): from \(bounds.lowerBound) to \(bounds.upperBound); \"darkroom suspend --all \(option)\" lets none begin"
-        )
+            "\(option) \(value): from \(bounds.lowerBound) to \(bounds.upperBound); to start none, use "
+                + "\"darkroom suspend --all \(option)\"")
     }
 }

@@ -2,16 +2,16 @@ import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 
-/// `darkroom manifest`: what is in an output folder, without any Redis.
+/// `darkroom manifest`: prints the manifest of an output folder. Needs no Redis.
 struct ManifestCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "manifest", abstract: "Print what is in an output folder: a line a photo, in order; needs no Redis.",
+        name: "manifest", abstract: "Print the manifest of an output folder: one line for each photo; needs no Redis.",
         discussion: """
-            Several batches that wrote to the folder come one after the other. Photos that have not been developed, and \
-            those that a cancelled batch never began, have no line.
+            If several batches wrote to the folder, their lines follow one batch after the other, each in list order. \
+            Photos that are not done, and photos that a cancelled batch never started, have no line.
 
-            With --csv a text that begins with =, +, -, @, a tab or a carriage return has an apostrophe before it, so that \
-            no spreadsheet takes it for a formula; --json has every text as it is.
+            With --csv, a text that begins with =, +, -, @, a tab or a carriage return is prefixed with an apostrophe, \
+            so that spreadsheets do not evaluate it as a formula. --json prints every text unchanged.
             """,
         group: "Monitor",
         examples: ["darkroom manifest developed", "darkroom manifest developed --csv > photos.csv"])

@@ -2,10 +2,10 @@ import ArgumentParsing
 import Darkroom
 import DarkroomStore
 
-/// `darkroom operations`: the operations of a batch.
+/// `darkroom operations`: lists the operations of a batch.
 struct OperationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "operations", abstract: "List the operations of a batch: where each stands, who holds it.",
+        name: "operations", abstract: "List the operations of a batch, with their states and workers.",
         group: "Monitor", examples: ["darkroom operations holidays"])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
@@ -37,7 +37,7 @@ struct OperationsCommand: ParsableCommand {
         try table.finish()
     }
 
-    /// Reads the operations in parts, with the index of each one's first photo.
+    /// Reads the operations 1,000 at a time and calls `body` with each and the index of its first photo.
     private func forEach(
         _ client: DarkroomClient, _ batch: BatchFacts, _ body: (OperationFacts, Int) throws -> Void
     ) throws {
@@ -66,7 +66,7 @@ struct OperationsCommand: ParsableCommand {
 }
 
 extension PhotoCounts {
-    /// The counts of photos of a batch by their letters.
+    /// Counts photos of a batch by their state codes.
     init(stateCodes: [UInt8], of batch: BatchFacts) {
         self.init()
         for stateCode in stateCodes {

@@ -4,12 +4,12 @@ import DarkroomFiles
 import DarkroomStore
 import Foundation
 
-/// The photos of a batch in order, put together from what is known in different places: letters and failures in Redis,
-/// lines in the manifest beside the photos, names in the entries of operations.
+/// Lists the photos of a batch in order. The facts come from several places: state codes and failures in Redis, lines
+/// of the manifest in the output folder, names and URLs in the entries of operations.
 ///
-/// It holds what belongs to a thousand operations at most, and asks for nothing that is not needed.
+/// Holds the photos of at most 1,000 operations in memory, and reads only the places that are needed.
 struct PhotoListing {
-    /// What is known of one photo.
+    /// The known facts of one photo.
     struct Photo {
         let index: Int
         let state: PhotoState
@@ -31,7 +31,7 @@ struct PhotoListing {
 
         var lacksNames: Bool { photos.contains { $0.name == nil } }
 
-        /// Adds what is known of photos, by index, to those whose name is not known yet.
+        /// Fills in the facts that `known` returns for photos without a name.
         mutating func fill(_ known: (Photo) -> (name: String, url: String, file: String?, detail: String?)?) {
             for position in photos.indices where photos[position].name == nil {
                 guard let found = known(photos[position]) else { continue }
@@ -43,7 +43,7 @@ struct PhotoListing {
         }
     }
 
-    /// Set when photos were listed without their names: says why.
+    /// The reason why photos were listed without their names; nil if all have names.
     private(set) var whyNamesAreMissing: String?
 
     private let batch: BatchFacts
@@ -52,40 +52,40 @@ struct PhotoListing {
     private var manifestError: ManifestError?
     private var failures: [Int: PhotoFailure]?
 
-    /// - Parameter isWanted: tells the photos that are listed by their state.
+    /// - Parameter isWanted: Whether photos in this state are listed.
     init(_ batch: BatchFacts, in client: DarkroomClient, isWanted: @escaping (PhotoState) -> Bool) {
         self.batch = batch
         self.client = client
         self.isWanted = isWanted
     }
 
-    /// Calls `body` with every photo that is wanted, in order.
+    /// Calls `body` with every wanted photo, in order.
     mutating func forEach(_ body: (Photo) throws -> Void) throws {
         for part in 0...batch.operations / ManifestPart.size {
             let first = max(1, part * ManifestPart.size)
             let last = min((part + 1) * ManifestPart.size - 1, batch.operations)
             guard first <= last else { continue }
             let groups = try wantedPhotos(ofOperations: first...last)
-            // Opened after the letters were read: a line is written before its letter moves.
+            // Opened after the state codes were read: workers write a photo's line before its state code changes.
             var manifest = manifestPart(part, of: groups)
             for start in stride(from: 0, to: groups.count, by: 20) {
                 var some = Array(groups[start..<min(start + 20, groups.count)])
                 for position in some.indices { try fill(&some[position], from: &manifest) }
                 try fillFromEntries(&some)
-                // The names of a batch that was forgotten are gone, too.
+                // Names may be missing because the batch was forgotten.
                 if some.contains(where: \.lacksNames) { try requirePresence() }
                 for photo in some.flatMap(\.photos) { try body(photo) }
             }
         }
     }
 
-    /// - Throws: ``CommandError`` when the batch is gone.
+    /// - Throws: ``CommandError`` if the batch was forgotten.
     private func requirePresence() throws {
         guard try client.store.facts(of: batch.id) == nil else { return }
         throw try batch.incompleteness(in: client, "its photos were listed", lacking: 0)
     }
 
-    /// Index and state of the wanted photos, from their letters.
+    /// Index and state of the wanted photos, from their state codes.
     private func wantedPhotos(ofOperations operations: ClosedRange<Int>) throws -> [Group] {
         let size = batch.options.operationSize
         let start = (operations.lowerBound - 1) * size
@@ -116,13 +116,13 @@ struct PhotoListing {
         }
     }
 
-    /// Fills in what the manifest says, then what Redis keeps of failures.
+    /// Fills in the facts from the manifest, then from the failures in Redis.
     private mutating func fill(_ group: inout Group, from manifest: inout ManifestPart?) throws {
         if group.photos.contains(where: \.state.isFinal) {
             let lines = lines(ofOperation: group.operation, in: &manifest)
             group.fill { photo in
                 lines[photo.index].flatMap { line in
-                    // A photo may have been in place, its letter not yet written, when its batch was cancelled.
+                    // The batch may have been cancelled after the photo's file was written and before its state code.
                     line.state == photo.state.word || photo.state == .cancelled
                         ? (line.name, line.url, line.file, line.detail) : nil
                 }
@@ -148,14 +148,14 @@ struct PhotoListing {
     }
 
     private func readFailures() throws -> [Int: PhotoFailure] {
-        // A damaged entry is left out: the photo's state still shows its reason.
+        // A damaged failure is left out: the photo's state still shows its reason.
         let pairs = try client.store.failures(of: batch.id).compactMap { failure in
             PhotoFailure(index: failure.index, json: failure.json).map { (failure.index, $0) }
         }
         return Dictionary(pairs) { $1 }
     }
 
-    /// Fills in names and URLs of photos that nothing is known of yet, as they were fed.
+    /// Fills in names and URLs from the entries of the operations, for photos without a name.
     private mutating func fillFromEntries(_ groups: inout [Group]) throws {
         let lacking = groups.indices.filter { groups[$0].lacksNames }
         let entries = try client.store.entries(of: batch.id, operations: lacking.map { groups[$0].operation })
@@ -167,14 +167,14 @@ struct PhotoListing {
                     let at = photo.index - first
                     guard records.indices.contains(at) else { return nil }
                     let url = records[at].url
-                    // As its manifest will have it.
+                    // The same form as in the manifest.
                     return (
                         records[at].name, batch.options.redactURLs ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url),
                         nil, nil
                     )
                 }
             }
-            // One that was new a moment ago may have ended since; it is just not known yet.
+            // A photo that was new when its state was read may be done now. That is no missing name.
             let missing = groups[position].photos.first { $0.name == nil && $0.state.isFinal }
             if let missing, whyNamesAreMissing == nil { whyNamesAreMissing = reasonForMissingName(of: missing) }
         }
@@ -182,11 +182,12 @@ struct PhotoListing {
 
     private func reasonForMissingName(of photo: Photo) -> String {
         if batch.cancelled, photo.state == .cancelled {
-            return "the batch was cancelled before they began, and keeps nothing of them"
+            return "the batch was cancelled before they started, and Redis no longer has their entries"
         }
         if let manifestError { return "\(manifestError)" }
         let output = batch.options.output
         if output.isEmpty { return "the batch writes no files, so it has no manifest" }
-        return "\(output)/\(ManifestPath.folder(batch.id)), their manifest, is not seen here or has no lines of them"
+        let manifest = "\(output)/\(ManifestPath.folder(batch.id))"
+        return "their manifest, \(manifest), is not on this machine or has no lines of them"
     }
 }

@@ -6,13 +6,14 @@ enum StateWord: String, CaseIterable, ExpressibleByArgument {
     case new, downloaded, filtered, failed, cancelled
 }
 
-/// `darkroom photos`: what became of each photo of a batch.
+/// `darkroom photos`: lists the photos of a batch.
 struct PhotosCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "photos", abstract: "List the photos of a batch: what became of each.",
+        name: "photos", abstract: "List the photos of a batch, with their states.",
         discussion: """
-            Names and URLs of photos that are done come from the manifest beside the photos, where it can be read; \
-            without it only index and state of a photo are known, and what Redis keeps of those that failed.
+            Names and URLs of photos that are done are read from the manifest in the output folder. If the manifest \
+            cannot be read, the command prints their index and state, and for failed photos the failure that Redis \
+            keeps.
             """,
         group: "Monitor", synonyms: ["files", "failures", "errors"],
         examples: ["darkroom photos holidays", "darkroom photos holidays --state failed"])

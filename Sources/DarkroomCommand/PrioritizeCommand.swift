@@ -1,13 +1,13 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom prioritize`: how urgent a batch is from now on.
+/// `darkroom prioritize`: changes the priority of a batch.
 struct PrioritizeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "prioritize", abstract: "Make a batch more or less urgent.",
+        name: "prioritize", abstract: "Change the priority of a batch.",
         discussion: """
-            Priorities are veryLow, low, normal, high and veryHigh. Work of a higher priority is handed out first; within one \
-            priority batches take turns. It holds for what is handed out from now on, what runs goes on.
+            Priorities are veryLow, low, normal, high and veryHigh. Workers claim operations of a higher priority \
+            first; batches of the same priority take turns. Running operations continue.
             """,
         group: "Coordinator", synonyms: ["priority", "nice"], examples: ["darkroom prioritize holidays veryHigh"])
 
@@ -23,6 +23,6 @@ struct PrioritizeCommand: ParsableCommand {
         let isNew = try client.control.prioritize(found.id, priority)
         let sentence =
             "batch \(found.label) " + (isNew ? "has priority \(priority) now" : "had priority \(priority) already")
-        try SteeringAnswer(client, redis, json: json).give(sentence, try found.refreshed(client))
+        try ControlOutput(client, redis, json: json).write(sentence, try found.refreshed(client))
     }
 }

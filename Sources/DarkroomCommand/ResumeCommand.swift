@@ -1,13 +1,13 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom resume`: what was suspended goes on.
+/// `darkroom resume`: resumes a suspended batch or the suspended cluster.
 struct ResumeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "resume", abstract: "Let a batch, or the cluster, go on after it was suspended.",
+        name: "resume", abstract: "Resume a suspended batch or the suspended cluster.",
         discussion: """
-            Without --downloads and --filtrations all goes on, whatever was suspended. A batch stands still as long as the \
-            cluster is suspended, too. Photos that are downloaded need only their filters. Resuming again is no error.
+            Without --downloads and --filtrations both are resumed. While the cluster is suspended, a resumed batch \
+            does not run. Downloaded photos are not downloaded again. Resuming a running batch is no error.
             """,
         group: "Coordinator", synonyms: ["continue", "unpause", "unsuspend"],
         examples: ["darkroom resume holidays", "darkroom resume --all", "darkroom resume --all --downloads"])
@@ -25,10 +25,10 @@ struct ResumeCommand: ParsableCommand {
         let sentence =
             wasSuspended
             ? "\(subject) \(what.verb("goes", "go")) on" : "\(subject) \(what.verb("was", "were")) not suspended"
-        let answer = SteeringAnswer(client, redis, json: what.json)
-        guard let batch else { return try answer.give(sentence) }
+        let output = ControlOutput(client, redis, json: what.json)
+        guard let batch else { return try output.write(sentence) }
         let resumed = try batch.refreshed(client)
-        try answer.give(sentence, resumed)
-        try answer.warn(of: resumed)
+        try output.write(sentence, resumed)
+        try output.warn(of: resumed)
     }
 }

@@ -1,17 +1,17 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom retry`: failed photos run again.
+/// `darkroom retry`: runs the failed photos of a batch again.
 struct RetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         name: "retry", abstract: "Run the failed photos of a batch again.",
         discussion: """
-            Only photos that failed run again, with --reason only those that failed for one of these reasons. A batch that has \
-            finished executes again; batches that waited for it and have gone on are not touched. A cancelled batch is not \
-            retried.
+            Only failed photos run again; with --reason, only photos that failed for one of these reasons. A finished \
+            batch executes again. Batches that waited for it and have started are not changed. A cancelled batch \
+            cannot be retried.
 
-            Redis keeps the names and URLs of failed photos of up to 10,000 operations a batch. How many were more is said; \
-            they run again with --list, which reads the photo list once more.
+            For each batch, Redis keeps the names and URLs of failed photos of up to 10,000 operations. The command \
+            prints the number of failed photos beyond that; to run them again, give the photo list with --list.
             """,
         group: "Coordinator", synonyms: ["rerun", "redo"],
         examples: [
@@ -20,9 +20,9 @@ struct RetryCommand: ParsableCommand {
         ])
 
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String
-    @Option(help: "Only photos that failed for these reasons, as timeout,http-5xx.", valueName: "reasons")
+    @Option(help: "Only photos that failed for these reasons, such as timeout,http-5xx.", valueName: "reasons")
     var reason: [FailureReasons]
-    @Flag(help: "Also when another batch has taken the output folder since: write over its photos.") var overwrite: Bool
+    @Flag(help: "Retry even if another batch has taken the output folder: replace its photos.") var overwrite: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "List options") var list: RetryListOptions
     @OptionGroup(title: "Options with --list") var reading: ListReadingOptions
@@ -36,11 +36,11 @@ struct RetryCommand: ParsableCommand {
         try list.restore(found, in: client, reading)
         let retried = try client.control.retry(
             found.id, reasons: reasons, overwrite: overwrite)
-        try tell(retried, of: try found.refreshed(client), reasons, SteeringAnswer(client, redis, json: json))
+        try printResult(retried, of: try found.refreshed(client), reasons, ControlOutput(client, redis, json: json))
     }
 
-    private func tell(
-        _ retried: RetriedPhotos, of batch: BatchFacts, _ reasons: [FailureReason], _ answer: SteeringAnswer
+    private func printResult(
+        _ retried: RetriedPhotos, of batch: BatchFacts, _ reasons: [FailureReason], _ output: ControlOutput
     ) throws {
         let failed = reasons.isEmpty ? batch.counts.failed : reasons.reduce(0) { $0 + (batch.failures[$1] ?? 0) }
         let later = batch.state == .finished ? 0 : max(0, failed - retried.notKept)
@@ -55,13 +55,13 @@ struct RetryCommand: ParsableCommand {
                 "\(HumanText.count(later, of: "failed photo")) of batch \(batch.label) stayed failed, because their operations "
                     + "have not ended; retry again when it has finished")
         }
-        try answer.give(
+        try output.write(
             sentence(retried, batch, reasons, isMoreLeft: later > 0), batch,
             [
                 .init(key: "retried", value: .int(retried.photos)),
                 .init(key: "notKept", value: .int(retried.notKept)),
             ])
-        try answer.warn(of: batch)
+        try output.warn(of: batch)
         if retried.photos == 0, retried.notKept > 0 { throw ExitCode.failure }
     }
 

@@ -4,20 +4,20 @@ import DarkroomCoordinator
 import DarkroomWorker
 import Foundation
 
-/// `darkroom run`: the whole job on this machine.
+/// `darkroom run`: develops a photo list on this machine.
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "run", abstract: "Develop a photo list on this machine: everything in one command.",
+        name: "run", abstract: "Develop a photo list on this machine with one command.",
         discussion: """
-            The list is a property list, CSV, TSV, JSON, JSONL or a URL a line, each perhaps gzipped: a file, http(s)://, or - \
-            for standard input; or a folder of photos.
+            The list is a property list, CSV, TSV, JSON, JSONL or one URL per line, optionally gzipped: a file, \
+            http(s)://, or - for standard input. A folder of photos is a list, too.
 
-            It brings its own Redis, whose data lie in the folder .darkroom of the output folder. Interrupted (Ctrl-C, a \
-            crash, a power cut), the same command goes on where it was. A second Ctrl-C leaves without waiting for photos \
-            that run. Of a list that has grown behind its end only the new photos are developed.
+            The command starts a private Redis, which stores its data in the folder .darkroom of the output folder. \
+            After an interruption (Ctrl-C, a crash, a power cut), run the same command to continue. A second Ctrl-C \
+            exits without waiting for running photos. If photos were appended to the list, only these are developed.
 
-            While it runs it can be watched and steered from another terminal (darkroom watch, status, cancel, suspend, \
-            focus, ...) by its output folder in place of a batch. Cancelled, it ends with status 4.
+            While it runs, other terminals can watch and control it (darkroom watch, status, cancel, suspend, focus, \
+            ...): give its output folder in place of a batch. If the batch is cancelled, the exit status is 4.
             """,
         group: "This machine", synonyms: ["start"],
         examples: [
@@ -33,10 +33,10 @@ struct RunCommand: ParsableCommand {
     var output: String
     @Flag(
         help: """
-            Forget what was done in the output folder and do all again, over the same files. Files of photos that the list does \
-            not have any more stay and are named.
+            Forget the earlier run in the output folder and develop all photos again, over the same files. Files of \
+            photos that are no longer in the list stay; the command prints their names.
             """) var again: Bool
-    @Flag(help: "When all is done, run the photos that failed once more.") var retry: Bool
+    @Flag(help: "When all photos are done, run the failed photos once more.") var retry: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "When it has finished") var finish: FinishOptions
     @OptionGroup(title: "List options") var reading: ListReadingOptions
@@ -45,15 +45,17 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
     @OptionGroup(title: "Fetch options") var fetch: FetchOptions
-    @Option(help: "Use this Redis and its workers, too, instead of a private one.", valueName: "url") var redis: String?
+    @Option(help: "Use this Redis and also its workers, instead of a private Redis.", valueName: "url")
+    var redis: String?
     @Option(
-        help:
-            "With --redis: how many of its replicas must have the batch before it counts as fed; unless given one, where "
-            + "there are any.",
+        help: """
+            With --redis: how many of its replicas must confirm the batch before it counts as fed; by default 1 if it \
+            has replicas.
+            """,
         valueName: "count")
     var replicas: Int?
     @OptionGroup(title: "Redis options") var access: RedisAccessOptions
-    @Option(help: "With --redis: what the keys begin with.", valueName: "name") var namespace: String = "darkroom"
+    @Option(help: "With --redis: the prefix of the keys.", valueName: "name") var namespace: String = "darkroom"
 
     func validate() throws {
         if output.isEmpty { throw ValidationError("--output \"\": the folder's path is empty") }
@@ -62,7 +64,7 @@ struct RunCommand: ParsableCommand {
         if replicas != nil, redis == nil {
             throw ValidationError("--replicas: the Redis of a run has none; only with --redis <url>")
         }
-        if let operation = image.ownOperation, redis == nil {
+        if let operation = image.customOperation, redis == nil {
             throw ValidationError(
                 "--filter \(operation): the worker of a run has only the image filters; give the Redis of workers that have "
                     + "this operation, with --redis <url>")
@@ -76,8 +78,8 @@ struct RunCommand: ParsableCommand {
         let progress = LiveProgress()
         if geteuid() == 0 {
             progress.note(
-                "warning: this run works as root, a user who can write the output folder is enough: whoever takes over this "
-                    + "process has the whole machine")
+                "warning: this run works as root, a user who can write the output folder is enough: an attacker who takes over "
+                    + "this process controls the whole machine")
         }
         let reader = try reading.open(list, output: output) { progress.note($0) }
         var options = BatchOptions()
@@ -104,15 +106,15 @@ struct RunCommand: ParsableCommand {
         throw ExitCode(of: outcome.batch)
     }
 
-    /// Says what became of the batch.
-    /// - Throws: an ``ExitCode`` when it was interrupted.
+    /// Prints the outcome of the batch.
+    /// - Throws: ``ExitCode/interrupted`` if the run was interrupted.
     private func report(_ outcome: RunSession.Outcome) throws {
         let batch = outcome.batch
-        let adviceToBeginAgain = "--again does all again over the same files"
+        let adviceToBeginAgain = "--again develops all photos again over the same files"
         guard !outcome.isInterrupted else {
             let progress =
                 "\(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) "
-                + (batch.sealed ? "" : "fed so far ") + "are done; the same command goes on from there"
+                + (batch.sealed ? "" : "fed so far ") + "are done; run the same command again to continue"
             printToStandardError(
                 "interrupted: " + (batch.cancelled ? "\(batch.cancellation); \(adviceToBeginAgain)" : progress))
             throw ExitCode.interrupted
@@ -123,7 +125,9 @@ struct RunCommand: ParsableCommand {
         } else {
             if outcome.wasFinished {
                 let advice = batch.counts.failed > 0 ? "--retry runs the failed photos again, " : ""
-                try output.line("nothing to do, this was done before (\(advice)--again does all again):")
+                try output.line(
+                    "nothing to do, an earlier run has finished this list (\(advice)--again develops all photos "
+                        + "again):")
             }
             for line in BatchSummary(batch, now: outcome.now).lines { try output.line(line) }
         }
@@ -131,7 +135,7 @@ struct RunCommand: ParsableCommand {
         if batch.cancelled { printToStandardError("\(batch.cancellation); \(adviceToBeginAgain)") }
     }
 
-    /// What makes another run the same job.
+    /// The list, Redis and options by which a later run recognizes the same job.
     private func identity(_ reader: PhotoListReader, _ options: BatchOptions) throws -> RunIdentity {
         let shared = try redis.map { "\(try access.configuration(url: $0).displayName), namespace \(namespace)" }
         return RunIdentity(list: listPath ?? reader.name, redis: shared ?? "private", options: options)
@@ -146,10 +150,11 @@ struct RunCommand: ParsableCommand {
         return configuration
     }
 
-    /// The absolute path of a list that is a file or a folder.
+    /// The absolute path of the list; nil unless it is a file or a folder.
     private var listPath: String? { list == "-" || list.contains("://") ? nil : absolutePath(list) }
 
-    /// The list that is a folder, or the folder of a list that is a file: `file:` URLs below it may be read.
+    /// The folder below which `file:` URLs may be read: the list if it is a folder, otherwise the folder of the list
+    /// file.
     private var listFolder: String? {
         guard let listPath else { return nil }
         var isFolder: ObjCBool = false

@@ -1,10 +1,10 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom status`: the cluster, or all there is to know of a batch.
+/// `darkroom status`: shows the cluster, or all facts of one batch.
 struct StatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "status", abstract: "Show the cluster, or everything about one batch.", group: "Monitor",
+        name: "status", abstract: "Show the state of the cluster, or all facts of one batch.", group: "Monitor",
         synonyms: ["info", "show", "stat"],
         examples: ["darkroom status", "darkroom status holidays --json"])
 

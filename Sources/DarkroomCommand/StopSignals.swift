@@ -1,16 +1,17 @@
 import DarkroomConcurrency
 import Foundation
 
-/// SIGINT and SIGTERM, handed to the program instead of ending it.
+/// Receives SIGINT and SIGTERM on a thread instead of ending the process.
 enum StopSignals {
-    /// Signals that follow the first as soon are the same wish: a process group is told to stop by a terminal and by who
-    /// runs it, or twice.
+    /// Signals within this time after the first count as the same request: a terminal and a service manager may both
+    /// signal the process group.
     private static let togetherWithin = Duration.milliseconds(200)
 
-    /// Calls `handle` with 1 for the first of these signals, 2 for the second and so on, on a thread of its own. Those within
-    /// 0.2 s after the first are taken for the same one.
+    /// Calls `handle` on a separate thread, with 1 for the first of these signals, 2 for the second and so on. Signals
+    /// within 0.2 s after the first are ignored.
     ///
-    /// Call it before any other thread is started: they are blocked in the calling thread and all that it starts.
+    /// Must be called before any other thread starts: it blocks the signals in the calling thread and in threads that
+    /// this thread starts later.
     static func handle(_ handle: @escaping @Sendable (_ count: Int) -> Void) {
         var count = 0
         var first = ContinuousClock.now
@@ -21,9 +22,10 @@ enum StopSignals {
         }
     }
 
-    /// Calls `receive` with each of these signals, on a thread of its own, which alone calls it.
+    /// Calls `receive` with each of these signals, always on the same separate thread.
     ///
-    /// Call it before any other thread is started: they are blocked in the calling thread and all that it starts.
+    /// Must be called before any other thread starts: it blocks the signals in the calling thread and in threads that
+    /// this thread starts later.
     static func receive(_ numbers: [Int32], _ receive: sending @escaping (_ signal: Int32) -> Void) {
         var signals = sigset_t()
         sigemptyset(&signals)

@@ -5,17 +5,18 @@ import DarkroomFiles
 import DarkroomStore
 import DarkroomText
 
-/// `darkroom submit`: splits a photo list into operations and feeds them.
+/// `darkroom submit`: splits a photo list into operations and feeds them to Redis.
 struct SubmitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "submit", abstract: "Split a photo list into operations and feed them to the workers of a Redis.",
+        name: "submit", abstract: "Submit a photo list as a batch to the workers of a Redis.",
         discussion: """
-            The list is a property list, CSV, TSV, JSON, JSONL or a URL a line, each perhaps gzipped: a file, http(s)://, or - \
-            for standard input; or a folder of photos.
+            The list is a property list, CSV, TSV, JSON, JSONL or one URL per line, optionally gzipped: a file, \
+            http(s)://, or - for standard input. A folder of photos is a list, too.
 
-            Prints the batch's id at once and returns when all is fed: for a list larger than the window that is near the \
-            end of the work. What is fed is developed without this program; an interrupted feed goes on with --resume. \
-            When the batch is cancelled meanwhile, feeding stops and the status is 4.
+            The command prints the id of the batch at once and returns when the whole list is fed. If the list is \
+            larger than the window, that is near the end of the work. Workers develop the fed photos without this \
+            command; --resume continues an interrupted feed. If the batch is cancelled while it is fed, the exit \
+            status is 4.
             """,
         group: "Coordinator", synonyms: ["start", "add", "enqueue", "queue"],
         examples: [
@@ -26,22 +27,22 @@ struct SubmitCommand: ParsableCommand {
 
     @Argument(help: "The photo list: a file, a URL, a folder of photos, or - for standard input.") var list: String
     @Option(
-        name: .customLong("output", short: "o"), help: "The folder that the photos are written to, on the workers too.",
+        name: .customLong("output", short: "o"), help: "The folder that workers write the photos to.",
         valueName: "folder")
     var output: String?
     @Option(
-        help: "Go on feeding this batch with the same list, where it was interrupted, or where the list has grown.",
+        help: "Continue feeding this batch from the same list, after an interruption or after the list has grown.",
         valueName: "batch")
     var resume: String?
     @Option(
         help: """
-            How many replicas of Redis must have the batch before it counts as submitted; unless given one, where there are \
-            any. When fewer have it after 10 s, that is a warning.
+            How many replicas of Redis must confirm the batch before it counts as submitted; by default 1 if there are \
+            replicas. If fewer confirm it within 10 s, the command prints a warning.
             """,
         valueName: "count")
     var replicas: Int?
-    @Flag(help: "Stay until the batch has finished, with progress.") var wait: Bool
-    @Flag(help: "The output folder is not seen from here; workers make it.") var remoteOutput: Bool
+    @Flag(help: "Show progress and return when the batch has finished.") var wait: Bool
+    @Flag(help: "The output folder is not on this machine; workers create it.") var remoteOutput: Bool
     @Flag(help: "Print the facts of the batch as JSON.") var json: Bool
     @OptionGroup(title: "List options") var reading: ListReadingOptions
     @OptionGroup(title: "Image options") var image: ImageOptions
@@ -50,7 +51,7 @@ struct SubmitCommand: ParsableCommand {
     @OptionGroup(title: "Options with --wait") var finish: FinishOptions
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
-    /// What can be said of a batch that was begun before, too.
+    /// The options that are valid with `--resume`, too.
     private static let optionsOfAnyBatch: Set = [
         "--resume", "--replicas", "--wait", "--json", "--on-finish", "--redis", "--namespace",
         "--recursive", "--url-column", "--name-column",
@@ -59,12 +60,12 @@ struct SubmitCommand: ParsableCommand {
     func validate() throws {
         guard output != nil || resume != nil else {
             throw ValidationError(
-                "name the output folder with -o <folder>, or the batch to go on with by --resume <batch>")
+                "name the output folder with -o <folder>, or the batch to continue with --resume <batch>")
         }
         let ofANewBatch = givenOptions().filter { !Self.optionsOfAnyBatch.contains($0) }
         if resume != nil, output == nil, !ofANewBatch.isEmpty {
             throw ValidationError(
-                "--resume goes on with what the batch was submitted with: leave out the options of a new batch "
+                "--resume continues with the options that the batch was submitted with: leave out the options of a new batch "
                     + "(\(ofANewBatch.joined(separator: ", ")))")
         }
         for (folder, option) in [(output, "--output"), (files.originals, "--originals")] {
@@ -75,8 +76,8 @@ struct SubmitCommand: ParsableCommand {
         if output == "" { throw ValidationError("--output \"\": the folder's path is empty") }
         if finish.onFinish != nil, !wait {
             throw ValidationError(
-                "--on-finish: only with --wait, since this program must be there when the batch finishes; to be told "
-                    + "without it there is --webhook <url>")
+                "--on-finish: only with --wait, since this program must be running when the batch finishes; to be notified "
+                    + "without it, use --webhook <url>")
         }
     }
 
@@ -98,10 +99,10 @@ struct SubmitCommand: ParsableCommand {
             var waiter = BatchWaiter(client, warn: progress.note, isFeeding: { !feed.hasEnded })
             let isFed = try feed.waitUntilEnded(for: .milliseconds(300)) != nil
             if wait || !isFed { try watch(feed, id, client, progress, &waiter) { interruption.stage = .fed(id) } }
-            let stands = try facts(of: id, feed, client, &waiter)
-            // A feeder that waits for its list, from a pipe perhaps, learns of a cancel only when it goes on.
-            if !stands.cancelled { _ = try feed.waitUntilEnded() }
-            batch = stands.cancelled ? stands : try facts(of: id, feed, client, &waiter)
+            let current = try facts(of: id, feed, client, &waiter)
+            // A feeder that is blocked reading its list, such as a pipe, notices a cancel only after the read.
+            if !current.cancelled { _ = try feed.waitUntilEnded() }
+            batch = current.cancelled ? current : try facts(of: id, feed, client, &waiter)
             now = try waiter.asking { try client.store.time() }
         } catch {
             progress.end()
@@ -112,9 +113,9 @@ struct SubmitCommand: ParsableCommand {
         try report(batch, client, now: now)
     }
 
-    /// Says what became of a batch that is fed, has finished or was cancelled.
+    /// Prints the outcome of a batch that is fed, has finished or was cancelled.
     private func report(_ batch: BatchFacts, _ client: DarkroomClient, now: Int) throws {
-        // When Redis has gone away since, what hinders the batch is not known.
+        // If Redis is unreachable now, the problems are unknown and left out.
         let problems = (try? client.store.problems(of: [batch], now: now))?.of(batch) ?? []
         if json {
             try print(JSON(batch, now: now, problems: problems).text)
@@ -129,14 +130,14 @@ struct SubmitCommand: ParsableCommand {
         if wait || batch.cancelled { throw ExitCode(of: batch) }
     }
 
-    /// Shows how a batch goes on until it has finished; when nobody waits for that, until it is fed or cancelled.
+    /// Shows the progress of a batch until it has finished; without `--wait`, until it is fed or cancelled.
     private func watch(
         _ feed: BatchFeed, _ id: BatchID, _ client: DarkroomClient, _ progress: LiveProgress,
         _ waiter: inout BatchWaiter,
         onFed: () -> Void
     ) throws {
         while true {
-            // The facts are read after this: a feed that has ended changes nothing more.
+            // Read before the facts: if the feed has ended, the facts below include its last change.
             let hasEnded = feed.hasEnded
             let begun = try facts(of: id, feed, client, &waiter)
             let batch = try waiter.wait(for: begun) { batch, problems in
@@ -147,12 +148,13 @@ struct SubmitCommand: ParsableCommand {
                 return isFed && !wait
             }
             if hasEnded || batch.cancelled { return }
-            // A batch that had finished goes on when its list has grown.
+            // A finished batch executes again if its list has grown: wait until the feed has ended.
             _ = try feed.waitUntilEnded(for: .milliseconds(100))
         }
     }
 
-    /// How a batch stands, as soon as Redis can be asked; a feeder submits one again that a failover lost.
+    /// Reads the facts of a batch; waits while Redis is unreachable. If a failover lost the batch, waits until the
+    /// feeder has submitted it again.
     private func facts(
         of id: BatchID, _ feed: BatchFeed, _ client: DarkroomClient, _ waiter: inout BatchWaiter
     ) throws -> BatchFacts {
@@ -162,19 +164,19 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
-    /// Starts feeding a new batch or going on with an old one.
-    /// - Parameter onBegun: told the batch by the feeding thread, before anybody else.
+    /// Starts feeding a new batch or continues feeding an existing one.
+    /// - Parameter onBegun: Called by the feeding thread with the id of the batch, before `waitUntilBegun` returns.
     private func begin(
         _ reader: PhotoListReader, _ client: DarkroomClient, _ coordinator: Coordinator,
         onBegun: @escaping @Sendable (BatchID) -> Void
     ) throws -> BatchFeed {
-        // From here on the feeding thread alone uses the reader.
+        // From here on only the feeding thread uses the reader.
         nonisolated(unsafe) let reader = reader
         if let resume, let id = try begun(resume, client) {
-            return BatchFeed(coordinator) { coordinator, tell in
+            return BatchFeed(coordinator) { coordinator, onResumed in
                 try coordinator.resume(id, reader) { id in
                     onBegun(id)
-                    tell(id)
+                    onResumed(id)
                 }
             }
         }
@@ -185,23 +187,23 @@ struct SubmitCommand: ParsableCommand {
         options.remoteOutput = remoteOutput
         let before = try queue.batchesBefore(in: client)
         let lost = resume.flatMap { BatchID($0) }
-        return BatchFeed(coordinator) { [options, files] coordinator, tell in
+        return BatchFeed(coordinator) { [options, files] coordinator, onSubmitted in
             try coordinator.submit(reader, as: lost, options: options, after: before, overwrite: files.overwrite) {
                 id in
                 onBegun(id)
-                tell(id)
+                onSubmitted(id)
             }
         }
     }
 
-    /// The batch to go on with; nil when Redis has lost it, and the options to submit it again are there.
+    /// The batch to continue; nil if Redis has lost it and the options to submit it again are given.
     private func begun(_ name: String, _ client: DarkroomClient) throws -> BatchID? {
         do {
             let batch = try client.store.batch(named: name)
             guard output == nil else {
                 throw CommandError(
-                    "--resume \(batch.id): Redis has the batch, so it goes on with what it was submitted with: leave out --output "
-                        + "and the other options of a new batch")
+                    "--resume \(batch.id): Redis has the batch and its options: leave out --output and the other options of "
+                        + "a new batch")
             }
             return batch.id
         } catch let error as StoreError where error.code == .noSuchBatch {
@@ -213,18 +215,18 @@ struct SubmitCommand: ParsableCommand {
         }
     }
 
-    /// The list as messages call it: of a URL, user, password and query may be secrets.
+    /// The list's name for messages: of a URL without user, password and query, which may be secrets.
     private var listName: String { list == "-" ? list : PhotoListReader.displayName(list) }
 
-    /// What can be done about a batch whose list was not fed to its end.
+    /// The end of an error message: the commands for a batch whose list was not fed to its end; empty if none can help.
     private func advice(after error: any Error, _ id: BatchID, _ client: DarkroomClient) -> String {
         let lasting: [CoordinatorError.Code] = [.listDiffers, .batchGone, .batchCancelled]
         if let error = error as? CoordinatorError, lasting.contains(error.code) { return "" }
-        // A batch that is gone cannot be gone on with; while Redis is away nobody knows.
+        // A forgotten batch cannot be resumed. If Redis is unreachable, the advice is given in case the batch exists.
         do { if try client.store.facts(of: id) == nil { return "" } } catch {}
         return
-            "\nbatch \(id) is not complete: go on with: darkroom submit \(ShellWord.quoted(listName)) --resume "
-            + "\(id); or give it up with: "
+            "\nbatch \(id) is not complete: continue with: darkroom submit \(ShellWord.quoted(listName)) --resume "
+            + "\(id); or remove it with: "
             + "darkroom forget \(id)"
     }
 

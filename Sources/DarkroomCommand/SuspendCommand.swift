@@ -1,41 +1,41 @@
 import ArgumentParsing
 import Darkroom
 
-/// What is suspended or resumed: of a batch or of the cluster, all or a part.
+/// The arguments of `suspend` and `resume`: a batch or the cluster, and which parts of it.
 struct SuspensionArguments: ParsableArguments {
     @Argument(help: "The batch: its id, the beginning of its id, or its name.") var batch: String?
-    @Flag(help: "The whole cluster: every batch and every worker.") var all: Bool
-    @Flag(help: "Only its downloads.") var downloads: Bool
-    @Flag(help: "Only its filtrations.") var filtrations: Bool
+    @Flag(help: "The whole cluster: all batches on all workers.") var all: Bool
+    @Flag(help: "Only the downloads.") var downloads: Bool
+    @Flag(help: "Only the filtrations.") var filtrations: Bool
     @Flag(help: "Print the facts of the batch, or of the cluster, as JSON.") var json: Bool
 
     func validate() throws {
         guard (batch == nil) == all else { throw ValidationError("name a batch, or the whole cluster with --all") }
     }
 
-    /// The parts that are meant.
+    /// The parts that the flags select; everything without flags.
     var parts: [QueuePart] {
         let parts: [QueuePart] = (downloads ? [.downloads] : []) + (filtrations ? [.filtrations] : [])
         return parts.isEmpty ? [.everything] : parts
     }
 
-    /// The parts in words, of what `of` says: `batch holidays`, `downloads of the cluster`.
+    /// The subject of the result sentence: `batch holidays`, `downloads of the cluster`.
     func subject(_ label: String?) -> String {
         let whole = label.map { "batch \($0)" } ?? "the cluster"
         return parts == [.everything] ? whole : parts.map(\.rawValue).joined(separator: " and ") + " of \(whole)"
     }
 
-    /// `is` or `are`, `was` or `were`.
+    /// The singular `one` for a whole batch or cluster, otherwise the plural `many`.
     func verb(_ one: String, _ many: String) -> String { parts == [.everything] ? one : many }
 }
 
-/// `darkroom suspend`: nothing of a batch, or of anything, begins any more.
+/// `darkroom suspend`: stops the start of new downloads and filtrations of a batch or of the cluster.
 struct SuspendCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "suspend", abstract: "Suspend a batch, or the cluster: no download and no filtration begins any more.",
+        name: "suspend", abstract: "Suspend a batch or the cluster: no download or filtration starts.",
         discussion: """
-            What runs goes on to its end; nothing is lost. "darkroom resume" lets it go on. Batches are submitted and fed \
-            meanwhile. It holds over restarts of workers and of Redis. Suspending again is no error.
+            Running downloads and filtrations continue to their end. Batches can be submitted and fed. The suspension \
+            outlasts restarts of workers and of Redis, until "darkroom resume". Suspending again is no error.
             """,
         group: "Coordinator", synonyms: ["pause", "hold", "stop"],
         examples: ["darkroom suspend holidays", "darkroom suspend --all", "darkroom suspend --all --downloads"])
@@ -54,8 +54,8 @@ struct SuspendCommand: ParsableCommand {
             isNew
             ? "\(subject) \(what.verb("is", "are")) suspended"
             : "\(subject) \(what.verb("was", "were")) suspended already"
-        let answer = SteeringAnswer(client, redis, json: what.json)
-        guard let batch else { return try answer.give(sentence) }
-        try answer.give(sentence, try batch.refreshed(client))
+        let output = ControlOutput(client, redis, json: what.json)
+        guard let batch else { return try output.write(sentence) }
+        try output.write(sentence, try batch.refreshed(client))
     }
 }

@@ -1,19 +1,19 @@
 import ArgumentParsing
 import Darkroom
 
-/// `darkroom wait`: until batches have finished.
+/// `darkroom wait`: waits until batches have finished.
 struct WaitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "wait", abstract: "Wait until batches have finished: all there are when none is named.",
+        name: "wait", abstract: "Wait until batches have finished; by default all batches.",
         discussion: """
-            Returns at once for what has finished. Ends with status 0 when all went well, 3 when photos failed, 4 when \
-            a batch was cancelled, 124 when the timeout passed first.
+            Returns at once if the batches have finished. Exit status: 0 if all photos succeeded, 3 if photos failed, \
+            4 if a batch was cancelled, 124 if the timeout passed first.
             """,
         group: "Monitor", examples: ["darkroom wait holidays --timeout 1h"])
 
     @Argument(help: "The batches: id, beginning of an id, or name.") var batch: [String]
     @Option(help: "How long to wait.", valueName: "duration") var timeout: Duration?
-    @Flag(help: "Print the facts as JSON: an object for one batch that is named, else an array.") var json: Bool
+    @Flag(help: "Print the facts as JSON: one object if one batch is named, otherwise an array.") var json: Bool
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
@@ -41,7 +41,7 @@ struct WaitCommand: ParsableCommand {
         }
     }
 
-    /// Those named, each once, or all that have not finished.
+    /// The named batches, each once; without names, all batches that have not finished.
     private func batches(_ names: [String], _ client: DarkroomClient) throws -> [BatchFacts] {
         if names.isEmpty {
             return try client.store.facts(of: try client.store.batchIDs()).filter { $0.state != .finished }
@@ -57,7 +57,7 @@ struct WaitCommand: ParsableCommand {
     private func print(_ batches: [BatchFacts], _ client: DarkroomClient, now: Int) throws {
         let output = StandardOutput()
         if json {
-            // When Redis went away meanwhile, what hinders them is not known.
+            // If Redis is unreachable now, the problems are unknown and left out.
             let problems = try? client.store.problems(of: batches, now: now)
             let facts = batches.map { JSON($0, now: now, problems: problems?.of($0) ?? []) }
             return try output.document(batch.count == 1 ? facts[0] : .array(facts))

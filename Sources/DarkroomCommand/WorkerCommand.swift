@@ -9,16 +9,18 @@ import Foundation
 /// `darkroom worker`: claims operations and develops their photos until it is stopped.
 struct WorkerCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "worker", abstract: "Develop what is queued, until it is stopped.",
+        name: "worker", abstract: "Develop the photos of queued batches until it is stopped.",
         discussion: """
-            The first SIGTERM or SIGINT (Ctrl-C) stops it in order: photos that run may end within the grace time, all \
-            else is handed back to be developed by others. A second one, 0.2 s later at the earliest, makes it leave at once; what it held is taken \
-            over by others when its leases have expired.
+            On the first SIGTERM or SIGINT (Ctrl-C) the worker stops in order: running photos have the grace time to \
+            finish, all other photos are released for other workers. On a second signal, 0.2 s later or more, it exits \
+            at once; other workers claim its operations after their leases have expired.
             """,
         group: "Worker", synonyms: ["start", "work"],
         examples: ["darkroom worker", "darkroom worker --redis redis://queue:6379 --outputs-under /mnt/photos"])
 
-    @Option(help: "Write only below this folder; batches with another output are left to others.", valueName: "folder")
+    @Option(
+        help: "Write only below this folder. Other workers run the batches with another output folder.",
+        valueName: "folder")
     var outputsUnder: [String]
     @OptionGroup(title: "Worker options") var slots: SlotOptions
     @OptionGroup(title: "Disk options") var disk: DiskOptions
@@ -28,7 +30,7 @@ struct WorkerCommand: ParsableCommand {
     @OptionGroup(title: "Log options") var logging: LogOptions
 
     func run() throws {
-        // Before anything that starts a thread; the worker is there a moment later.
+        // Must run before the first thread starts, so the worker does not exist yet.
         let running = Locked<Worker?>(nil)
         let left = Locked(false)
         StopSignals.handle { count in
@@ -48,12 +50,12 @@ struct WorkerCommand: ParsableCommand {
         if geteuid() == 0 {
             logger.warning(
                 "worker runs as root, a user who can write the output folders is enough",
-                ["detail": .text("whoever takes over this process has the whole machine")])
+                ["detail": .text("an attacker who takes over this process controls the whole machine")])
         }
         if outputsUnder.isEmpty {
             logger.warning(
                 "outputs may lie in every folder, bound them with --outputs-under FOLDER",
-                ["detail": .text("whoever may submit a batch names the folder that this worker's user writes to")])
+                ["detail": .text("every user who may submit a batch can choose the folder that this worker writes to")])
         }
         let configuration = try workerConfiguration(logger)
         let worker = try Worker(redis: address, keys: redis.keys(), configuration: configuration, logger: logger)
@@ -63,7 +65,7 @@ struct WorkerCommand: ParsableCommand {
         if left.withLock({ $0 }) { throw ExitCode.interrupted }
     }
 
-    /// What the options say; what should be mended of it is logged.
+    /// The configuration from the options; warnings about them are logged.
     func workerConfiguration(_ logger: Logger = .silent) throws -> WorkerConfiguration {
         var configuration = WorkerConfiguration()
         slots.apply(to: &configuration)

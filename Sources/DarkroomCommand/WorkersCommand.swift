@@ -2,10 +2,10 @@ import ArgumentParsing
 import Darkroom
 import DarkroomStore
 
-/// `darkroom workers`: who works, on what.
+/// `darkroom workers`: lists workers and their operations.
 struct WorkersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "workers", abstract: "List the workers that were heard of within the last hour, and what they run.",
+        name: "workers", abstract: "List the workers seen within the last hour, and their operations.",
         group: "Monitor", synonyms: ["ps", "nodes", "hosts"], examples: ["darkroom workers"])
 
     @Flag(help: "Print the facts of all workers as a JSON array.") var json: Bool
@@ -26,7 +26,7 @@ struct WorkersCommand: ParsableCommand {
             ], to: output)
         for worker in workers {
             guard worker.isLiving(now: now) else {
-                // What it said last is not so any more: others have what it held.
+                // The last state of a lost worker is outdated: other workers have claimed its operations.
                 try table.add([
                     .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),
                     .text(seen(worker, now: now)), .text("-"), .text("-"), .count(worker.number("photos")), .text("-"),
@@ -53,9 +53,9 @@ struct WorkersCommand: ParsableCommand {
         }
     }
 
-    /// When it was heard of; one that was silent for too long is dead, and others take its work.
+    /// When the worker's last heartbeat was; a worker without a recent heartbeat is lost.
     private func seen(_ worker: WorkerFacts, now: Int) -> String {
         let ago = "\(HumanText.duration(Double(max(0, now - worker.seen)) / 1000)) ago"
-        return worker.isLiving(now: now) ? ago : "dead, \(ago)"
+        return worker.isLiving(now: now) ? ago : "lost, \(ago)"
     }
 }

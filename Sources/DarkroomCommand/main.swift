@@ -4,7 +4,7 @@ import DarkroomWorker
 
 csystem_reserve_standard_files()
 csystem_bound_heap()
-// Started by one of its own workers as their helper process it does nothing else.
+// If a worker has started this process as its helper, this call runs the helper and never returns.
 var helper = WorkerConfiguration()
 helper.useThisProgramAsHelper(arguments: [])
 DarkroomProgram.main()

@@ -22,7 +22,7 @@ import Testing
                   bench                   Measure the system.
 
                 Options:
-                  -h, --help              Show this help; after a command, the command's.
+                  -h, --help              Show this help or the help of a command.
                   --version               Show the version.
 
                 Example:

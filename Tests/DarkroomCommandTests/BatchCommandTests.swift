@@ -193,7 +193,7 @@ struct BatchCommandTests {
         _ = try queue.store.connection.call(.init("ZADD", queue.store.keys.workers, silent, "dead"))
         let lines = try queue.run("workers").lines
         #expect(lines.count == 2 && lines[0].hasPrefix("living\th\t\t") && !lines[0].contains("dead"))
-        #expect(lines[1].hasPrefix("dead\th\t\tdead, 1m 0"), "\(lines)")
+        #expect(lines[1].hasPrefix("dead\th\t\tlost, 1m 0"), "\(lines)")
     }
 
     @Test func commandsThatAreShownCanBeCopiedIntoAShell() throws {
@@ -203,7 +203,7 @@ struct BatchCommandTests {
                 reasons: [:]))
         #expect(
             BatchSummary(batch, now: 0).lines.last
-                == #"what became of each: darkroom manifest '/mnt/my photos/it'\''s'"#)
+                == #"to list each photo: darkroom manifest '/mnt/my photos/it'\''s'"#)
     }
 
     @Test func batchesThatAreNotThereOrNotUniqueAreErrors() throws {

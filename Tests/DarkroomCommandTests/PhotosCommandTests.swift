@@ -50,7 +50,8 @@ struct PhotosCommandTests {
         try queue.develop("F", writesManifest: false)
         let outcome = try queue.run("photos", "\(id)")
         #expect(outcome.lines == (0..<5).map { "\($0)\tfiltered\t\t\t\t\t" })
-        let warning = "warning: names of some photos are not shown: \(queue.folder)/manifest/\(id), their manifest, is"
+        let manifest = "their manifest, \(queue.folder)/manifest/\(id), is not on this machine"
+        let warning = "warning: names of some photos are not shown: \(manifest)"
         #expect(outcome.standardError.contains(warning))
         #expect(outcome.status == 0)
     }

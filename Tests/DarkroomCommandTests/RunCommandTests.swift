@@ -86,7 +86,7 @@ import Testing
         let interrupted = try first.outcome()
         #expect(interrupted.status == 130, "\(interrupted)")
         #expect(interrupted.standardOutput.isEmpty)
-        #expect(interrupted.standardError.contains("the same command goes on"))
+        #expect(interrupted.standardError.contains("run the same command again to continue"))
         #expect(try scratch.contents("run") == [])
 
         server.release()
@@ -199,10 +199,11 @@ import Testing
         #expect(again.status == 0)
         let left = try scratch.contents("out").filter { $0.hasPrefix("000002") }
         #expect(left.count == 1 && FileManager.default.fileExists(atPath: own))
-        #expect(again.standardError.contains("1 file of the batch before is of no photo of this one: \(left[0]);"))
+        #expect(
+            again.standardError.contains("1 file of the earlier batch belongs to no photo of this batch: \(left[0]);"))
         #expect(
             try String(contentsOfFile: scratch.path("out/.darkroom/left-over.txt"), encoding: .utf8) == left[0] + "\n")
-        #expect(!(try run(list, "--allow-private").standardError.contains("batch before")))
+        #expect(!(try run(list, "--allow-private").standardError.contains("earlier batch")))
     }
 
     @Test func refusesAFolderOfAnotherBatch() throws {

@@ -54,13 +54,14 @@ import Testing
         let outcome = try run.outcome()
         #expect(outcome.status == 4, "\(outcome)")
         #expect(
-            outcome.standardError.contains("batch \(try batch) was cancelled; --again does all again over the same"))
+            outcome.standardError.contains(
+                "batch \(try batch) was cancelled; --again develops all photos again over the same"))
         #expect(outcome.standardOutput.contains("cancelled"))
         #expect(try scratch.contents("run") == [])
 
         let second = try self.run(list)
         #expect(second.status == 1)
-        #expect(second.standardError.contains("was cancelled; say --again"), "\(second.standardError)")
+        #expect(second.standardError.contains("was cancelled; give --again"), "\(second.standardError)")
         server.release()
         #expect(try self.run(list, "--again").status == 0)
     }
@@ -108,7 +109,7 @@ import Testing
         for name in [folder, "out"] {
             let after = try Program(["status", name, "--redis", "redis://127.0.0.1:1"], at: scratch.path("")).outcome()
             #expect(after.status == 1)
-            #expect(after.standardError.contains("no run works on it at the moment"), "\(after)")
+            #expect(after.standardError.contains("no run is using it"), "\(after)")
         }
     }
 
@@ -137,12 +138,13 @@ import Testing
         let first = try run(list, "--retries", "0")
         #expect(first.status == 3, "\(first)")
         let again = try run(list, "--retries", "0")
-        #expect(again.standardOutput.contains("(--retry runs the failed photos again, --again does all again)"))
+        #expect(
+            again.standardOutput.contains("(--retry runs the failed photos again, --again develops all photos again)"))
 
         let port = server.url("").split(separator: ":").last ?? ""
         let second = try run(list, "--retry", "--connect-to", "127.0.0.1:1:127.0.0.1:\(port)")
         #expect(second.status == 0, "\(second)")
-        #expect(second.standardError.contains("3 photos run again that had failed"))
+        #expect(second.standardError.contains("3 failed photos run again"))
         #expect(second.standardOutput.contains("60 photos: 60 filtered"))
         #expect(!second.standardOutput.contains("nothing to do"))
         let requests = server.log.requests
@@ -151,14 +153,16 @@ import Testing
         let third = try run(list, "--retry")
         #expect(third.status == 0)
         #expect(third.standardError.contains("no photo has failed: there is nothing to run again"))
-        #expect(third.standardOutput.contains("nothing to do, this was done before (--again does all again)"))
+        #expect(
+            third.standardOutput.contains(
+                "nothing to do, an earlier run has finished this list (--again develops all photos again)"))
     }
 
     @Test func retryAtTheEndOfAFreshRun() throws {
         let list = try scratch.write("list.txt", "ftp://photos.example/1\nNO URL\n")
         let outcome = try run(list, "--retry")
         #expect(outcome.status == 3, "\(outcome)")
-        #expect(outcome.standardError.contains("2 photos run again that had failed"))
+        #expect(outcome.standardError.contains("2 failed photos run again"))
         #expect(outcome.standardOutput.contains("2 photos: 0 filtered, 2 failed"))
     }
 

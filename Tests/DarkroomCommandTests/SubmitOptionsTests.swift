@@ -30,7 +30,7 @@ import Testing
         ("--after-success", "--after-success: name the batches that must succeed, with --after <batch>"),
         ("--webhook photos.example", "--webhook: photos.example; write it like https://"),
         ("--webhook ftp://photos.example", "--webhook: scheme ftp is none of http, https and file; write it like"),
-        ("--webhook file:///etc/passwd", "--webhook: a file cannot be told anything"),
+        ("--webhook file:///etc/passwd", "--webhook: a file: URL cannot receive a webhook"),
         ("--webhook http://a:b", "--webhook: the URL has something else than a number up to 65535 in place"),
         ("--webhook=", "--webhook: the entry is empty"),
         ("--lease 5s", "--lease 5s: at least 6s"), ("--lease 25h", "--lease 25h: at most 24h"),
@@ -38,9 +38,9 @@ import Testing
         ("--on-finish= --wait", "--on-finish \"\": the command is empty"),
         ("--originals=", "--originals \"\": the folder's path is empty"),
         ("--originals here --remote-output", "--originals \"here\": with --remote-output the path must be absolute"),
-        ("--filter x:", "--filter \"x:\": write the name of an operation of your own"),
-        ("--filter x:a.b", "--filter \"x:a.b\": write the name of an operation of your own"),
-        ("--filter sepia --filter x:mine", "--filter x:mine: an operation of your own is the batch's only filter"),
+        ("--filter x:", "--filter \"x:\": write the name of a custom operation"),
+        ("--filter x:a.b", "--filter \"x:a.b\": write the name of a custom operation"),
+        ("--filter sepia --filter x:mine", "--filter x:mine: a custom operation must be the only filter"),
     ])
     func badValueIsAUsageError(_ options: String, _ message: String) throws {
         let arguments = ["submit", "list", "-o", "/out"] + options.split(separator: " ").map(String.init)
@@ -75,7 +75,7 @@ import Testing
         #expect(throws: Never.self) { try DarkroomProgram.parseAsRoot(good) }
     }
 
-    @Test func ownOperationsAreForWorkersThatHaveThem() throws {
+    @Test func customOperationsRequireWorkersThatHaveThem() throws {
         for (line, message) in [
             ("develop a b --filter x:mine", "only a worker that has this operation can run it"),
             ("run a -o b --filter x:mine", "the worker of a run has only the image filters"),

@@ -93,7 +93,7 @@ import Testing
         ("prioritize b hihg", "<priority> \"hihg\": did you mean \"high\"? it can be"),
         ("prioritize b", "missing <priority>"),
         ("depend b", "name the batch that it is to wait for: --on <batch>"),
-        ("focus b", "name the photos with --photos <range>, or take the focus away with --clear"),
+        ("focus b", "name the photos with --photos <range>, or remove the focus with --clear"),
         ("focus b --photos 1-3,5", "--photos \"1-3,5\": a focus is one range, such as 40-60"),
         ("focus b --clear --only", "--only and --clear: choose one"),
         (
@@ -105,7 +105,7 @@ import Testing
             "--downloads 0: from 1 to 1024; \"darkroom suspend --all --downloads\" lets none begin"
         ),
         ("limits --filtrations 257", "--filtrations 257: from 1 to 256"),
-        ("limits --clear --downloads 3", "--clear takes both limits away"),
+        ("limits --clear --downloads 3", "--clear removes both limits"),
         ("stauts", "unknown command \"stauts\"; did you mean status?"),
     ])
     func badValueIsAUsageError(_ line: String, _ message: String) throws {

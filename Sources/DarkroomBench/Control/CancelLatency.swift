@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomImaging
 import Foundation
 
-/// From the cancel command's reply to the last of 64 running photos stopped: half of them downloads that trickle, half
-/// photos of 12 megapixels that are filtered; four workers.
+/// Measures the time from the reply to cancel until the last of 64 running photos has stopped. Half of them are slow
+/// downloads, half are filtrations of photos of 12 megapixels; four workers.
 struct CancelLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -14,12 +14,12 @@ struct CancelLatency {
             try Data(LargePhoto.file(format)).write(to: URL(fileURLWithPath: path))
             return "file://" + path
         }
-        let heard = try latencies(files, rounds: rounds, receivesNotices: true)
-        report.add("cancel: reply to the last of 64 running photos stopped, median", median(heard), "ms")
-        report.add("cancel: reply to the last of 64 running photos stopped, p99", heard.p99, "ms")
-        let deaf = try latencies(files, rounds: max(1, rounds / 5), receivesNotices: false)
-        report.add("the same, every pub/sub message lost, median", median(deaf), "ms")
-        report.add("the same, every pub/sub message lost, p99", deaf.p99, "ms")
+        let withNotices = try latencies(files, rounds: rounds, receivesNotices: true)
+        report.add("cancel: reply to the last of 64 running photos stopped, median", median(withNotices), "ms")
+        report.add("cancel: reply to the last of 64 running photos stopped, p99", withNotices.p99, "ms")
+        let withoutNotices = try latencies(files, rounds: max(1, rounds / 5), receivesNotices: false)
+        report.add("the same, every pub/sub message lost, median", median(withoutNotices), "ms")
+        report.add("the same, every pub/sub message lost, p99", withoutNotices.p99, "ms")
     }
 
     private func latencies(_ files: [String], rounds: Int, receivesNotices: Bool) throws -> [Double] {
@@ -37,19 +37,19 @@ struct CancelLatency {
                 $0.operationSize = 4
                 $0.filters = filters[round / 2 % 2]
             }
-            _ = try cluster.log.wait(for: "64 running photos", of: id) { moments in
-                moments.running(.downloadBegan, .downloadEnded) >= 32
-                    && moments.running(.downloadBegan, .filtrationEnded) >= 64
-                    && moments.running(.filtrationBegan, .filtrationEnded) > 0
+            _ = try cluster.log.wait(for: "64 running photos", of: id) { events in
+                events.running(.downloadBegan, .downloadEnded) >= 32
+                    && events.running(.downloadBegan, .filtrationEnded) >= 64
+                    && events.running(.filtrationBegan, .filtrationEnded) > 0
             }
             _ = try cluster.control.cancel(id)
             let replied = ContinuousClock.now
-            let moments = try cluster.log.wait(for: "everything to stop", of: id) { moments in
-                moments.running(.downloadBegan, .downloadEnded) == 0
-                    && moments.running(.filtrationBegan, .filtrationEnded) == 0
+            let events = try cluster.log.wait(for: "everything to stop", of: id) { events in
+                events.running(.downloadBegan, .downloadEnded) == 0
+                    && events.running(.filtrationBegan, .filtrationEnded) == 0
             }
             _ = try cluster.bench.wait(for: id)
-            let last = (moments + cluster.log.of(id)).map(\.instant).max() ?? replied
+            let last = (events + cluster.log.of(id)).map(\.instant).max() ?? replied
             try cluster.remove(id)
             return max(0, (last - replied).milliseconds)
         }

@@ -6,15 +6,15 @@ import DarkroomStore
 import DarkroomWorker
 import Foundation
 
-/// A Redis of its own, workers in this process that tell what they do, and servers that they fetch from.
+/// A private Redis, workers in this process that log trace events, and HTTP servers with their photos.
 final class ControlCluster {
     let bench: BenchCluster
-    let log = MomentLog()
+    let log = TraceLog()
     let control: BatchController
     let trickle: TrickleServer
     /// Serves the folder of photos.
     let photos: PhotoServer
-    /// URLs of the photos of the folder.
+    /// The URLs of the photos of the folder.
     let urls: [String]
     private var workers: [Worker] = []
     private var outputs = 0
@@ -29,7 +29,7 @@ final class ControlCluster {
 
     var store: BatchStore { bench.store }
 
-    /// Starts workers, and waits until they have claimed once and found nothing.
+    /// Starts workers and waits until each has tried to claim once.
     func startWorkers(_ count: Int, _ change: (inout WorkerConfiguration) -> Void = { _ in }) throws {
         for _ in 1...count {
             var configuration = WorkerConfiguration()
@@ -55,14 +55,14 @@ final class ControlCluster {
         log.clear()
     }
 
-    /// Ends everything.
+    /// Stops workers and servers.
     func close() {
         stopWorkers()
         trickle.stop()
         photos.stop()
     }
 
-    /// Submits URLs as a batch that writes into a folder of its own.
+    /// Submits URLs as a batch with a new output folder.
     func submit(_ urls: [String], _ change: (inout BatchOptions) -> Void = { _ in }) throws -> BatchID {
         outputs += 1
         var options = BatchOptions()
@@ -72,21 +72,21 @@ final class ControlCluster {
         return try Coordinator(store: store).submit(list, options: options).id
     }
 
-    /// Forgets a batch and removes its photos, so that memory does not fill.
+    /// Forgets a batch and removes its photos, which are in memory.
     func remove(_ id: BatchID) throws {
         guard let facts = try store.facts(of: id) else { return }
         while case .more = try store.perform(store.forget(id, unfinished: true)) {}
-        // What cannot be removed now goes with the folder of the whole benchmark.
+        // Errors are ignored: the folder of the benchmark is removed at the end.
         if !facts.options.output.isEmpty { try? FileManager.default.removeItem(atPath: facts.options.output) }
         log.clear()
     }
 
-    /// Lets some time pass, in Redis: a read that waits for a key that never comes.
+    /// Waits, by a blocking read in Redis of a key that never exists.
     func pause(_ seconds: Double) throws {
         _ = try store.connection.call(RedisCommand("BLPOP", store.keys.prefix + "bench", String(seconds)))
     }
 
-    /// What Redis spends on the scripts that `body` runs, in ms.
+    /// The time that Redis spends on the scripts of `body`, in ms.
     func redisMilliseconds(_ body: () throws -> Void) throws -> Double {
         _ = try store.connection.call(RedisCommand("CONFIG", "RESETSTAT"))
         try body()
@@ -101,7 +101,7 @@ final class ControlCluster {
 }
 
 extension [Double] {
-    /// The smallest value that 99 of 100 do not exceed; of fewer than 100 the largest.
+    /// The 99th percentile (nearest rank); the largest of fewer than 100 values; 0 if there are none.
     var p99: Double {
         let sorted = sorted()
         return sorted.isEmpty

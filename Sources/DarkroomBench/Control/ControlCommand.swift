@@ -3,24 +3,25 @@ import Darkroom
 import DarkroomImaging
 import Foundation
 
-/// `darkroom-bench control`: how soon what users change reaches the work.
+/// `darkroom-bench control`: measures how soon controls take effect on running work.
 struct ControlCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "control", abstract: "How soon cancel, suspend, priorities, focus reach the work that runs.",
+        name: "control", abstract: "Measure how soon cancel, suspend, priorities and focus take effect.",
         discussion: """
-            Workers in this process tell when each download and each filtration begins and ends; a Redis of its own and \
-            HTTP servers on the loopback interface. Rounds, then medians and 99th percentiles.
+            Workers in this process log the start and end of each download and filtration. They use a private Redis \
+            and HTTP servers on the loopback interface. The command prints medians and 99th percentiles of several \
+            rounds.
             """,
         examples: ["darkroom-bench control ~/Pictures"])
 
-    /// What can be measured.
+    /// The measurements.
     enum Measurement: String, CaseIterable, ExpressibleByArgument {
         case cancel, suspend, cost, start, urgent, fairness, focus
     }
 
-    @Argument(help: "A folder with photos, for what needs many.") var folder: String
-    @Option(help: "What is measured; all unless told.", valueName: "measurement") var only: [Measurement]
-    @Option(help: "Rounds of what takes milliseconds.", valueName: "count") var rounds: Int = 50
+    @Argument(help: "A folder with photos, for measurements that need many photos.") var folder: String
+    @Option(help: "The measurement to run; by default all.", valueName: "measurement") var only: [Measurement]
+    @Option(help: "Rounds of the measurements that take milliseconds.", valueName: "count") var rounds: Int = 50
     @Flag(help: "Print the figures as JSON.") var json: Bool
 
     func validate() throws {
@@ -37,7 +38,7 @@ struct ControlCommand: ParsableCommand {
             switch measurement {
             case .cancel: try CancelLatency(cluster: cluster, rounds: rounds).measure(&report)
             case .suspend: try SuspendLatency(cluster: cluster, rounds: rounds).measure(&report)
-            case .cost: try SteeringCost(cluster: cluster).measure(&report)
+            case .cost: try ControlCost(cluster: cluster).measure(&report)
             case .start: try StartLatency(cluster: cluster, rounds: rounds).measure(&report)
             case .urgent: try UrgentLatency(cluster: cluster, rounds: rounds).measure(&report)
             case .fairness: try Fairness(cluster: cluster).measure(&report)

@@ -1,6 +1,7 @@
 import Darkroom
 
-/// How long 100 photos take beside 10,000 of the same priority, both in operations of 10, two workers; against alone.
+/// Measures how long 100 photos take beside a batch of 10,000 photos of the same priority, compared with alone. Both
+/// batches have operations of 10 photos; two workers.
 struct Fairness {
     private static let rounds = 5
     let cluster: ControlCluster
@@ -14,8 +15,8 @@ struct Fairness {
             let large = try cluster.submit((0..<10_000).map { cluster.urls[$0 % cluster.urls.count] }) {
                 $0.operationSize = 10
             }
-            _ = try cluster.log.wait(for: "the large batch to run", of: large) { moments in
-                moments.count { $0.kind == .filtrationEnded } > 300
+            _ = try cluster.log.wait(for: "the large batch to run", of: large) { events in
+                events.count { $0.kind == .filtrationEnded } > 300
             }
             beside.append(try time())
             _ = try cluster.control.cancel(large)
@@ -25,7 +26,7 @@ struct Fairness {
         report.add("100 photos beside 10,000 of the same priority", median(beside), "ms", floor: median(alone))
     }
 
-    /// From the submission of 100 photos to their end.
+    /// The time from the submission of 100 photos to their end, in ms.
     private func time() throws -> Double {
         let id = try cluster.submit((0..<100).map { cluster.urls[$0 % cluster.urls.count] }) { $0.operationSize = 10 }
         let facts = try cluster.bench.wait(for: id)

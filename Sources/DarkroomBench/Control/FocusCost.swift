@@ -2,7 +2,8 @@ import Darkroom
 import DarkroomConcurrency
 import DarkroomStore
 
-/// What 100 changes of focus a second cost a batch that runs, paired with runs without; two workers.
+/// Measures the cost of 100 changes of focus per second for a running batch, paired with runs without changes; two
+/// workers.
 struct FocusCost {
     private static let rounds = 7
     private static let photos = 2000
@@ -11,26 +12,26 @@ struct FocusCost {
     func measure(_ report: inout BenchReport) throws {
         try cluster.startWorkers(2)
         let ratios = try (0..<Self.rounds).map { round in
-            // Which comes first changes, so that a machine that warms up favours neither.
+            // The order alternates, so that a machine that becomes faster or slower affects both equally.
             let first = try rate(changing: round % 2 == 0)
             let second = try rate(changing: round % 2 == 1)
             return round % 2 == 0 ? first / second : second / first
         }
-        report.add("photos/s under 100 changes of focus a second, as part of those without", median(ratios), "times")
+        report.add("photos/s with 100 changes of focus per second, relative to without", median(ratios), "times")
     }
 
     private func rate(changing: Bool) throws -> Double {
         let id = try cluster.submit((0..<Self.photos).map { cluster.urls[$0 % cluster.urls.count] })
         let stopped = Latch()
         let stopSignal = Signal()
-        // A connection of its own: the other one waits inside Redis for the end of the batch.
+        // A second connection: the first is blocked in Redis while it waits for the end of the batch.
         let store = BatchStore(cluster.bench.redis.configuration, keys: cluster.bench.keys)
         defer { store.connection.close() }
         let changes = Locked(0)
         let thread = OwnedThread("bench-focus") {
             while changing, !stopped.isSet {
                 let first = Int.random(in: 0..<Self.photos - 20)
-                // One that fails is not counted, and too few are an error below.
+                // A failed change is not counted; too few changes are an error below.
                 if case .done(isNew: true, _) = try? store.perform(store.focus(id, .init(first...first + 19))) {
                     changes.withLock { $0 += 1 }
                 }
@@ -45,7 +46,7 @@ struct FocusCost {
         let seconds = Double(max(1, (facts.finished ?? 0) - facts.submitted)) / 1000
         let changesPerSecond = Double(changes.withLock { $0 }) / seconds
         guard !changing || changesPerSecond >= 70 else {
-            throw BenchError("the focus was to change 100 times a second, it did \(Int(changesPerSecond)) times")
+            throw BenchError("the focus must change 100 times per second, it changed \(Int(changesPerSecond)) times")
         }
         return Double(Self.photos) / seconds
     }

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomImaging
 
-/// A picture of 12 megapixels with colours and detail all over, for measuring what takes long.
+/// A picture of 12 megapixels with colours and detail everywhere, for measurements that need a slow photo.
 enum LargePhoto {
     private static let width = 4000
     private static let height = 3000
@@ -12,8 +12,8 @@ enum LargePhoto {
         return developed.withUnsafeBytes { Array($0) }
     }
 
-    /// The picture as an uncompressed TIFF (https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf, section 2):
-    /// nothing is simpler to write.
+    /// The picture as an uncompressed TIFF (https://www.itu.int/itudoc/itu-t/com16/tiff-fx/docs/tiff6.pdf, section 2),
+    /// which is the simplest format to write.
     private static func tiff() -> [UInt8] {
         let entries: [(tag: Int, type: Int, count: Int, value: Int)] = [
             (256, 4, 1, width), (257, 4, 1, height), (258, 3, 3, 8 + 2 + 9 * 12 + 4), (259, 3, 1, 1), (262, 3, 1, 2),

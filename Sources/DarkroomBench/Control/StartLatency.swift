@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomCoding
 import DarkroomStore
 
-/// From the reply of the script that makes work available, resume or the first feed of a batch, to the first photo that
-/// begins; idle workers.
+/// Measures the time from the reply to the script that makes photos available (resume, or the first feed of a batch) to
+/// the start of the first photo; idle workers.
 struct StartLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -28,7 +28,7 @@ struct StartLatency {
         report.add("resume: reply to the first photo begun, p99", resumed.p99, "ms")
     }
 
-    /// The time from the return of `begin`, which makes the batch's photos available, to the first that begins.
+    /// The time from the return of `begin`, which makes photos available, to the start of the first photo, in ms.
     private func latency(_ begin: (BatchID) throws -> Void) throws -> Double {
         let id = BatchID(submittedAt: try cluster.store.time())
         var options = BatchOptions()
@@ -36,13 +36,13 @@ struct StartLatency {
         _ = try cluster.store.perform(cluster.store.submit(id, options))
         try begin(id)
         let replied = ContinuousClock.now
-        let moments = try cluster.log.wait(for: "the first photo", of: id) { !$0.isEmpty }
+        let events = try cluster.log.wait(for: "the first photo", of: id) { !$0.isEmpty }
         _ = try cluster.bench.wait(for: id)
         try cluster.remove(id)
-        return max(0, (moments[0].instant - replied).milliseconds)
+        return max(0, (events[0].instant - replied).milliseconds)
     }
 
-    /// Feeds an operation of 8 photos, which makes them available, and seals the batch.
+    /// Feeds one operation of at most 8 photos and seals the batch.
     private func feed(_ id: BatchID) throws {
         let lines = cluster.urls.prefix(8).map { "photo\t\($0)\n" }
         let entry = [EntryCoding.version] + Deflate.compress(Array(lines.joined().utf8))

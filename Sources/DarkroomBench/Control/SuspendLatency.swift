@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomRedis
 import Foundation
 
-/// From the suspend command's reply to the last download or filter that begins after it, and operations that are claimed
-/// after it; four workers under load.
+/// Measures the time from the reply to suspend to the start of the last download or filtration, and counts the
+/// operations that are claimed after the reply; four workers under load.
 struct SuspendLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -15,13 +15,13 @@ struct SuspendLatency {
         var latest: [Double] = []
         var claimed = 0
         for round in 0..<rounds {
-            // The batch and the cluster in turn.
+            // Suspends the batch and the cluster in turn.
             let target = round % 2 == 0 ? id : nil
             let before = cluster.log.of(id).count
             _ = try cluster.log.wait(for: "photos to run", of: id) { $0.count > before + 40 }
             _ = try cluster.control.suspend(target)
             let replied = ContinuousClock.now
-            let fencingToken = try lastFence()
+            let fencingToken = try lastFencingToken()
             try cluster.pause(0.5)
             let starts = cluster.log.of(id).filter {
                 ($0.kind == .downloadBegan || $0.kind == .filtrationBegan) && $0.instant > replied
@@ -38,12 +38,12 @@ struct SuspendLatency {
         try cluster.remove(id)
     }
 
-    private func lastFence() throws -> Int {
+    private func lastFencingToken() throws -> Int {
         try cluster.store.connection.call(RedisCommand("HGET", cluster.store.keys.control, "claims")).string
             .flatMap { Int($0) } ?? 0
     }
 
-    /// Operations that are executing under a fence above `fencingToken`.
+    /// The number of executing operations with a fencing token greater than `fencingToken`.
     private func claims(of id: BatchID, since fencingToken: Int) throws -> Int {
         let holders = try cluster.store.connection.call(RedisCommand("HVALS", cluster.store.keys.executing(id)))
         return (holders.array ?? []).compactMap(\.string).count { holder in

@@ -2,8 +2,8 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// An HTTP server on this machine's loopback address that begins to answer every request with a large photo and goes on with
-/// a byte now and then: downloads that run until somebody stops them.
+/// An HTTP server on the loopback address that sends a large photo slowly, byte by byte, so that each download runs
+/// until the client stops it.
 final class TrickleServer: Sendable {
     /// The port it listens on.
     let port: UInt16
@@ -31,10 +31,10 @@ final class TrickleServer: Sendable {
         thread.withLock { $0 = OwnedThread("bench-trickle") { [self] in serve() } }
     }
 
-    /// A URL of its own for each `number`.
+    /// A different URL for each `number`.
     func url(_ number: Int) -> String { "http://127.0.0.1:\(port)/trickle-\(number).jpg" }
 
-    /// Hangs up on everybody.
+    /// Closes all connections and stops the server.
     func stop() {
         stopped.set()
         thread.withLock { $0 }?.join()
@@ -49,7 +49,7 @@ final class TrickleServer: Sendable {
             var waiting = pollfd(fd: listener, events: Int16(POLLIN), revents: 0)
             if poll(&waiting, 1, 20) > 0 {
                 let client = accept(listener, nil, nil)
-                // A request on the loopback interface is there, or comes at once, and is short.
+                // A request on the loopback interface is short and arrives at once.
                 if client >= 0, read(client, &request, request.count) > 0 {
                     _ = send(client, head, head.count, Int32(MSG_NOSIGNAL))
                     clients.append(client)

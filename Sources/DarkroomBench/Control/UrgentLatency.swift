@@ -2,8 +2,8 @@ import Darkroom
 import DarkroomWorker
 import DarkroomWorkerState
 
-/// A batch of the highest priority submitted behind 100,000 queued photos of low priority while the workers are full: from
-/// its submission to its first photo that begins, beside how long a photo takes.
+/// Measures the time from the submission of a batch of the highest priority to the start of its first photo, while the
+/// workers are busy with 100,000 queued photos of low priority. The floor is the time of one photo.
 struct UrgentLatency {
     let cluster: ControlCluster
     let rounds: Int
@@ -12,21 +12,21 @@ struct UrgentLatency {
         try cluster.startWorkers(2)
         let urls = (0..<100_000).map { cluster.urls[$0 % cluster.urls.count] }
         let low = try cluster.submit(urls) { $0.priority = .low }
-        _ = try cluster.log.wait(for: "workers to be full", of: low) { moments in
-            moments.count { $0.kind == .filtrationEnded } > 200
+        _ = try cluster.log.wait(for: "workers to be full", of: low) { events in
+            events.count { $0.kind == .filtrationEnded } > 200
         }
         var latencies: [Double] = []
         var photos: [Double] = []
         for _ in 1...rounds {
             cluster.log.clear()
-            _ = try cluster.log.wait(for: "photos of low priority", of: low) { moments in
-                moments.count { $0.kind == .filtrationEnded } > 100
+            _ = try cluster.log.wait(for: "photos of low priority", of: low) { events in
+                events.count { $0.kind == .filtrationEnded } > 100
             }
             photos += Self.durations(cluster.log.of(low))
             let submitted = ContinuousClock.now
             let id = try cluster.submit(Array(cluster.urls.prefix(10))) { $0.priority = .veryHigh }
-            let moments = try cluster.log.wait(for: "the first urgent photo", of: id) { !$0.isEmpty }
-            latencies.append((moments[0].instant - submitted).milliseconds)
+            let events = try cluster.log.wait(for: "the first urgent photo", of: id) { !$0.isEmpty }
+            latencies.append((events[0].instant - submitted).milliseconds)
             _ = try cluster.bench.wait(for: id)
         }
         report.add(
@@ -39,14 +39,14 @@ struct UrgentLatency {
         try cluster.remove(low)
     }
 
-    /// How long photos took from the begin of their download to the end of their filter.
-    private static func durations(_ moments: [TraceEvent]) -> [Double] {
+    /// The times from the start of a photo's download to the end of its filtration, in ms.
+    private static func durations(_ events: [TraceEvent]) -> [Double] {
         var began: [Int: ContinuousClock.Instant] = [:]
         var durations: [Double] = []
-        for moment in moments {
-            if moment.kind == .downloadBegan { began[moment.index] = moment.instant }
-            if moment.kind == .filtrationEnded, let start = began[moment.index] {
-                durations.append((moment.instant - start).milliseconds)
+        for event in events {
+            if event.kind == .downloadBegan { began[event.index] = event.instant }
+            if event.kind == .filtrationEnded, let start = began[event.index] {
+                durations.append((event.instant - start).milliseconds)
             }
         }
         return durations

@@ -3,19 +3,20 @@ import Darkroom
 import DarkroomImaging
 import Foundation
 
-/// `darkroom develop`: photos without a queue.
+/// `darkroom develop`: develops photo files directly, without a queue.
 struct DevelopCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "develop", abstract: "Develop photos at once: files, through the filters, into files; no Redis.",
+        name: "develop", abstract: "Develop photo files directly; needs no Redis.",
         discussion: """
-            With two names, IN and OUT, the ending of OUT decides the format that is written; without an ending it is that of \
-            the photo. - as IN is standard input, as OUT standard output.
+            With two names, IN and OUT, the ending of OUT selects the output format. If OUT has no ending, the format \
+            of the photo is kept. - as IN is standard input, - as OUT is standard output.
 
-            With -o FOLDER every name is a photo. Each is written into that folder under its own name, in its own format or \
-            the one of --format. A photo that fails holds up no other; the status is 3 then.
+            With -o FOLDER every name is a photo. Each photo is written to that folder under its own name, in its own \
+            format or in the format of --format. If photos fail, the other photos are developed all the same, and the \
+            exit status is 3.
 
-            A file that is there already is left alone unless --force is given; it keeps its mode. Only regular files \
-            are replaced, never a link or a device.
+            Existing files are not replaced unless --force is given; a replaced file keeps its mode. Only regular \
+            files are replaced, never a link or a device.
             """,
         group: "This machine", synonyms: ["convert"],
         examples: [
@@ -24,19 +25,19 @@ struct DevelopCommand: ParsableCommand {
         ])
 
     @Argument(
-        help: "The photo and the file that is written; with -o: the photos.", valueName: "photo", isRequired: true)
+        help: "The photo and the output file; with -o: the photos.", valueName: "photo", isRequired: true)
     var names: [String]
     @Option(
         name: .customLong("output", short: "o"),
-        help: "The folder that all the photos are written to; it is made if need be.", valueName: "folder")
+        help: "The folder that all photos are written to; it is created if it does not exist.", valueName: "folder")
     var output: String?
-    @Flag(help: "Replace files that are there already.") var force: Bool
+    @Flag(help: "Replace existing files.") var force: Bool
     @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
-    @Flag(help: "Print what was written as JSON; with -o: an array.") var json: Bool
+    @Flag(help: "Print the written file as JSON; with -o: an array of all.") var json: Bool
     @OptionGroup(title: "Image options") var image: ImageOptions
 
     func validate() throws {
-        if let operation = image.ownOperation {
+        if let operation = image.customOperation {
             throw ValidationError(
                 "--filter \(operation): only a worker that has this operation can run it; submit the photo in a list")
         }
@@ -60,7 +61,7 @@ struct DevelopCommand: ParsableCommand {
         try checkEnding(of: names[1])
     }
 
-    /// The ending of the file to be written and `--format` must agree, and one of them stand for a format.
+    /// Throws unless the ending of the output file and `--format` agree and one of them gives a format.
     private func checkEnding(of destination: String) throws {
         let ending = Self.ending(of: destination)
         guard !ending.isEmpty else { return }
@@ -82,7 +83,7 @@ struct DevelopCommand: ParsableCommand {
     func run() throws {
         let output = StandardOutput()
         if let folder = self.output { return try developAll(into: folder, output) }
-        // Said before the work and not after it.
+        // Checked here, too, so that the error appears before the work.
         if names[1] != "-" { try PhotoFile(path: names[1], replaces: force).check() }
         let photo = try developing.develop(names[0], as: image.format.imageFormat ?? Self.format(ofEnding: names[1]))
         if names[1] == "-" {
@@ -95,7 +96,8 @@ struct DevelopCommand: ParsableCommand {
         try output.flush()
     }
 
-    /// Develops every photo into the folder; one that fails is told and holds up no other.
+    /// Develops every photo into the folder. The error of a failed photo is printed; the other photos are still
+    /// developed.
     private func developAll(into folder: String, _ output: StandardOutput) throws {
         do {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -140,7 +142,7 @@ struct DevelopCommand: ParsableCommand {
 
     private static func format(ofEnding path: String) -> ImageFormat? { ImageFormat(ending: ending(of: path)) }
 
-    /// The name of a photo's file in a folder: its own, with the ending of the format where that is another.
+    /// The name of a photo's file in a folder: its own name, with another ending if the format differs.
     private static func fileName(of photo: String, _ format: ImageFormat) -> String {
         let file = URL(fileURLWithPath: photo)
         let own = Self.format(ofEnding: photo)

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomImaging
 
 extension ImageFormat {
-    /// Endings that stand for a format beside the one that its files are given.
+    /// Endings that are read as a format but never written.
     static let otherEndings: [String: ImageFormat] = ["jpeg": .jpeg, "tiff": .tiff, "heif": .heic]
 
     /// All endings, without the dot.
@@ -12,7 +12,7 @@ extension ImageFormat {
         }
     }
 
-    /// The format that the ending of a file's name stands for, in any case; nil where it stands for none.
+    /// The format of a file name ending, in upper or lower case; nil if no format has this ending.
     init?(ending: String) {
         let ending = ending.lowercased()
         guard let format = Self.allCases.first(where: { $0.fileExtension == ending }) ?? Self.otherEndings[ending]

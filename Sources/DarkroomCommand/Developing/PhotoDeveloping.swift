@@ -5,19 +5,19 @@ import Foundation
 
 /// Develops single photos, from files or standard input, in this process.
 struct PhotoDeveloping {
-    /// A photo that was developed.
+    /// A developed photo.
     struct Photo {
         let name: String
         let image: DevelopedImage
         let began: ContinuousClock.Instant
 
-        /// What was written, for people.
+        /// The line about the written file for people.
         func text(_ path: String) -> String {
             "\(path): \(image.format.rawValue), \(image.width) x \(image.height), "
                 + "\(HumanText.bytes(image.byteCount)), \(HumanText.duration(Double(milliseconds) / 1000))"
         }
 
-        /// What was written, for programs.
+        /// The facts of the written file for programs.
         func json(_ path: String) -> JSON {
             [
                 "in": .string(name), "out": .string(path), "format": .string(image.format.rawValue),
@@ -34,8 +34,10 @@ struct PhotoDeveloping {
     let strip: Bool
     let maxPixels: Int
 
-    /// Reads and develops a photo; - is standard input.
-    /// - Parameter format: as what it will be written; nil for its own.
+    /// Reads and develops a photo.
+    /// - Parameters:
+    ///   - name: The path of the photo; `-` is standard input.
+    ///   - format: The output format; nil keeps the format of the photo.
     func develop(_ name: String, as format: ImageFormat?) throws(CommandError) -> Photo {
         let began = ContinuousClock.now
         let bytes = [UInt8](try read(name))
@@ -64,7 +66,7 @@ struct PhotoDeveloping {
     }
 }
 
-/// What the operating system said, where Foundation keeps it.
+/// The error text of the operating system if Foundation has kept its code, otherwise Foundation's description.
 func systemReason(_ error: any Error) -> String {
     let cause = (error as NSError).userInfo[NSUnderlyingErrorKey] as? POSIXError
     return cause.map { systemErrorText($0.code.rawValue) } ?? error.localizedDescription

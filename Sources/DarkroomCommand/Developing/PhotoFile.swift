@@ -2,17 +2,17 @@ import Darkroom
 import DarkroomText
 import Foundation
 
-/// A file that `develop` writes, whole or not at all. It replaces another file only with `--force`.
+/// Writes an output file of `develop` atomically. Replaces an existing file only with `--force`.
 struct PhotoFile {
     let path: String
-    /// Whether a file that is there may be replaced.
+    /// Whether an existing file may be replaced.
     let replaces: Bool
 
-    /// Checks that the photo may be written there.
+    /// Checks that the photo may be written to the path.
     ///
-    /// Links, devices, pipes and folders are never written over; a file with several names would keep the old photo under
-    /// the others.
-    /// - Returns: the file that will be replaced, nil when there is none.
+    /// Links, devices, pipes and folders are never replaced. A file with several hard links is refused, since the other
+    /// links would keep the old photo.
+    /// - Returns: The status of the file that will be replaced; nil if no file exists.
     @discardableResult
     func check() throws(CommandError) -> stat? {
         var found = stat()
@@ -34,7 +34,7 @@ struct PhotoFile {
         return found
     }
 
-    /// Writes the file under a temporary name and gives it its own when it is whole.
+    /// Writes the file under a temporary name and renames it when it is complete.
     func write(_ bytes: UnsafeRawBufferPointer) throws(CommandError) {
         let replaced = try check()
         let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
@@ -45,7 +45,8 @@ struct PhotoFile {
         guard descriptor >= 0 else { throw failure(systemErrorText()) }
         var problem = Self.write(bytes, to: descriptor)
         if problem == 0, let replaced {
-            // Only root may give a file away; whoever else replaces one owns it then.
+            // chown(2): only root may change the owner. For other users, the new file belongs to the user of this
+            // process.
             let hasOwner = fchown(descriptor, replaced.st_uid, replaced.st_gid) == 0
             let hasGroup = hasOwner || fchown(descriptor, uid_t.max, replaced.st_gid) == 0
             let mode = Self.mode(replacing: replaced.st_mode, hasOwner: hasOwner, hasGroup: hasGroup)
@@ -62,9 +63,9 @@ struct PhotoFile {
 
     /// The mode of a file that replaces one of the mode `replaced`.
     /// - Parameters:
-    ///   - hasOwner: whether it has the owner and the group of the file that it replaces. If not, the set-user-ID,
-    ///     set-group-ID and sticky bits are left out.
-    ///   - hasGroup: whether it has the group. If not, the rights of the group are left out.
+    ///   - hasOwner: Whether the new file has the owner and group of the replaced file. If not, the set-user-ID,
+    ///     set-group-ID and sticky bits are cleared.
+    ///   - hasGroup: Whether the new file has the group. If not, the permissions of the group are cleared.
     static func mode(replacing replaced: mode_t, hasOwner: Bool, hasGroup: Bool) -> mode_t {
         replaced & (hasOwner ? 0o7777 : hasGroup ? 0o777 : 0o707)
     }
@@ -80,8 +81,8 @@ struct PhotoFile {
 
     private static func rename(_ from: String, _ to: String) -> Int32 { Glibc.rename(from, to) == 0 ? 0 : errno }
 
-    /// Names a file without replacing one that has appeared meanwhile. File systems without hard links get an empty file
-    /// first, which nobody else can make then.
+    /// Renames a new file; fails with EEXIST if a file of that name has appeared meanwhile. On file systems without
+    /// hard links, an exclusively created empty file reserves the name first.
     private static func nameNew(_ from: String, _ to: String) -> Int32 {
         if link(from, to) == 0 { return unlink(from) == 0 ? 0 : errno }
         guard [EPERM, EOPNOTSUPP, ENOSYS].contains(errno) else { return errno }

@@ -1,10 +1,10 @@
 import Darkroom
 
-/// All that the doctor has found, as it is shown.
+/// The findings of `darkroom doctor` and their output.
 struct DoctorReport {
     let findings: [Finding]
 
-    /// The worst of all.
+    /// The worst verdict of all findings.
     var verdict: Verdict {
         findings.contains { $0.verdict == .problem }
             ? .problem : findings.contains { $0.verdict == .warning } ? .warning : .ok
@@ -24,7 +24,7 @@ struct DoctorReport {
         ]
     }
 
-    /// Writes a table, and on a terminal what to do below it, since a line there may be too short for both.
+    /// Writes the findings as a table. On a terminal the advice follows below the table.
     func write(to output: StandardOutput) throws {
         var table = Table(["check", "verdict", "found"] + (output.isTerminal ? [] : ["advice"]), to: output)
         for finding in findings {
@@ -37,7 +37,7 @@ struct DoctorReport {
         try output.flush()
     }
 
-    /// What is not well and what to do, a paragraph each; or that all is well.
+    /// A paragraph with finding and advice for each warning and problem, or a line that there are none.
     private var summary: [String] {
         guard verdict != .ok else { return ["", "All is well."] }
         return [.problem, .warning].flatMap { verdict in

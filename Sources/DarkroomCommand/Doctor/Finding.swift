@@ -1,36 +1,36 @@
-/// What a check has found, and whether it is well.
+/// One result of a check, with its verdict.
 struct Finding: Sendable, Equatable {
-    /// What was looked at: `Redis persistence`.
+    /// What was checked, such as `Redis persistence`.
     let check: String
     let verdict: Verdict
-    /// What was found.
+    /// The measured or read facts.
     let found: String
-    /// What is wrong with it and what to do; nil when it is well.
+    /// What is wrong and what to do; nil if the verdict is ok.
     let advice: String?
 
-    /// Something that is well.
+    /// A finding without a problem.
     static func ok(_ check: String, _ found: String) -> Finding {
         Finding(check: check, verdict: .ok, found: found, advice: nil)
     }
 
-    /// Something that works, but not as well as it could, or not for long.
+    /// A finding that works now, but slowly, or that may fail later.
     static func warning(_ check: String, _ found: String, _ advice: String) -> Finding {
         Finding(check: check, verdict: .warning, found: found, advice: advice)
     }
 
-    /// Something with which photos or batches are lost, or nothing goes on.
+    /// A finding that loses photos or batches, or that stops the work.
     static func problem(_ check: String, _ found: String, _ advice: String) -> Finding {
         Finding(check: check, verdict: .problem, found: found, advice: advice)
     }
 }
 
-/// Whether something is well.
+/// The verdict of a finding.
 enum Verdict: String, Sendable, CaseIterable {
     case ok, warning, problem
 }
 
-/// One thing that the doctor looks at: its facts are gathered before, so that any can be given to it.
+/// One check of the doctor. Its facts are gathered before and passed in, so that tests can pass any facts.
 protocol Check {
-    /// What it finds, in order.
+    /// The findings, in order.
     var findings: [Finding] { get }
 }

@@ -2,13 +2,13 @@ import Darkroom
 import DarkroomImaging
 import DarkroomTransfer
 
-/// What the libraries that are installed can do.
+/// The abilities of the installed libraries.
 struct LibraryFacts {
     var imaging = ""
     var readable: Set<ImageFormat> = []
     var writable: Set<ImageFormat> = []
     var transfer = ""
-    /// What libcurl speaks TLS with; nil when it cannot.
+    /// The TLS library of libcurl; nil without TLS.
     var tls: String?
     var looksUpNamesAsynchronously = true
 
@@ -16,7 +16,7 @@ struct LibraryFacts {
     static func installed() -> LibraryFacts {
         var options = DevelopOptions(filters: [])
         options.format = .png
-        // A format whose sample cannot be developed is one that cannot be read: that is what is asked.
+        // An error means that the format cannot be read, which is the fact to find out.
         return LibraryFacts(
             imaging: Imaging.vipsVersion,
             readable: Set(
@@ -26,11 +26,11 @@ struct LibraryFacts {
     }
 }
 
-/// Can photos be fetched, read and written?
+/// Checks that photos can be downloaded, read and written.
 struct LibrariesCheck: Check {
     let facts: LibraryFacts
 
-    /// Without these hardly a list can be developed.
+    /// The formats that nearly every list needs.
     private static let needed: Set<ImageFormat> = [.jpeg, .png]
 
     var findings: [Finding] {

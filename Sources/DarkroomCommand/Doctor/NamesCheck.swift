@@ -3,19 +3,19 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// A look-up of a name, and what came of it.
+/// A DNS look-up of a host name and its result.
 struct NameLookUp {
     let name: String
-    /// Whether the user named it; else it stands for any.
+    /// Whether the user gave the name; otherwise it is the sample name.
     var isAsked = true
-    /// How many addresses were found, or why none.
+    /// The number of addresses found, or the reason why there are none.
     let outcome: Result<Int, Failure>
     let took: Duration
 
-    /// Why no address was found.
+    /// The reason why no address was found.
     struct Failure: Error { let reason: String }
 
-    /// Looks the names up one after the other, or one that everybody can find; blocks for 10 s a name at most.
+    /// Looks the names up one after the other; without names, looks up example.com. Blocks for at most 10 s per name.
     static func performed(of names: [String]) -> [NameLookUp] {
         names.isEmpty ? [perform("example.com", isAsked: false)] : names.map { perform($0, isAsked: true) }
     }
@@ -54,7 +54,7 @@ struct NameLookUp {
     }
 }
 
-/// Are names of hosts found, and how soon?
+/// Checks that host names are found, and how fast.
 struct NamesCheck: Check {
     let lookUps: [NameLookUp]
 
@@ -68,10 +68,10 @@ struct NamesCheck: Check {
                 let found = "\(lookUp.name): \(HumanText.count(count, of: "address")) within \(took)"
                 guard lookUp.took >= Self.slow else { return .ok("DNS", found) }
                 return .warning(
-                    "DNS", found, "every new host waits so long: look at the name servers in /etc/resolv.conf")
+                    "DNS", found, "each new host takes this long: check the name servers in /etc/resolv.conf")
             case .failure(let failure):
                 let found = "\(lookUp.name): \(failure.reason) (\(took))"
-                let advice = "look at /etc/resolv.conf and at the network"
+                let advice = "check /etc/resolv.conf and the network"
                 return lookUp.isAsked
                     ? .problem("DNS", found, advice)
                     : .warning(

@@ -2,11 +2,11 @@ import Darkroom
 import DarkroomImaging
 import Foundation
 
-/// A photo of 8 x 8 pixels in each format, to see whether the libraries that are installed can read it.
+/// A photo of 8 x 8 pixels in each format, for testing whether the installed libraries can read the format.
 enum SamplePhoto {
     /// The file.
     static func bytes(_ format: ImageFormat) -> [UInt8] {
-        // Constant, and decoded by every test of the doctor.
+        // The text is constant, and every test of the doctor decodes it.
         [UInt8](Data(base64Encoded: base64(format), options: .ignoreUnknownCharacters)!)
     }
 

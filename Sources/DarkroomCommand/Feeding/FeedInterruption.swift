@@ -4,11 +4,11 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// What an interrupt of `darkroom submit` says before it ends the process.
+/// Ends an interrupted `darkroom submit` with a message about the batch.
 ///
-/// Nothing needs to be cleaned up: an operation that is on its way is fed or not, and both are well.
+/// Nothing needs to be cleaned up: Redis adds an operation whole or not at all, and `--resume` continues in both cases.
 final class FeedInterruption: Sendable {
-    /// How far the command has come.
+    /// The stages of the command.
     enum Stage {
         case reading
         case feeding(BatchID)
@@ -19,27 +19,27 @@ final class FeedInterruption: Sendable {
     private let list: String
     private let current = Locked(Stage.reading)
 
-    /// - Parameter list: the photo list as the user gave it, without what may be secret of a URL.
+    /// - Parameter list: The photo list as the user gave it; of a URL, without the parts that may be secret.
     init(list: String) { self.list = list }
 
-    /// How far the command has come.
+    /// The stage that the command has reached.
     var stage: Stage {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }
     }
 
-    /// Ends the process and says how things go on.
+    /// Prints the command that continues, and ends the process.
     func leave() -> Never {
         switch stage {
         case .reading: printToStandardError("interrupted: nothing was submitted")
         case .feeding(let id):
             let again = list == "-" ? " with the same list on standard input" : ""
             printToStandardError(
-                "interrupted: batch \(id) is not complete; go on\(again): darkroom submit \(ShellWord.quoted(list)) "
+                "interrupted: batch \(id) is not complete; continue\(again): darkroom submit \(ShellWord.quoted(list)) "
                     + "--resume \(id)")
         case .fed(let id):
             printToStandardError(
-                "interrupted: batch \(id) goes on without this program; wait for it: darkroom wait \(id)")
+                "interrupted: batch \(id) continues without this program; wait for it: darkroom wait \(id)")
         case .finished(let id):
             printToStandardError("interrupted: batch \(id) has finished, the command of --on-finish perhaps not")
         }

@@ -1,14 +1,14 @@
 import ArgumentParsing
 import Darkroom
 
-/// What is done on this machine when a batch has finished.
+/// The command that runs on this machine when a batch has finished.
 struct FinishOptions: ParsableArguments {
     @Option(
         help: """
-            Run this by /bin/sh when the batch has finished: its facts come as JSON on standard input, DARKROOM_BATCH is \
-            its id, DARKROOM_STATE finished or cancelled, DARKROOM_PHOTOS, _FILTERED, _FAILED and _CANCELLED the counts, \
-            DARKROOM_STATUS the status of this program to come, DARKROOM_REDIS (without user \
-            and password) and DARKROOM_NAMESPACE where it is.
+            Run this command with /bin/sh when the batch has finished. It gets the facts as JSON on standard input and \
+            these variables: DARKROOM_BATCH (the id), DARKROOM_STATE (finished or cancelled), DARKROOM_PHOTOS, \
+            _FILTERED, _FAILED and _CANCELLED (counts), DARKROOM_STATUS (the exit status that this program will have), \
+            DARKROOM_REDIS (without user and password) and DARKROOM_NAMESPACE.
             """,
         valueName: "command")
     var onFinish: String?
@@ -17,12 +17,12 @@ struct FinishOptions: ParsableArguments {
         if onFinish == "" { throw ValidationError("--on-finish \"\": the command is empty") }
     }
 
-    /// Runs the command that was given, if any, and waits for its end.
+    /// Runs the command of `--on-finish`, if given, and waits until it has ended.
     /// - Parameters:
-    ///   - batch: how the batch has finished.
-    ///   - now: in ms of the Redis clock.
-    ///   - redis: the URL of its Redis, without user and password: the environment of a process is no place for them.
-    /// - Throws: ``CommandError`` when the command cannot be run or fails.
+    ///   - batch: The facts of the finished batch.
+    ///   - now: In ms of the Redis clock.
+    ///   - redis: The URL of its Redis, without user and password, since other processes can read the environment.
+    /// - Throws: ``CommandError`` if the command cannot be run or fails.
     func finish(_ batch: BatchFacts, now: Int, redis: String, namespace: String) throws {
         guard let onFinish else { return }
         let environment = [

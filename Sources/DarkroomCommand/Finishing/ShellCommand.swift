@@ -2,9 +2,9 @@ import CSystem
 import DarkroomText
 import Foundation
 
-/// A command line of the user's, run by `/bin/sh -c`.
+/// A command line of the user, run by `/bin/sh -c`.
 struct ShellCommand {
-    /// How it ended.
+    /// The end of the command.
     enum End: Equatable, CustomStringConvertible {
         case status(Int32)
         case signal(Int32)
@@ -17,7 +17,8 @@ struct ShellCommand {
         }
     }
 
-    /// The variables that hold passwords: a command that needs one reads the file of `DARKROOM_REDIS_PASSWORD_FILE`.
+    /// Variables with passwords, which the command does not get. A command that needs the Redis password reads the file
+    /// of `DARKROOM_REDIS_PASSWORD_FILE`.
     private static let secrets: Set = [
         "DARKROOM_REDIS_PASSWORD", "DARKROOM_REDIS_SENTINEL_PASSWORD", "DARKROOM_WEBHOOK_SECRET",
     ]
@@ -27,18 +28,18 @@ struct ShellCommand {
     private let input: String
 
     /// - Parameters:
-    ///   - environment: what is put into the environment of this process for it.
-    ///   - input: what it reads from standard input.
+    ///   - environment: Variables for the command, in addition to the environment of this process.
+    ///   - input: The standard input of the command.
     init(_ text: String, environment: [String: String], input: String) {
         self.text = text
         self.environment = environment
         self.input = input
     }
 
-    /// Runs it and waits for its end. What it prints to standard output goes to standard error: the former has the facts
-    /// alone.
+    /// Runs the command and waits until it has ended. Its standard output goes to standard error, so that standard
+    /// output contains only the facts.
     func run() throws(CommandError) -> End {
-        // A file, not a pipe: the command may end without having read it.
+        // A file, not a pipe: the command may end without reading its input.
         guard let file = tmpfile() else { throw Self.failed("make a temporary file for its input", errno) }
         defer { fclose(file) }
         guard fputs(input, file) >= 0, fflush(file) == 0, lseek(fileno(file), 0, SEEK_SET) == 0 else {
@@ -61,7 +62,7 @@ struct ShellCommand {
         var arguments = words.map { strdup($0) } + [nil]
         var pairs = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { (arguments + pairs).forEach { free($0) } }
-        // This program blocks the signals that are to end the command; its connections and files are nothing for it.
+        // Unblocks the signals that this program has blocked, so that they end the command, and closes inherited files.
         let process = csystem_spawn_command(&arguments, &pairs, input)
         guard process > 0 else { throw Self.failed("run /bin/sh", errno) }
         return process

@@ -2,11 +2,11 @@ import ArgumentParsing
 import Darkroom
 import DarkroomImaging
 
-/// What a batch puts its photos through: an image filter that every worker knows, or an operation that a program of one's
-/// own has registered under a name, `x:NAME`.
+/// A filter of a batch: an image filter, which every worker has, or a custom operation `x:NAME`, which a program has
+/// registered under that name.
 enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
     case image(Filter)
-    case own(name: String)
+    case custom(name: String)
 
     init(argument: String) throws {
         guard argument.hasPrefix(CustomFilter.prefix) else {
@@ -19,16 +19,16 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
         }
         guard let name = CustomFilter.name(of: argument) else {
             throw InvalidValue(
-                "write the name of an operation of your own, 1 to 64 letters, digits, \"_\" and \"-\", as x:thumbnail")
+                "write the name of a custom operation, 1 to 64 letters, digits, \"_\" and \"-\", such as x:thumbnail")
         }
-        self = .own(name: name)
+        self = .custom(name: name)
     }
 
-    /// The text that a batch's facts hold.
+    /// The text in the facts of a batch.
     var description: String {
         switch self {
         case .image(let filter): filter.description
-        case .own(let name): CustomFilter.prefix + name
+        case .custom(let name): CustomFilter.prefix + name
         }
     }
 }

@@ -4,24 +4,24 @@ import DarkroomWorker
 
 extension WhenDiskFull: ExpressibleByArgument {}
 
-/// How a worker treats the disk that it writes to.
+/// Options for writing to disk.
 struct DiskOptions: ParsableArguments {
     @Option(
         help: """
-            What becomes of photos when their disk is full: wait until there is room again, while others may take them, since \
-            a full disk is a state of the machine and a long list would fail in seconds because of it; or fail, as disk-full.
+            What to do with photos when the output disk is full. wait: wait until there is space again, and let other \
+            workers take the photos. fail: the photos fail as disk-full; a long list can then fail in seconds.
             """,
         valueName: "action")
     var whenDiskFull: WhenDiskFull = .wait
     @Flag(
         name: .customLong("no-fsync"),
         help: """
-            Report photos before their files are on the disk. Saves time on slow disks; a power cut can then lose files that \
-            Redis counts as filtered, and nothing finds out.
+            Report photos before their files are on the disk. This saves time on slow disks. A power cut can then lose \
+            files that Redis counts as filtered, without an error.
             """)
     var noFsync: Bool
 
-    /// Puts these into what a worker may do.
+    /// Applies these options to the configuration of a worker.
     func apply(to configuration: inout WorkerConfiguration) {
         configuration.whenDiskFull = whenDiskFull
         configuration.isDurable = !noFsync

@@ -2,7 +2,7 @@ import ArgumentParsing
 import Darkroom
 
 extension ExitCode {
-    /// The batch finished, and some of its photos failed.
+    /// The batch has finished, and some of its photos have failed.
     static let photosFailed = ExitCode(3)
     /// The batch was cancelled.
     static let cancelled = ExitCode(4)
@@ -11,7 +11,7 @@ extension ExitCode {
     /// Interrupted by a signal.
     static let interrupted = ExitCode(130)
 
-    /// The status that tells how a finished batch went; `failure` for one that is damaged in Redis.
+    /// The exit status for a finished batch; `failure` if the batch is damaged in Redis.
     init(of batch: BatchFacts) {
         self =
             !batch.damage.isEmpty

@@ -2,41 +2,43 @@ import ArgumentParsing
 import Darkroom
 import DarkroomTransfer
 
-/// What may be fetched, from where, and how patiently.
+/// Options for downloads: allowed addresses, limits and timeouts.
 struct FetchOptions: ParsableArguments {
-    @Option(help: "Connections to one host at a time.", valueName: "count") var perHost: Int = 6
-    @Option(help: "How long connecting may take.", valueName: "duration") var connectTimeout: Duration = .seconds(10)
-    @Option(help: "How long a server may be silent.", valueName: "duration") var stallTimeout: Duration = .seconds(30)
+    @Option(help: "Concurrent connections to one host.", valueName: "count") var perHost: Int = 6
+    @Option(help: "The longest time to connect.", valueName: "duration") var connectTimeout: Duration = .seconds(10)
+    @Option(help: "The longest time without data from a server.", valueName: "duration")
+    var stallTimeout: Duration = .seconds(30)
     @Option(
-        help: "The least a second that a server must send, averaged over 30 s after the first 30 s; 0B is no least.",
+        help: "The minimum data per second from a server, averaged over 30 s after the first 30 s; 0B: no minimum.",
         valueName: "size")
     var minRate: ByteSize = ByteSize(bytes: 1 << 10)
-    @Option(help: "How long one attempt may take.", valueName: "duration") var timeout: Duration = .seconds(300)
+    @Option(help: "The longest time for one attempt.", valueName: "duration") var timeout: Duration = .seconds(300)
     @Option(help: "The largest download.", valueName: "size") var maxDownload: ByteSize = .mebibytes(64)
     @Option(help: "The largest picture, in pixels.", valueName: "count") var maxPixels: Quantity = 100_000_000
-    @Option(help: "Redirects followed.", valueName: "count") var maxRedirects: Int = 5
-    @Option(help: "Further attempts after a fault that may pass.", valueName: "count") var retries: Int = 3
+    @Option(help: "The most redirects that are followed.", valueName: "count") var maxRedirects: Int = 5
+    @Option(help: "Further attempts after a temporary error.", valueName: "count") var retries: Int = 3
     @Option(
         help: """
-            A header of requests, as "Accept: image/*"; with HOST= before it of those to HOST or *.DOMAIN only, over https at port \
-            443. HOST:PORT= is for another port, http://HOST= also for http, which localhost and private addresses need not name.
+            A header line for requests, such as "Accept: image/*". With HOST= or *.DOMAIN= before it, the header is \
+            sent only to these hosts, over https at port 443. HOST:PORT= selects another port, http://HOST= also \
+            allows http; localhost and private addresses do not need http://.
             """, valueName: "[host=]line")
     var header: [String]
     @Option(
-        help: "A file with such headers, a line each, which the process list does not show.", valueName: "file")
+        help: "A file with such headers, one per line; the process list does not show them.", valueName: "file")
     var headerFile: [String]
-    @Option(help: "What servers are told the client is.", valueName: "text")
+    @Option(help: "The User-Agent header.", valueName: "text")
     var userAgent: String = "darkroom/\(darkroomVersion)"
-    @Flag(help: "Fetch also from loopback, private and link-local addresses.") var allowPrivate: Bool
-    @Option(help: "Fetch also from this network, as 10.1.0.0/16 or fd00::/8.", valueName: "network")
+    @Flag(help: "Allow downloads from loopback, private and link-local addresses.") var allowPrivate: Bool
+    @Option(help: "Allow downloads from this network, such as 10.1.0.0/16 or fd00::/8.", valueName: "network")
     var allowNetworks: [NetworkRange]
-    @Option(help: "Fetch from this host only, or with *.example.org from all below.", valueName: "host")
+    @Option(help: "Download only from this host, or with *.example.org from its subdomains.", valueName: "host")
     var allowHosts: [HostPattern]
-    @Option(help: "Never fetch from this host, also when redirected to it; wins.", valueName: "host")
+    @Option(help: "Never download from this host, even after a redirect; overrides other options.", valueName: "host")
     var denyHosts: [HostPattern]
-    @Option(help: "Read file: URLs below this folder.", valueName: "folder") var filesUnder: [String]
+    @Option(help: "Allow file: URLs below this folder.", valueName: "folder") var filesUnder: [String]
     @Option(
-        help: "Connect to the second host and port where a URL has the first; an empty part stands for any.",
+        help: "For URLs with the first host and port, connect to the second; an empty part matches any.",
         valueName: "host:port:host:port")
     var connectTo: [String]
 
@@ -58,9 +60,9 @@ struct FetchOptions: ParsableArguments {
         }
     }
 
-    /// How downloads are done.
-    /// - Parameter fileFolders: folders below which files may be read besides those of `--files-under`.
-    /// - Throws: ``CommandError`` when one of those is not there, ``ValidationError`` when a file of headers is no such.
+    /// The configuration for downloads.
+    /// - Parameter fileFolders: Folders below which files may be read, besides the folders of `--files-under`.
+    /// - Throws: ``CommandError`` if a folder does not exist, ``ValidationError`` if a header file is invalid.
     func transferConfiguration(fileFolders: [String] = []) throws -> TransferConfiguration {
         var transfer = TransferConfiguration()
         transfer.perHost = perHost
@@ -83,7 +85,7 @@ struct FetchOptions: ParsableArguments {
         return transfer
     }
 
-    /// The headers of `--header` and of the files; errors name no value, which may be a secret.
+    /// The headers of `--header` and of the header files. Errors do not show values, which may be secrets.
     private var headers: [RequestHeader] {
         get throws {
             var headers: [RequestHeader] = []
@@ -109,7 +111,7 @@ struct FetchOptions: ParsableArguments {
         }
     }
 
-    /// Three colons outside of brackets, which IPv6 addresses are written in.
+    /// Whether the text has the form HOST:PORT:HOST:PORT, with IPv6 addresses in brackets.
     private static func isConnectTo(_ pairs: String) -> Bool {
         var depth = 0
         var parts = [""]
@@ -123,7 +125,7 @@ struct FetchOptions: ParsableArguments {
 }
 
 extension NetworkRange: ExpressibleByArgument {
-    /// Reads a network.
+    /// Parses a network.
     package init(argument: String) throws {
         do throws(InvalidNetworkRange) {
             try self.init(parsing: argument)
@@ -134,7 +136,7 @@ extension NetworkRange: ExpressibleByArgument {
 }
 
 extension HostPattern: ExpressibleByArgument {
-    /// Reads a host or `*.` and a domain.
+    /// Parses a host, or `*.` followed by a domain.
     package init(argument: String) throws {
         do throws(InvalidHostPattern) {
             try self.init(parsing: argument)

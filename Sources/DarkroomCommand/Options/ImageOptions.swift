@@ -2,58 +2,59 @@ import ArgumentParsing
 import Darkroom
 import DarkroomImaging
 
-/// The format written: that of the photo read, or one of the list.
+/// The output format: the format of the input photo, or a fixed format.
 enum OutputFormat: String, CaseIterable, ExpressibleByArgument {
     case same, jpeg, png, webp, avif, heic, jxl, tiff, gif
 
-    /// File name endings that differ from the name of their format.
+    /// File name extensions that differ from the name of their format.
     static var otherArgumentTexts: [String: String] {
         Dictionary(ImageFormat.endings.map { ($0, ImageFormat(ending: $0)?.rawValue ?? $0) }) { first, _ in first }
     }
 
-    /// The format; nil for that of the photo read.
+    /// The format; nil for the format of the input photo.
     var imageFormat: ImageFormat? { ImageFormat(rawValue: rawValue) }
 }
 
-/// What is done to each photo, and as what it is written.
+/// Options for filters and the output format.
 struct ImageOptions: ParsableArguments {
     @Option(
         help: """
-            A filter, in their order: sepia, sepia=0.8 (intensity), tilt-shift=radius:3; sepia=0.8 unless given. Or, alone, \
-            x:NAME: the operation that a worker of your own has under that name.
+            A filter: sepia, sepia=0.8 (intensity), tilt-shift=radius:3. Several filters are applied in the given \
+            order; by default sepia=0.8. Or x:NAME alone: the custom operation that a worker has registered under that \
+            name.
             """,
         valueName: "filter")
     var filter: [BatchFilter]
-    @Option(help: "The format written.", valueName: "format") var format: OutputFormat = .same
+    @Option(help: "The output format.", valueName: "format") var format: OutputFormat = .same
     @Option(help: "The quality of lossy formats, 1 to 100.", valueName: "number") var quality: Int = 85
-    @Flag(help: "Leave out metadata and colour profile.") var strip: Bool
+    @Flag(help: "Remove metadata and colour profile.") var strip: Bool
 
     func validate() throws {
         guard (1...100).contains(quality) else { throw ValidationError("--quality \(quality): from 1 to 100") }
-        if let ownOperation, filter.count > 1 {
+        if let customOperation, filter.count > 1 {
             throw ValidationError(
-                "--filter \(ownOperation): an operation of your own is the batch's only filter; leave out the others")
+                "--filter \(customOperation): a custom operation must be the only filter; leave out the others")
         }
     }
 
-    /// The filters in order.
+    /// The filters in order, with the default.
     var filters: [BatchFilter] { filter.isEmpty ? [.image(.standard)] : filter }
 
-    /// Those of the filters that are image filters.
+    /// The image filters among the filters.
     var imageFilters: [Filter] {
         filters.compactMap { filter in
             if case .image(let filter) = filter { filter } else { nil }
         }
     }
 
-    /// The operation of a worker's own that is asked for.
-    var ownOperation: BatchFilter? {
+    /// The custom operation among the filters; nil if there is none.
+    var customOperation: BatchFilter? {
         filter.first { filter in
-            if case .own = filter { true } else { false }
+            if case .custom = filter { true } else { false }
         }
     }
 
-    /// Puts these into what a batch asks for.
+    /// Applies these options to the options of a batch.
     func apply(to options: inout BatchOptions) {
         options.filters = filters.map { PhotoFilter(stored: $0.description) }
         options.format = PhotoFormat(stored: format.rawValue)

@@ -4,13 +4,13 @@ import DarkroomLogging
 extension LogLevel: ExpressibleByArgument {}
 extension LogFormat: ExpressibleByArgument {}
 
-/// What is logged to standard error, and how it looks.
+/// Options for the log on standard error.
 struct LogOptions: ParsableArguments {
-    @Option(help: "The least that is logged.", valueName: "level") var logLevel: LogLevel = .info
-    @Option(help: "How lines look: for people, or one JSON object a line.", valueName: "format")
+    @Option(help: "The lowest level that is logged.", valueName: "level") var logLevel: LogLevel = .info
+    @Option(help: "The format of log lines: readable text, or one JSON object per line.", valueName: "format")
     var logFormat: LogFormat = .readable
 
-    /// Where lines go; one for the whole program, since it also counts repeats.
+    /// The log of the program. Call this once: the log also counts repeated lines.
     func log() -> StreamLog { StreamLog(logFormat) }
 
     /// A logger for one part of the program.

@@ -1,17 +1,17 @@
 import ArgumentParsing
 import Foundation
 
-/// Refuses a number that is too small.
+/// Throws if `value` is less than `least`.
 func requireAtLeast(_ least: Int, _ value: Int, _ option: String) throws(ValidationError) {
     if value < least { throw ValidationError("\(option) \(value): at least \(least)") }
 }
 
-/// A path that holds in whatever folder a process works: `.` and `..` taken out, links kept.
+/// The absolute path, without `.` and `..`. Symbolic links are not resolved.
 func absolutePath(_ path: String) -> String {
     URL(fileURLWithPath: path).standardizedFileURL.path
 }
 
-/// The absolute path of a folder that must be there.
+/// The absolute path of a folder. Throws if the folder does not exist.
 func existingFolder(_ path: String, _ option: String) throws(CommandError) -> String {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
@@ -21,7 +21,7 @@ func existingFolder(_ path: String, _ option: String) throws(CommandError) -> St
     return absolutePath(path)
 }
 
-/// Refuses a path where there is no file that can be read.
+/// Throws unless the path names a readable file.
 func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
     var isFolder: ObjCBool = false
     guard FileManager.default.fileExists(atPath: file, isDirectory: &isFolder) else {
@@ -35,7 +35,7 @@ func mustBeReadable(_ file: String, _ option: String) throws(ValidationError) {
 /// Reads the lines of a file for values, such as passwords, that must not appear in the process list.
 func linesOfFile(_ file: String, _ option: String) throws(ValidationError) -> [String] {
     try mustBeReadable(file, option)
-    // The options are read more than once, which a pipe cannot be.
+    // The options are read more than once. A pipe can be read only once.
     var status = stat()
     guard stat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG,
         let bytes = FileManager.default.contents(atPath: file)

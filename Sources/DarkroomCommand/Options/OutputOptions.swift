@@ -2,28 +2,29 @@ import ArgumentParsing
 import Darkroom
 import DarkroomCoordinator
 
-/// How the files of a batch are called, whether they may come to lie among others, and where downloads are kept.
+/// Options for output files and kept downloads.
 struct OutputOptions: ParsableArguments {
     @Option(
         help: """
-            How files are called, before the ending: text with {index} and {name}, or {stem}, the name without a \
-            picture's ending; unless given, {name} or {stem} for property-list dictionaries and {index}-{name} otherwise.
+            The template for file names without the ending: text with {index}, {name} or {stem}, the name without the \
+            ending of a picture. By default {name} or {stem} for property-list dictionaries and {index}-{name} for \
+            other lists.
             """,
         valueName: "template")
     var fileName: String?
-    @Flag(help: "Write to the folder although another batch has it.") var overwrite: Bool
+    @Flag(help: "Write to the folder even if another batch has written to it.") var overwrite: Bool
     @Option(
         help: """
-            Keep what is downloaded below this folder for good, whole or not at all, and read from there what another batch \
-            has downloaded instead of fetching it again.
+            Keep complete downloads below this folder. Photos that another batch has downloaded to it are read from \
+            there and not downloaded again.
             """,
         valueName: "folder")
     var originals: String?
 
     @Flag(
         help: """
-            Leave query and fragment of URLs out of the manifest, which never has user and password. Logs, errors and what \
-            Redis keeps of failures have none of them.
+            Leave query and fragment of URLs out of the manifest. User and password are never written there. Logs, \
+            errors and the failures in Redis contain none of these parts.
             """)
     var redactUrls: Bool
 
@@ -31,9 +32,9 @@ struct OutputOptions: ParsableArguments {
         if originals == "" { throw ValidationError("--originals \"\": the folder's path is empty") }
     }
 
-    /// Puts these into what a batch asks for.
-    /// - Parameter output: the folder's path as the user gave it.
-    /// - Throws: ``ValidationError`` when the template does not suit the list.
+    /// Applies these options to the options of a batch.
+    /// - Parameter output: The path of the output folder as the user gave it.
+    /// - Throws: ``ValidationError`` if the template does not fit the list.
     func apply(to options: inout BatchOptions, output: String, list: PhotoListReader) throws {
         do {
             options.fileName = try list.fileNameTemplate(fileName).description

@@ -3,7 +3,7 @@ import Darkroom
 import DarkroomStore
 import DarkroomText
 
-/// How long a finished batch is remembered.
+/// How long Redis keeps a finished batch.
 enum Retention: ExpressibleByArgument {
     case duration(Duration)
     case forever
@@ -27,43 +27,43 @@ enum Retention: ExpressibleByArgument {
         }
     }
 
-    /// The duration; nil for ever.
+    /// The duration; nil means forever.
     var duration: Duration? {
         if case .duration(let duration) = self { duration } else { nil }
     }
 }
 
-/// How a batch stands in the queue.
+/// Options for the place of a batch in the queue.
 struct QueueOptions: ParsableArguments {
-    /// As many as one call of the script takes.
+    /// The limit of one call of the script.
     private static let mostBatchesBefore = 100
 
     @Option(
-        help: "What the batch is called; no other batch that has not finished may have that name.", valueName: "name")
+        help: "The name of the batch; no other unfinished batch may have it.", valueName: "name")
     var name: String?
     @Option(
-        help: "How urgent it is: batches that can begin are begun by priority, in turn within one.",
+        help: "The priority: workers claim batches of a higher priority first; equal priorities take turns.",
         valueName: "priority")
     var priority: BatchPriority = .normal
     @Option(
         help:
-            "Begin when this batch has finished, also when it was cancelled or photos of it failed; again for several.",
+            "Start when this batch has finished, even if it was cancelled or some of its photos failed.",
         valueName: "batch")
     var after: [String]
-    @Flag(help: "With --after: cancel this batch when one of those was cancelled or photos of it failed.")
+    @Flag(help: "With --after: cancel this batch if one of the others was cancelled or had failed photos.")
     var afterSuccess: Bool
     @Option(
         help: """
-            Tell this URL when it has finished, by a POST with its facts. Workers do so that were started with the URL's \
-            host in their --webhook-hosts; they sign it when they have a secret.
+            When the batch has finished, send its facts to this URL by POST. A worker sends it if its --webhook-hosts \
+            contains the host of the URL, and signs it if it has a secret.
             """,
         valueName: "url")
     var webhook: String?
-    @Option(help: "Photos an operation, 1 to 1000.", valueName: "count") var operationSize: Int = 50
-    @Option(help: "How long a worker may be silent before others take its work.", valueName: "duration")
+    @Option(help: "Photos per operation, 1 to 1000.", valueName: "count") var operationSize: Int = 50
+    @Option(help: "After this time without a heartbeat, other workers claim an operation.", valueName: "duration")
     var lease: Duration = .seconds(15)
-    @Option(help: "The most operations that wait in Redis or run.", valueName: "count") var window: Quantity = 10_000
-    @Option(help: "How long it is remembered after it finished, or \"forever\".", valueName: "duration")
+    @Option(help: "The most operations that are queued or executing.", valueName: "count") var window: Quantity = 10_000
+    @Option(help: "How long Redis keeps the finished batch, or \"forever\".", valueName: "duration")
     var retain: Retention = .duration(.seconds(24 * 3600))
 
     func validate() throws {
@@ -76,7 +76,7 @@ struct QueueOptions: ParsableArguments {
         }
         guard lease <= .milliseconds(leases.upperBound) else {
             throw ValidationError(
-                "--lease \(lease.argumentText): at most 24h, since the photos of a worker that died wait so long")
+                "--lease \(lease.argumentText): at most 24h, since the photos of a lost worker wait so long")
         }
         try requireAtLeast(1, window.value, "--window")
         guard after.count <= Self.mostBatchesBefore else {
@@ -91,10 +91,10 @@ struct QueueOptions: ParsableArguments {
         if let webhook { try Self.checkWebhook(webhook) }
     }
 
-    /// A name is typed, and shown in tables.
+    /// Throws unless the name can be typed and shown in tables.
     private static func checkName(_ name: String) throws(ValidationError) {
         guard name == PrintableText.escaped(name) else {
-            throw ValidationError("--name \"\(name)\": it has characters that are not seen; leave them out")
+            throw ValidationError("--name \"\(name)\": it has invisible characters; leave them out")
         }
         guard name.utf8.count <= 200 else {
             throw ValidationError("--name: \(name.utf8.count) bytes; at most 200")
@@ -116,25 +116,25 @@ struct QueueOptions: ParsableArguments {
         return batches
     }
 
-    /// Refuses what is no address of the web. The messages show neither user and password nor the query.
+    /// Throws unless the URL can be a webhook. The messages do not show user, password and query.
     private static func checkWebhook(_ url: String) throws(ValidationError) {
         if let problem = PhotoURL.check(url) {
             throw ValidationError("--webhook: \(problem.detail); write it like https://photos.example/finished")
         }
         guard !PhotoURL.isFile(url) else {
             throw ValidationError(
-                "--webhook: a file cannot be told anything; write it like https://photos.example/finished")
+                "--webhook: a file: URL cannot receive a webhook; write it like https://photos.example/finished")
         }
-        // By bytes: with a combining character behind it, "@" is another Character.
+        // Compared as bytes: "@" followed by a combining character is a different Character.
         let authority = url.utf8.drop { $0 != UInt8(ascii: "/") }.dropFirst(2).prefix { !"/?#\\".utf8.contains($0) }
         guard !authority.contains(UInt8(ascii: "@")) else {
             throw ValidationError(
                 "--webhook: the URL has a user or password, which everybody who sees the batch could read; leave it out: "
-                    + "what is told is signed with the workers' --webhook-secret-file instead")
+                    + "workers sign webhooks with their --webhook-secret-file instead")
         }
     }
 
-    /// Puts these into what a batch asks for.
+    /// Applies these options to the options of a batch.
     func apply(to options: inout BatchOptions) {
         options.name = name ?? ""
         options.operationSize = operationSize

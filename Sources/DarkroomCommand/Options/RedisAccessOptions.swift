@@ -3,30 +3,30 @@ import Darkroom
 import DarkroomRedis
 import Foundation
 
-/// How to get into a Redis, wherever it is: what does not belong into its URL.
+/// Options for passwords and certificates of a Redis, which do not belong in its URL.
 struct RedisAccessOptions: ParsableArguments {
     @Option(
         name: .customLong("redis-password-file"),
-        help: "A file with the password; else DARKROOM_REDIS_PASSWORD, or in the URL.", valueName: "file",
+        help: "A file with the password. Otherwise DARKROOM_REDIS_PASSWORD or the URL gives it.", valueName: "file",
         environment: "DARKROOM_REDIS_PASSWORD_FILE")
     var passwordFile: String?
 
     @Option(
-        name: .customLong("redis-ca"), help: "Authorities (PEM) that sign the certificate of a rediss:// server.",
+        name: .customLong("redis-ca"), help: "Certificate authorities (PEM) for rediss://.",
         valueName: "file", environment: "DARKROOM_REDIS_CA")
     var authorities: String?
 
     @Option(
-        name: .customLong("redis-cert"), help: "The certificate (PEM) that is shown to it.", valueName: "file",
+        name: .customLong("redis-cert"), help: "The client certificate (PEM) for rediss://.", valueName: "file",
         environment: "DARKROOM_REDIS_CERT")
     var certificate: String?
 
     @Option(
-        name: .customLong("redis-key"), help: "The private key (PEM) of that certificate.", valueName: "file",
+        name: .customLong("redis-key"), help: "The private key (PEM) of the client certificate.", valueName: "file",
         environment: "DARKROOM_REDIS_KEY")
     var key: String?
 
-    /// The Redis at a URL, with the password and the files for TLS that the options name.
+    /// The configuration for the Redis at a URL, with the password and the TLS files from the options.
     func configuration(url: String) throws -> RedisConfiguration {
         let environment = ProcessInfo.processInfo.environment
         var configuration = try RedisConfiguration(
@@ -49,7 +49,7 @@ struct RedisAccessOptions: ParsableArguments {
         return configuration
     }
 
-    /// The first line of the password's file.
+    /// The first line of the password file that is not empty; nil without the option.
     private var password: String? {
         get throws {
             guard let passwordFile else { return nil }

@@ -5,23 +5,23 @@ import DarkroomFiles
 import DarkroomRedis
 import DarkroomStore
 
-/// Which Redis, and which keys in it.
+/// Options for the address of Redis and the prefix of its keys.
 struct RedisOptions: ParsableArguments {
-    // Text, not a value of its own: a usage error shows the value, and this one may hold a password.
+    // Plain text that is parsed later: a usage error shows an invalid value, and a URL may contain a password.
     @Option(
-        help: "The Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
+        help: "The address of Redis: redis://[user:password@]host[:port][/database], rediss://..., unix:///path, "
             + "or redis+sentinel://host:port,host:port/service.",
         valueName: "url", environment: "DARKROOM_REDIS")
     var redis: String = "redis://127.0.0.1:6379"
 
     @OptionGroup(title: "Redis options") var access: RedisAccessOptions
 
-    @Option(help: "What the keys begin with; one Redis can serve several.", valueName: "name")
+    @Option(help: "The prefix of the keys; one Redis can serve several namespaces.", valueName: "name")
     var namespace: String = "darkroom"
 
-    /// The Redis of a run that was named by its folder, in place of the one that the options name.
+    /// The Redis of a run that was named by its folder; replaces the Redis of the options.
     private var runRedis: RedisConfiguration?
-    /// A run that was named by its folder and has a Redis of its own.
+    /// The run that was named by its folder, if it has a private Redis.
     private(set) var run: (batch: String, folder: String)?
 
     func validate() throws {
@@ -33,17 +33,17 @@ struct RedisOptions: ParsableArguments {
         }
     }
 
-    /// Where Redis is and how to get in.
+    /// The address of Redis and the access to it.
     func configuration() throws -> RedisConfiguration { try runRedis ?? access.configuration(url: redis) }
 
-    /// Resolves the output folder of a `darkroom run` to the id of its batch and the Redis of the run. Any other name is
-    /// returned unchanged, with these options.
+    /// Resolves the output folder of a `darkroom run` to the id of its batch and the Redis of the run. Any other name
+    /// is returned unchanged, with these options.
     func resolving(_ batch: String) throws -> (redis: RedisOptions, batch: String) {
         let reference: RunReference?
         do {
             reference = try RunReference(batch)
         } catch {
-            // It may be the name of a batch, too. Where Redis cannot be asked, what is wrong with the run is the error to show.
+            // `batch` may also be the name of a batch. If Redis is unreachable, the error of the run is shown.
             guard Path.split(batch).folder == nil, (try? connect().store.batch(named: batch)) != nil else {
                 throw error
             }
@@ -56,26 +56,25 @@ struct RedisOptions: ParsableArguments {
         return (options, reference.batch)
     }
 
-    /// The same where no batch needs to be named.
+    /// The same for an optional batch; nil stays nil.
     func resolving(_ batch: String?) throws -> (redis: RedisOptions, batch: String?) {
         guard let batch else { return (self, nil) }
         let (redis, name) = try resolving(batch)
         return (redis, name)
     }
 
-    /// The names of the keys.
+    /// The key names of the namespace.
     func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }
 
-    /// A client of the Redis, connected, so that a wrong address or password is found now.
-    /// - Parameter onLack: called when no replica has confirmed a change in time.
-    func connect(onLack: @escaping @Sendable (ReplicaLack) -> Void = SteeringAnswer.warn(of:)) throws -> DarkroomClient
-    {
+    /// Returns a connected client, so that a wrong address or password is reported now.
+    /// - Parameter onLack: Called when too few replicas have confirmed a change in time.
+    func connect(onLack: @escaping @Sendable (ReplicaLack) -> Void = ControlOutput.warn(of:)) throws -> DarkroomClient {
         let configuration = try configuration()
         let client = DarkroomClient(RedisLocation(configuration, try keys()), onLack: onLack)
         do throws(RedisError) {
             try client.store.connection.connect()
         } catch {
-            // A Redis that is too old refuses the scripts, in words that do not say so.
+            // If Redis is too old, it refuses the scripts with an unclear error. The check throws a clear one.
             if error.code == .server { _ = try RedisRequirements.check(configuration) }
             throw error
         }

@@ -1,19 +1,20 @@
 import ArgumentParsing
 import Darkroom
 
-/// The list that `darkroom retry` may read again.
+/// The photo list option of `darkroom retry`.
 struct RetryListOptions: ParsableArguments {
     @Option(
         help: """
-            The batch's photo list, to be read again for failed photos whose names and URLs Redis has not kept: it keeps \
-            those of 10,000 operations with failed photos. A list that differs is refused.
+            The photo list of the batch, for failed photos whose names and URLs Redis no longer has: Redis keeps those \
+            of 10,000 operations with failed photos. A list that differs from the submitted list is refused.
             """,
         valueName: "list")
     var list: String?
 
-    /// Reads the list, if one was given, and restores what Redis has not kept of the batch; to be called before the retry.
+    /// Reads the list, if one is given, and restores the missing entries of the batch in Redis. Must be called before
+    /// the retry.
     func restore(_ batch: BatchFacts, in client: DarkroomClient, _ reading: ListReadingOptions) throws {
-        // A cancelled batch is refused by the retry, whatever its list.
+        // The retry refuses a cancelled batch, so the list is not needed.
         guard let list, !batch.cancelled else { return }
         let reader = try reading.open(list, output: batch.options.output) { printToStandardError($0) }
         let coordinator = client.coordinator { printToStandardError($0.description) }

@@ -2,32 +2,32 @@ import ArgumentParsing
 import Darkroom
 import DarkroomWorker
 
-/// How much a worker does at once, and how it stops.
+/// Options for the concurrent work of a worker and for its stop.
 struct SlotOptions: ParsableArguments {
-    @Option(help: "Downloads at once.", valueName: "count") var downloads: Int = 32
-    @Option(help: "Photos filtered at once; as many as there are cores unless given.", valueName: "count")
+    @Option(help: "Concurrent downloads.", valueName: "count") var downloads: Int = 32
+    @Option(help: "Concurrent filtrations; by default the number of cores.", valueName: "count")
     var filtrations: Int?
-    @Option(help: "How long running photos may take to end when it is stopped.", valueName: "duration")
+    @Option(help: "The longest time for running photos to finish after a stop signal.", valueName: "duration")
     var grace: Duration = .seconds(10)
     @Option(
         help: """
-            How readily filtering gets the processor: 0.0 when nobody else wants it, 0.5 as usual, up to 1.0 (which \
-            takes privileges).
+            The processor priority of filtering: 0.0 only when the processor is idle, 0.5 normal, 1.0 highest; more \
+            than 0.5 needs privileges.
             """,
         valueName: "number")
     var threadPriority: Double = 0.5
 
     @Option(
         help: """
-            The processor time that developing a photo of up to 20 million pixels may take, larger ones more in \
-            proportion; what takes longer fails as filter-timeout.
+            The longest processor time to develop a photo of up to 20 million pixels; larger photos get proportionally \
+            more. A photo that takes longer fails as filter-timeout.
             """,
         valueName: "duration")
     var photoTimeout: Duration = .seconds(60)
     @Flag(
         help: """
-            Decode and filter every photo in a confined helper process; otherwise JPEGs that become JPEGs are developed \
-            in the worker, unless two workers have died on them.
+            Decode and filter every photo in a confined helper process. By default, JPEGs that are written as JPEGs \
+            are developed in the worker, unless the leases of two workers have expired on them.
             """)
     var isolate: Bool
 
@@ -40,7 +40,7 @@ struct SlotOptions: ParsableArguments {
         }
     }
 
-    /// Puts these into what a worker may do.
+    /// Applies these options to the configuration of a worker.
     func apply(to configuration: inout WorkerConfiguration) {
         configuration.downloads = downloads
         configuration.filtrations = filtrations ?? configuration.filtrations

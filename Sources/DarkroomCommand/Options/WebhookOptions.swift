@@ -4,24 +4,24 @@ import DarkroomText
 import DarkroomWorker
 import Foundation
 
-/// Where webhooks may go from here, and how they are signed.
+/// Options for the receivers and the signature of webhooks.
 struct WebhookOptions: ParsableArguments {
-    /// The variable that holds the secret where no file does.
+    /// The environment variable with the secret, if no file is given.
     static let secretVariable = "DARKROOM_WEBHOOK_SECRET"
 
     @Option(
-        help: "Deliver webhooks to these hosts, also private ones: host, host:port, *.host for all below it.",
+        help: "Deliver webhooks to these hosts, also private ones: host, host:port, or *.host for its subdomains.",
         valueName: "host[:port],...")
     var webhookHosts: [String]
     @Option(
-        help: "Sign webhooks with what is in this file; else with DARKROOM_WEBHOOK_SECRET where it is set.",
+        help: "Sign webhooks with the secret in this file. Otherwise DARKROOM_WEBHOOK_SECRET gives the secret.",
         valueName: "file")
     var webhookSecretFile: String?
 
     func validate() throws { _ = try hosts() }
 
-    /// Puts these into what a worker may do.
-    /// - Parameter warn: told what should be mended.
+    /// Applies these options to the configuration of a worker.
+    /// - Parameter warn: Called with warnings about the options.
     func apply(
         to configuration: inout WorkerConfiguration,
         environment: [String: String] = ProcessInfo.processInfo.environment, warn: (String) -> Void
@@ -47,7 +47,7 @@ struct WebhookOptions: ParsableArguments {
         }
     }
 
-    /// The bytes of a file without the line feed at their end.
+    /// The bytes of a file without the line end after the last line.
     private static func secret(ofFile path: String, warn: (String) -> Void) throws -> [UInt8] {
         var status = stat()
         guard stat(path, &status) == 0, let contents = FileManager.default.contents(atPath: path) else {
@@ -62,7 +62,7 @@ struct WebhookOptions: ParsableArguments {
                 "--webhook-secret-file \(path): it is empty; write the secret that receivers know into it")
         }
         if status.st_mode & S_IFMT == S_IFREG, status.st_mode & 0o007 != 0 {
-            warn("--webhook-secret-file \(path): every user of this machine may read it; chmod o= takes that away")
+            warn("--webhook-secret-file \(path): every user of this machine may read it; chmod o= prevents that")
         }
         return secret
     }

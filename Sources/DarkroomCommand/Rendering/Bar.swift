@@ -1,6 +1,6 @@
-/// How far something is, as a bar of block characters.
+/// A progress bar of block characters.
 enum Bar {
-    /// One part of what is counted, in its own look.
+    /// One part of the bar, with its own style.
     struct Part {
         let count: Int
         let style: StyledLine.Style
@@ -21,7 +21,7 @@ enum Bar {
         return bar
     }
 
-    /// How many of `room` columns are filled: all only when all is done.
+    /// The number of filled columns out of `room`, rounded down: all columns are filled only if everything is done.
     static func filled(_ count: Int, of total: Int, room: Int) -> Int {
         total == 0 ? 0 : min(room, max(0, count) * room / total)
     }

@@ -1,7 +1,7 @@
 import Darkroom
 
 extension BatchFacts {
-    /// What is said of a batch that was cancelled while somebody fed or ran it.
+    /// The message for a batch that was cancelled while it was fed or run.
     var cancellation: String {
         let why = cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"
         guard !sealed else { return "batch \(label) was cancelled\(why)" }

@@ -9,8 +9,9 @@ extension BatchFacts {
         return ([state.rawValue] + (flag.map { [$0] } ?? [])).joined(separator: ", ")
     }
 
-    /// What else is to be known of a batch that users steer: `waits for 20261121-090501123-7f3a; focus on photos 40-60`.
-    var steeringText: String {
+    /// Damage, dependencies, focus and reason of cancellation: `waits for 20261121-090501123-7f3a; focus on photos
+    /// 40-60`.
+    var controlsText: String {
         var parts: [String] = []
         if let damageText { parts.append(damageText) }
         if let waitsForText { parts.append("waits for \(waitsForText)") }
@@ -19,10 +20,10 @@ extension BatchFacts {
         return parts.joined(separator: "; ")
     }
 
-    /// What is damaged of it in Redis: `photos is "-5"`; nil when nothing is.
+    /// The damaged fields in Redis: `photos is "-5"`; nil if none is damaged.
     var damageText: String? { damage.isEmpty ? nil : HumanText.list(damage.map(HumanText.safe)) }
 
-    /// The batches that it waits for, the first three of many; nil when there are none.
+    /// The ids of the batches that it waits for, at most three of them; nil if there are none.
     var waitsForText: String? { waitsFor.isEmpty ? nil : HumanText.list(waitsFor.map(\.description)) }
 
     /// The photos that run first: `photos 40-60`, `photos 40-60 only`.
@@ -30,13 +31,13 @@ extension BatchFacts {
         controls.focus.map { "photos \(PhotoRanges([$0.photos]))" + ($0.only ? " only" : "") }
     }
 
-    /// Why photos failed, the most frequent reason first: `timeout 12, http-4xx 3`.
+    /// The failure reasons with their counts, the most frequent first: `timeout 12, http-4xx 3`.
     var reasonsText: String {
         failuresByCount.map { "\($0.reason.word) \(HumanText.count($0.count))" }.joined(separator: ", ")
     }
 
-    /// How the batch stands now.
-    /// - Throws: ``CommandError`` when it was forgotten meanwhile.
+    /// Reads the current facts of the batch.
+    /// - Throws: ``CommandError`` if it was forgotten meanwhile.
     func refreshed(_ client: DarkroomClient) throws -> BatchFacts {
         guard let facts = try client.store.facts(of: id) else {
             throw CommandError("batch \(label) was forgotten meanwhile")
@@ -44,9 +45,9 @@ extension BatchFacts {
         return facts
     }
 
-    /// Why a list of what belongs to the batch is not complete.
-    /// - Parameter doing: What was done meanwhile: `its photos were listed`.
-    /// - Parameter lacking: How many photos Redis has no letters of.
+    /// The error for an incomplete list of photos or operations of the batch.
+    /// - Parameter doing: The interrupted action: `its photos were listed`.
+    /// - Parameter lacking: The number of photos without a state code in Redis.
     func incompleteness(in client: DarkroomClient, _ doing: String, lacking: Int) throws -> CommandError {
         guard try client.store.facts(of: id) != nil else {
             return CommandError("batch \(label) was forgotten while \(doing); the list is not complete")
@@ -56,17 +57,17 @@ extension BatchFacts {
                 + "earlier state, or is damaged; the list is not complete")
     }
 
-    /// Throws unless the batch is sound: of a damaged batch it is not known how many photos it has, nor where they are.
+    /// Throws if the batch is damaged: then the number of its photos and its folders are not reliable.
     func requireSoundness() throws(CommandError) {
         guard !damage.isEmpty else { return }
         throw CommandError(
-            "batch \(label) is damaged in Redis (\(HumanText.list(damage))), so what it has cannot be listed; "
+            "batch \(label) is damaged in Redis (\(HumanText.list(damage))), so its photos and operations cannot be listed; "
                 + (options.output.isEmpty
-                    ? "" : "what became of its photos: darkroom manifest \(ShellWord.quoted(options.output)); ")
+                    ? "" : "to list its photos: darkroom manifest \(ShellWord.quoted(options.output)); ")
                 + "remove it with: darkroom forget \(id) --force")
     }
 
-    /// One line for people: what became of it.
+    /// The outcome of the batch in one line.
     func summary(now: Int) -> String {
         let filtered = "\(HumanText.count(counts.filtered)) of \(HumanText.count(photos, of: "photo")) filtered"
         let reason = cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"
@@ -79,7 +80,7 @@ extension BatchFacts {
 }
 
 extension BatchControls {
-    /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
+    /// The suspended parts: `suspended`, `downloads suspended`; nil if no part is suspended.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)
     }

@@ -3,8 +3,8 @@ import DarkroomText
 import Foundation
 
 extension BatchProblem {
-    /// The problem with a remedy that names its batch by the output folder of its run: the private Redis of a run is found from
-    /// that folder only. Unchanged where the batch is not such a run's.
+    /// The problem with a remedy that names the batch by the output folder of its run, since commands find the private
+    /// Redis of a run only by that folder. Unchanged if the batch does not belong to a run with a private Redis.
     func naming(_ run: (batch: String, folder: String)?) -> BatchProblem {
         guard let run else { return self }
         return BatchProblem(

@@ -1,14 +1,14 @@
 import Darkroom
 
-/// Everything about one batch, for people.
+/// The text of `darkroom status` for one batch.
 struct BatchStatus {
     private let batch: BatchFacts
     private let now: Int
     private let problems: [BatchProblem]
 
     /// - Parameters:
-    ///   - now: in ms of the Redis clock.
-    ///   - problems: what hinders it.
+    ///   - now: In ms of the Redis clock.
+    ///   - problems: The problems of the batch.
     init(_ batch: BatchFacts, now: Int, problems: [BatchProblem]) {
         self.batch = batch
         self.now = now

@@ -1,12 +1,12 @@
 import Darkroom
 import DarkroomText
 
-/// What became of a batch, for people, when it is over: counts, failures by reason, where the photos are.
+/// The summary of a finished or cancelled batch: counts, failures by reason, and the folder of the photos.
 struct BatchSummary {
     private let batch: BatchFacts
     private let now: Int
 
-    /// - Parameter now: in ms of the Redis clock.
+    /// - Parameter now: In ms of the Redis clock.
     init(_ batch: BatchFacts, now: Int) {
         self.batch = batch
         self.now = now
@@ -21,7 +21,7 @@ struct BatchSummary {
         if !batch.options.output.isEmpty {
             let folder = batch.options.output
             if batch.counts.filtered > 0 { lines.append("the photos are in \(folder)") }
-            lines.append("what became of each: darkroom manifest \(ShellWord.quoted(folder))")
+            lines.append("to list each photo: darkroom manifest \(ShellWord.quoted(folder))")
         }
         return lines
     }

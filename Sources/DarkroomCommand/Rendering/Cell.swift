@@ -1,16 +1,16 @@
 import Darkroom
 
-/// One value of a table: as people read it on a terminal, or as programs read it from a pipe.
+/// One value of a table, with a text for terminals and a text for pipes.
 enum Cell {
     case text(String)
-    /// How many.
+    /// A count.
     case count(Int?)
-    /// Which one, or how large: a number that people copy.
+    /// An index or a size: a number that users copy, so it is never abbreviated.
     case number(Int?)
     case bytes(Int?)
     case rate(Double?)
 
-    /// For a terminal.
+    /// The text for a terminal.
     var human: String {
         switch self {
         case .text(let text): HumanText.safe(text)
@@ -21,7 +21,7 @@ enum Cell {
         }
     }
 
-    /// For a program: numbers without units, nothing where there is nothing.
+    /// The text for a program: numbers without units, and an empty text for a missing value.
     var plain: String {
         switch self {
         case .text(let text): HumanText.safe(text)
@@ -30,7 +30,7 @@ enum Cell {
         }
     }
 
-    /// Numbers stand at the right.
+    /// Whether the column is aligned to the right.
     var isNumber: Bool {
         switch self {
         case .text: false

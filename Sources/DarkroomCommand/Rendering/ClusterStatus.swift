@@ -1,16 +1,16 @@
 import Darkroom
 import DarkroomStore
 
-/// What there is in one namespace of a Redis as a whole.
+/// The state of one namespace of a Redis: batches, workers and controls.
 struct ClusterStatus {
     private static let states: [BatchState] = [.waiting, .ready, .executing, .finished]
 
     let redis: String
     let namespace: String
     let batches: [BatchFacts]
-    /// Those that live.
+    /// The running workers.
     let workers: [WorkerFacts]
-    /// What holds for all of them.
+    /// The controls of the cluster.
     let controls: ClusterControls
     let problems: BatchProblems
 
@@ -70,7 +70,7 @@ struct ClusterStatus {
 }
 
 extension ClusterStatus {
-    /// Reads everything.
+    /// Reads the state from Redis.
     init(_ client: DarkroomClient, _ redis: RedisOptions) throws {
         let now = try client.store.time()
         let batches = try client.store.facts(of: client.store.batchIDs())
@@ -83,12 +83,12 @@ extension ClusterStatus {
 }
 
 extension ClusterControls {
-    /// What is suspended: `suspended`, `downloads suspended`; nil when nothing is.
+    /// The suspended parts: `suspended`, `downloads suspended`; nil if no part is suspended.
     var suspendedText: String? {
         HumanText.suspended(isSuspended, downloads: areDownloadsSuspended, filtrations: areFiltrationsSuspended)
     }
 
-    /// The limits of each worker: `8 downloads, 2 filtrations in each worker`; nil when there is none.
+    /// The limits of each worker: `8 downloads, 2 filtrations at once in each worker`; nil if there are none.
     var limitsText: String? {
         let limits = [
             downloads.map { HumanText.count($0, of: "download") },

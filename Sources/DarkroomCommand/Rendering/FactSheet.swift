@@ -1,13 +1,13 @@
 import Darkroom
 
-/// Names and values under each other: aligned on a terminal, with a tab between them in a pipe.
+/// A list of names and values, one per line: aligned on a terminal, separated by a tab in a pipe.
 struct FactSheet {
     private var lines: [(name: String, value: String)] = []
 
     /// Adds a fact.
     mutating func add(_ name: String, _ value: String) { lines.append((name, value)) }
 
-    /// Writes all.
+    /// Writes all facts.
     func write(to output: StandardOutput) throws {
         let width = lines.map(\.name.count).max() ?? 0
         for line in lines {

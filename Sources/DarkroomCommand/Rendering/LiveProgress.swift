@@ -3,13 +3,13 @@ import DarkroomConcurrency
 import DarkroomText
 import Foundation
 
-/// Shows on standard error how batches go on: lines that are drawn again and again on a terminal, else a plain line
-/// from time to time. Any thread may call it.
+/// Shows the progress of batches on standard error: on a terminal, lines that are redrawn; otherwise a plain line every
+/// 5 s. Any thread may call it.
 final class LiveProgress: Sendable {
     private struct State {
         var lines: ProgressLines?
         var table: ProgressTable?
-        /// The columns of the lines that stand on the terminal to be drawn over.
+        /// The columns of each live line on the terminal.
         var drawn: [Int] = []
         var nextLine = ContinuousClock.now + LiveProgress.linesEvery
     }
@@ -23,8 +23,8 @@ final class LiveProgress: Sendable {
     private let state = Locked(State())
 
     /// - Parameters:
-    ///   - feedOnly: show only how the list is fed, not what becomes of its photos.
-    ///   - onlyOnTerminal: print no lines where nothing can be drawn.
+    ///   - feedOnly: Show only the progress of feeding, not of the photos.
+    ///   - onlyOnTerminal: Print nothing if standard error is not a terminal.
     init(feedOnly: Bool = false, onlyOnTerminal: Bool = false) {
         self.feedOnly = feedOnly
         let environment = ProcessInfo.processInfo.environment
@@ -33,7 +33,7 @@ final class LiveProgress: Sendable {
         hasColours = environment["NO_COLOR", default: ""].isEmpty
     }
 
-    /// Shows how a batch stands now, and what hinders it.
+    /// Shows the current state and problems of a batch.
     func show(_ facts: BatchFacts, problems: [BatchProblem]) {
         state.withLock { state in
             if state.lines == nil { state.lines = ProgressLines(facts) }
@@ -42,7 +42,7 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Shows how several batches stand now, and what hinders them.
+    /// Shows the current state and problems of several batches.
     func show(_ batches: [BatchFacts], problems: [BatchProblem]) {
         if batches.count == 1 { return show(batches[0], problems: problems) }
         state.withLock { state in
@@ -60,7 +60,7 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Takes the live lines away; what is shown afterwards begins anew.
+    /// Erases the live lines. A later `show` starts with new rates.
     func end() {
         state.withLock { state in
             write(erasing(&state))
@@ -79,8 +79,9 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// ECMA-48: to the first column, behind which the terminal may have shown a key that was pressed (`^C`), up by lines,
-    /// and erase to the end of the screen. Where the terminal is narrower now, it has wrapped the lines that stand there.
+    /// ECMA-48: CR moves the cursor to the first column (the terminal may have echoed a key such as `^C`), CUU moves it
+    /// up, and ED erases to the end of the screen. If the terminal has become narrower, it has wrapped the lines; that
+    /// is counted.
     private func erasing(_ state: inout State) -> String {
         guard !state.drawn.isEmpty else { return "" }
         let width = terminalWidth
@@ -91,7 +92,7 @@ final class LiveProgress: Sendable {
 
     private func drawing(_ state: inout State) -> String {
         guard isTerminal else { return "" }
-        // A line of the whole width would wrap, and be two to go up by.
+        // A line of the full width would wrap to two lines.
         let width = terminalWidth - 1
         let lines =
             state.lines?.stages(width: width, feedOnly: feedOnly) ?? state.table?.lines(width: width) ?? []

@@ -2,8 +2,8 @@ import Darkroom
 
 /// Lines of a manifest as comma-separated values (RFC 4180, lines ending with LF).
 ///
-/// Spreadsheets take a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula, and lists come
-/// from strangers: such a cell begins with an apostrophe, which spreadsheets take for the mark of a text.
+/// Spreadsheets evaluate a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula, and lists
+/// may come from untrusted sources. These cells get an apostrophe before them, which marks a text in spreadsheets.
 enum ManifestCSV {
     /// The names of the columns.
     static let header = """
@@ -13,7 +13,7 @@ enum ManifestCSV {
         """
 
     /// One line with its line feed.
-    /// - Parameter isForTerminal: people read it on a terminal, which nothing in it may steer.
+    /// - Parameter isForTerminal: Whether control characters are escaped, for output on a terminal.
     static func row(_ line: ManifestLine, isForTerminal: Bool = false) -> String {
         let numbers = [
             line.attempts, line.width, line.height, line.bytes, line.downloadMilliseconds, line.filterMilliseconds,
@@ -29,14 +29,14 @@ enum ManifestCSV {
         return fields.map { quoted(text(isForTerminal ? HumanText.safe($0) : $0)) }.joined(separator: ",") + "\n"
     }
 
-    /// The field as a text, never a formula.
+    /// The field, with an apostrophe before it if a spreadsheet would evaluate it as a formula.
     private static func text(_ field: String) -> String {
         guard let first = field.unicodeScalars.first, "=+-@\t\r".unicodeScalars.contains(first) else { return field }
         return "'" + field
     }
 
     private static func quoted(_ field: String) -> String {
-        // Scalars: CR LF is one character.
+        // Compares scalars, since CR LF is a single Character.
         guard field.unicodeScalars.contains(where: { ["\"", ",", "\n", "\r"].contains($0) }) else { return field }
         return "\"" + field.replacing("\"", with: "\"\"") + "\""
     }

@@ -1,6 +1,6 @@
 import Darkroom
 
-/// What is shown of a batch while it goes on: a line with a bar for each stage, or all in one plain line.
+/// The progress of one batch: a line with a bar for each stage, or one plain line.
 struct ProgressLines {
     private var facts: BatchFacts
     private var problems: [BatchProblem] = []
@@ -13,7 +13,7 @@ struct ProgressLines {
         update(facts, at: time)
     }
 
-    /// Takes how the batch stands now, and what hinders it.
+    /// Sets the current state and problems of the batch.
     mutating func update(
         _ facts: BatchFacts, problems: [BatchProblem] = [], at time: ContinuousClock.Instant = .now
     ) {
@@ -24,7 +24,8 @@ struct ProgressLines {
         done.add(facts.counts.done, at: time)
     }
 
-    /// The stages for a terminal of `width` columns, and why photos failed; the feed alone when nobody waits for the rest.
+    /// The lines of the stages and of the failure reasons for a terminal of `width` columns; with `feedOnly`, only the
+    /// line of the feed.
     func stages(width: Int, feedOnly: Bool) -> [StyledLine] {
         let photos = HumanText.count(facts.photos, of: "photo")
         let feed = StyledLine(label("fed") + ([photos] + rate(fed)).joined(separator: "  ")).cut(to: width)
@@ -42,7 +43,7 @@ struct ProgressLines {
                 .init(count: counts.cancelled, style: .dim, block: "\u{2592}"),
             ])
         let stages = [downloads, filtrations]
-        // Bars of one length, so that they can be compared.
+        // All bars have the same length, so that they can be compared.
         let room = min(40, width - label("").count - (stages.map(\.columns).max() ?? 0) - 3)
         var lines = facts.sealed ? [] : [feed]
         lines += stages.map { line($0, room: room).cut(to: width) }
@@ -50,7 +51,7 @@ struct ProgressLines {
         return lines
     }
 
-    /// Everything in one line.
+    /// The progress in one plain line.
     func line(feedOnly: Bool) -> String {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
         if feedOnly { return ([fed] + rate(self.fed)).joined(separator: ", ") }
@@ -62,7 +63,7 @@ struct ProgressLines {
         return ([fed] + counts + failures + rate(done) + timeLeft).joined(separator: ", ")
     }
 
-    /// A stage that has a bar.
+    /// A stage with a bar.
     private struct Stage {
         let name: String
         let style: StyledLine.Style
@@ -74,7 +75,7 @@ struct ProgressLines {
         var columns: Int { text.count + failures.count + end.count }
     }
 
-    /// - Parameter room: columns of the bar; it is left out where they are few.
+    /// - Parameter room: The columns of the bar. If there are too few, the bar is left out.
     private func line(_ stage: Stage, room: Int) -> StyledLine {
         var line = StyledLine(label(stage.name), stage.style)
         if room >= 10 {

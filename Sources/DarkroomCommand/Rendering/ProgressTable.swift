@@ -1,6 +1,6 @@
 import Darkroom
 
-/// What is shown of several batches while they go on: a row with a bar for each that is open, as in `watch`.
+/// The progress of several batches: a row with a bar for each unfinished batch, as in `watch`.
 struct ProgressTable {
     private static let mostRows = 10
 
@@ -8,7 +8,7 @@ struct ProgressTable {
     private var problems: [BatchProblem] = []
     private var rates: [BatchID: WatchModel.Rates] = [:]
 
-    /// Takes how the batches stand now, and what hinders them.
+    /// Sets the current state and problems of the batches.
     mutating func update(
         _ batches: [BatchFacts], problems: [BatchProblem], at time: ContinuousClock.Instant = .now
     ) {

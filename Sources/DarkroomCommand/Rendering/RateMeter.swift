@@ -1,17 +1,17 @@
-/// How fast a count grows, over the last ten seconds.
+/// The growth rate of a count over the last 10 s.
 struct RateMeter {
     private static let span = Duration.seconds(10)
 
     private var samples: [(time: ContinuousClock.Instant, count: Int)] = []
 
-    /// Takes what the count is now.
+    /// Adds the current count.
     mutating func add(_ count: Int, at time: ContinuousClock.Instant = .now) {
         samples.append((time, count))
-        // One older sample stays, so that the samples span the time.
+        // Keeps one sample older than the span, so that the samples cover the whole span.
         while samples.count > 2, samples[1].time + Self.span <= time { samples.removeFirst() }
     }
 
-    /// How much it grows a second; nil before half a second is known.
+    /// The growth per second; nil if the samples cover less than 0.5 s.
     var perSecond: Double? {
         guard let first = samples.first, let last = samples.last else { return nil }
         let seconds = (last.time - first.time) / .seconds(1)

@@ -2,9 +2,9 @@ import Darkroom
 import DarkroomText
 import Foundation
 
-/// Standard output, written in large pieces; what is left is written by ``flush()``.
+/// Buffered standard output. ``flush()`` writes the rest of the buffer.
 final class StandardOutput {
-    /// True when somebody reads it on a terminal.
+    /// Whether standard output is a terminal.
     let isTerminal = isatty(STDOUT_FILENO) == 1
     private var buffer: [UInt8] = []
 
@@ -15,7 +15,7 @@ final class StandardOutput {
         return Int(size.ws_col)
     }
 
-    /// Writes bytes as they are: photos, and text that is printable already.
+    /// Writes bytes unchanged: photos, or text without control characters.
     func write(_ bytes: some Collection<UInt8>) throws {
         buffer += bytes
         if buffer.count >= 1 << 16 { try flush() }
@@ -30,7 +30,7 @@ final class StandardOutput {
         try flush()
     }
 
-    /// Writes what is still held.
+    /// Writes the buffer.
     func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         var rest = buffer[...]
@@ -45,14 +45,16 @@ final class StandardOutput {
     }
 }
 
-/// Standard output takes no more.
+/// A write to standard output failed.
 struct OutputError: Error, CustomStringConvertible {
     let reason: String
     var description: String { "write to standard output: \(reason)" }
 }
 
-/// Writes a line to standard error, which has everything that is not the answer itself; nothing in it steers a terminal.
+/// Writes a line to standard error, for messages that are not the result of the command. Control characters are
+/// escaped.
 func printToStandardError(_ text: String) { writeToStandardError(PrintableText.line(text) + "\n") }
 
-/// Writes printable text to standard error. A failure (a full disk, a closed pipe) is ignored: it can be reported nowhere.
+/// Writes printable text to standard error. An error (a full disk, a closed pipe) is ignored, since there is no place
+/// to report it.
 func writeToStandardError(_ text: String) { try? FileHandle.standardError.write(contentsOf: Data(text.utf8)) }

@@ -1,17 +1,18 @@
 import Darkroom
 
-/// Rows in columns under headings on a terminal; in a pipe a line of values with tabs between them, without headings.
+/// A table: on a terminal, aligned columns under headings; in a pipe, lines of tab-separated values without headings.
 ///
-/// On a terminal that is too narrow, columns are left out, the least important first; then the last column is cut. A pipe gets
-/// every column whole. Rows are held until there are enough to know how wide columns are, then written; so a table may be of
-/// any length.
+/// If the terminal is too narrow, columns are left out, the least important first; then the last column is cut. A pipe
+/// gets all columns in full. The first rows are held to compute the widths of the columns, so a table can have any
+/// number of rows.
 struct Table {
     /// A column of a table.
     struct Column: ExpressibleByStringLiteral {
         let name: String
-        /// Where room is short, columns with a rank are left out, the lowest first; those without one stay.
+        /// If the terminal is too narrow, columns with a rank are left out, the lowest rank first. Columns without a
+        /// rank stay.
         let rank: Int?
-        /// The most columns of the terminal that a text takes; what is longer is cut at its end.
+        /// The largest width of a text in terminal columns; a longer text is cut at its end.
         let most: Int
 
         init(_ name: String, rank: Int? = nil, most: Int = .max) {
@@ -23,7 +24,7 @@ struct Table {
         init(stringLiteral name: String) { self.init(name) }
     }
 
-    /// The least that is left of the last column.
+    /// The smallest width to which the last column is cut.
     private static let leastOfTheLast = 12
 
     private let output: StandardOutput
@@ -31,7 +32,7 @@ struct Table {
     private let width: Int
     private var held: [[Cell]] = []
     private var widths: [Int]
-    /// The positions of the columns that are shown; nil before the first row is.
+    /// The positions of the shown columns; nil before the first row is written.
     private var shown: [Int]?
 
     /// A table with these columns.
@@ -52,7 +53,7 @@ struct Table {
         }
     }
 
-    /// Writes what is still held.
+    /// Writes the held rows.
     mutating func finish() throws {
         if !held.isEmpty { try writeHeld() }
         try output.flush()
@@ -63,7 +64,7 @@ struct Table {
         held.removeAll(keepingCapacity: true)
     }
 
-    /// The rows as lines, under their headings when they are the first.
+    /// The rows as lines; the first rows are preceded by the headings.
     static func lines(
         _ rows: [[Cell]], _ columns: [Column], width: Int, _ widths: inout [Int], _ shown: inout [Int]?
     ) -> [String] {
@@ -93,14 +94,14 @@ struct Table {
         return (isFirst ? [line(columns.map { $0.name.uppercased() })] : []) + texts.map(line)
     }
 
-    /// The columns that fit beside each other; of those that may be left out, the empty ones go first.
+    /// The columns that fit into the width. Empty columns with a rank are left out first.
     private static func fitting(
         _ columns: [Column], _ widths: [Int], _ isEmpty: [Bool], to width: Int
     ) -> [Int] {
         func worth(_ position: Int) -> Int { isEmpty[position] ? .min : columns[position].rank ?? .max }
         var shown = Array(columns.indices)
         func room(_ position: Int) -> Int {
-            // The last one may be cut, unless it is to stay whole.
+            // The last column may be cut if it has a rank.
             position == shown.last && columns[position].rank != nil
                 ? min(widths[position], leastOfTheLast) : widths[position]
         }

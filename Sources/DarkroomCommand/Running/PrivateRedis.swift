@@ -4,9 +4,10 @@ import DarkroomRedis
 import DarkroomText
 import Foundation
 
-/// The Redis of a run: its data lie in the run's folder, its socket in a folder of its own that nobody else may enter.
+/// The private redis-server of a run. Its data are in the folder of the run; its socket is in a separate folder that
+/// other users cannot enter.
 final class PrivateRedis {
-    /// How to reach it.
+    /// The address of the server.
     let configuration: RedisConfiguration
 
     private let process: RedisServerProcess
@@ -15,9 +16,9 @@ final class PrivateRedis {
     private static let dataName = "redis"
     private static let urlName = "redis.url"
 
-    /// The commands that no `darkroom run` sends to its Redis. A redis-server executes whatever its append-only file contains, and
-    /// the files of an output folder may come from an archive or a share. A server that does not have a command refuses to load
-    /// a file that contains the command, and refuses the command in scripts.
+    /// The commands that no `darkroom run` sends to its Redis. A redis-server executes whatever its append-only file
+    /// contains, and the files of an output folder may come from an archive or a share. A server that does not have a
+    /// command refuses to load a file that contains the command, and refuses the command in scripts.
     private static let disabledCommands = [
         "ACL", "CLUSTER", "CONFIG", "DEBUG", "FAILOVER", "FCALL", "FCALL_RO", "FUNCTION", "MIGRATE", "MODULE",
         "MONITOR", "PSYNC", "REPLICAOF", "RESTORE", "SHUTDOWN", "SLAVEOF", "SYNC",
@@ -28,13 +29,13 @@ final class PrivateRedis {
         ["--appendonly", "yes", "--appendfsync", "everysec", "--sanitize-dump-payload", "yes"]
         + disabledCommands.flatMap { ["--rename-command", $0, ""] }
 
-    /// Starts it with what it has kept, once the server of an earlier run has ended.
+    /// Ends the server of an earlier run, if it is still running, and starts a server with the data of the folder.
     init(in folder: RunFolder) throws {
         self.folder = folder
         let path = folder.path + "/" + Self.dataName
         do {
             let data = try folder.state.makePrivateFolder(Self.dataName)
-            try Self.endLeftover(data)
+            try Self.endStaleServer(data)
             try Self.requirePlainFiles(data, path)
             Self.removeSocketFolder(of: folder)
 
@@ -57,7 +58,8 @@ final class PrivateRedis {
         configuration = process.configuration
     }
 
-    /// Makes sure that the data are files of this folder: a redis-server follows links, and appends to the files that they name.
+    /// Throws unless the data are regular files of this folder: a redis-server follows links and appends to their
+    /// targets.
     private static func requirePlainFiles(_ data: Folder, _ path: String) throws {
         let dataFolder = "appendonlydir"
         try requirePlainFiles(data, path, besides: dataFolder)
@@ -80,67 +82,68 @@ final class PrivateRedis {
 
     private static func refusal(ofDataIn path: String, _ found: String) -> CommandError {
         CommandError(
-            "the private Redis of this run does not load \(path)/appendonlydir: what is there is damaged, or another program has "
-                + "written it, so nothing of it was used (\(found)). If the output folder comes from an archive or from "
-                + "another user, do not trust it. --again removes \(path) and does all again over the same files"
+            "the private Redis of this run does not load \(path)/appendonlydir: the data are damaged, or another program has "
+                + "written them, so nothing of them was used (\(found)). If the output folder comes from an archive or from "
+                + "another user, do not trust it. --again removes \(path) and develops all photos again over the same files"
         )
     }
 
-    /// False when it has ended, which it does not by itself.
+    /// Whether the server is running. It does not end by itself, except after an error.
     var isRunning: Bool { kill(process.processIdentifier, 0) == 0 }
 
-    /// Throws when it has ended.
+    /// Throws ``CommandError`` if the server has ended.
     func checkRunning() throws {
         guard !isRunning else { return }
         throw CommandError(
-            "the private Redis of this run has ended (its log: \(process.logPath)); the same command goes on from there"
+            "the private Redis of this run has ended (its log: \(process.logPath)); run the same command again to continue"
         )
     }
 
-    /// Ends it; what it has is kept.
+    /// Ends the server. Its data are kept.
     func close() {
         process.terminate()
         Self.removeSocketFolder(of: folder)
     }
 
-    /// The URL of the Redis of a run that works at the moment; nil if there is no readable `redis.url`, as no run works then.
+    /// The URL of the private Redis of a running `darkroom run`; nil if `redis.url` is missing or unreadable, which
+    /// means that no run is running.
     /// - Parameter state: the folder `.darkroom` of the run.
     static func url(in state: Folder) -> String? {
         guard let text = try? state.contents(of: urlName, maxBytes: 4096) else { return nil }
         return String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines)
     }
 
-    /// Removes what the Redis of a folder has kept, which must not run.
+    /// Removes the data of the private Redis of a folder. Ends its server first if it is still running.
     static func forget(in folder: RunFolder) throws {
         do {
             guard try folder.state.status(of: dataName) != nil else { return }
-            try endLeftover(folder.state.makePrivateFolder(dataName))
-            // Left behind, the old queue would be loaded again as the new one.
+            try endStaleServer(folder.state.makePrivateFolder(dataName))
+            // Otherwise the next server would load the old queue.
             try folder.state.removeTree(dataName)
         } catch let failure as SystemFailure {
             throw CommandError("\(failure.attempted) \(folder.path)/\(dataName): \(failure.text)")
         }
     }
 
-    /// The server of a run that was killed ends by itself a little later, and must not write any more when this one reads.
-    private static func endLeftover(_ data: Folder) throws {
+    /// Ends the server of a killed run and waits until it has ended, since it must not write while a new server reads.
+    private static func endStaleServer(_ data: Folder) throws {
         for process in try processes(workingIn: data) {
             kill(process, SIGTERM)
             let deadline = ContinuousClock.now + .seconds(20)
             while try processes(workingIn: data).contains(process) {
                 guard ContinuousClock.now < deadline else {
                     throw CommandError(
-                        "the redis-server of an earlier run (process \(process)) does not end; end it by kill -9")
+                        "the redis-server of an earlier run (process \(process)) does not end; end it with kill -9")
                 }
-                usleep(10_000)  // not a child of this process: its end is told by no signal
+                usleep(10_000)  // It is not a child of this process, so waitpid(2) cannot wait for it.
             }
         }
     }
 
-    /// The redis-servers whose working folder is `data`, as proc(5) tells.
+    /// The redis-servers whose working folder is `data`, by proc(5).
     private static func processes(workingIn data: Folder) throws(SystemFailure) -> [pid_t] {
         let folder = try data.status()
-        // Processes come and go while they are looked at; one that is gone, or another user's, is none of ours.
+        // A process that ends meanwhile or belongs to another user cannot be read; it is not the server of this folder.
         let entries = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return entries.compactMap { pid_t($0) }.filter { process in
             var status = stat()
@@ -157,10 +160,10 @@ final class PrivateRedis {
 
     private static let socketName = "redis.sock"
 
-    /// Removes the socket folder that the file of a run names, and the file.
+    /// Removes `redis.url` of a run and the socket folder that it names.
     private static func removeSocketFolder(of run: RunFolder) {
-        // Cleaning up is best effort. Without the file there is no folder to remove, and a folder that cannot be opened or is not
-        // private is left alone. A socket or an empty folder that remains does no harm: each run makes a new one.
+        // Errors are ignored. Without the file there is no folder to remove. A folder that cannot be opened or is not
+        // private is kept. A socket or an empty folder that remains does no harm: each run creates a new one.
         guard let text = try? run.state.contents(of: urlName, maxBytes: 4096) else { return }
         let socket = String(decoding: text, as: UTF8.self).trimmingCharacters(in: .newlines).dropFirst("unix://".count)
         let (path, name) = Path.split(String(socket.dropLast(socketName.count + 1)))

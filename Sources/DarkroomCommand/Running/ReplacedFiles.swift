@@ -3,10 +3,11 @@ import DarkroomCoordinator
 import DarkroomFiles
 import Foundation
 
-/// The files that a batch had written before `--again`. Files that the new batch does not write are left over.
+/// The files that the earlier batch had written before `--again`. Files that the new batch does not write are left
+/// over.
 ///
-/// No file is removed: it may be the only copy of a photo. The files are noted in the folder of the run until the new batch has
-/// finished, so that the names survive an interruption.
+/// No file is removed, since it may be the only copy of a photo. The names are kept in the folder of the run until the
+/// new batch has finished, so that they survive an interruption.
 struct ReplacedFiles {
     private let folder: RunFolder
 
@@ -15,16 +16,17 @@ struct ReplacedFiles {
 
     init(_ folder: RunFolder) { self.folder = folder }
 
-    /// Where those that are left over are named, a path below the output folder a line.
+    /// The file with the names of the left-over files: one path below the output folder per line.
     var leftOverPath: String { folder.path + "/" + Self.leftOverName }
 
-    /// Notes the files that the manifest of a batch says it has written, beside those noted before.
+    /// Adds the files in the manifest of a batch to the noted files.
     func note(filesOf batch: BatchID) throws {
         let files = try noted().union(written(by: batch))
         if !files.isEmpty { try write(files.sorted(), to: Self.replacedName) }
     }
 
-    /// The files noted that are still there and that a batch has not written; they are noted as left over from now on.
+    /// Returns the noted files that still exist and that `batch` has not written, and stores their names at
+    /// `leftOverPath`.
     func leftOver(by batch: BatchID) throws -> [String] {
         let noted = try noted()
         guard !noted.isEmpty else { return [] }

@@ -3,16 +3,16 @@ import DarkroomCoordinator
 import DarkroomFiles
 import Foundation
 
-/// The folder `.darkroom` in an output folder: the state of `darkroom run`, locked while one works on it.
+/// The folder `.darkroom` in an output folder: the state of `darkroom run`. A run locks it while it is running.
 ///
-/// It holds `lock`, `identity.json` (see ``RunState``), `redis/` (the append-only file and the log of the private Redis) and,
-/// while that runs, `redis.url`, which names its socket.
+/// It contains `lock`, `identity.json` (see ``RunState``), `redis/` (the append-only file and the log of the private
+/// Redis) and, while the server is running, `redis.url` with the path of its socket.
 final class RunFolder {
     /// The output folder.
     let output: OutputFolder
-    /// The folder `.darkroom` in it.
+    /// The path of the folder `.darkroom`.
     let path: String
-    /// That folder, open. This process's user owns it, and its mode admits no other user.
+    /// The open folder `.darkroom`. The user of this process owns it, and other users have no access.
     let state: Folder
     private let lock: Int32
 
@@ -20,14 +20,15 @@ final class RunFolder {
     private static let lockName = "lock"
     private static let identityName = "identity.json"
 
-    /// Makes the folders where they are missing, and locks them for this process.
-    /// - Parameter overwrite: take the output folder also when it has the manifest of a batch that is not of a run there.
+    /// Creates missing folders and locks `.darkroom` for this process.
+    /// - Parameter overwrite: Use the output folder even if it has the manifest of a batch that no run there has
+    ///   submitted.
     init(output path: String, overwrite: Bool) throws {
         output = OutputFolder(path: path)
         self.path = path + "/" + Self.name
         let place = self.path
         do {
-            // An output folder that is not there yet has no run.
+            // An output folder that does not exist yet has no run.
             let hasRun = try (try? Folder(trusted: path))?.status(of: Self.name + "/" + Self.identityName) != nil
             if !overwrite, !hasRun { try output.checkFree() }
             try output.create()
@@ -39,11 +40,11 @@ final class RunFolder {
         guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
             defer { close(lock) }
             guard errno == EWOULDBLOCK else { throw Self.error(SystemFailure("lock", errno), self.path) }
-            // Who holds the lock is told where it can be read; that it is held is the error.
+            // If the process id cannot be read, the error is reported without it.
             let holder = String(decoding: (try? state.contents(of: Self.lockName, maxBytes: 100)) ?? [], as: UTF8.self)
             throw CoordinatorError(
                 .folderInUse,
-                "output folder \(path): another darkroom run works on it (process \(holder)); wait until it has ended, or stop it"
+                "output folder \(path): another darkroom run uses it (process \(holder)); wait until it has ended, or stop it"
             )
         }
         let process = Array("\(getpid())".utf8)
@@ -54,8 +55,9 @@ final class RunFolder {
 
     deinit { close(lock) }
 
-    /// Opens the folder `.darkroom` of an output folder that a run was begun in.
-    /// - Returns: nil if the folder is missing, cannot be opened, or other users may write there: it then counts as no run.
+    /// Opens the folder `.darkroom` of an output folder.
+    /// - Returns: nil if the folder is missing, cannot be opened, or is writable by other users: it then counts as no
+    ///   run.
     static func existing(inOutput path: String) -> Folder? {
         guard let state = try? Folder(trusted: path).folder(name), (try? state.requirePrivate()) != nil else {
             return nil
@@ -63,7 +65,7 @@ final class RunFolder {
         return state
     }
 
-    /// What was begun here; nil when nothing was.
+    /// The noted state of the run; nil if there is none.
     func noted() throws -> RunState? {
         do {
             return try Self.noted(in: state)
@@ -71,18 +73,19 @@ final class RunFolder {
             let found = (error as? SystemFailure)?.text ?? "\(error)"
             throw CoordinatorError(
                 .stateLost,
-                "\(path)/\(Self.identityName): what was begun here cannot be read (\(found)); --again does all again")
+                "\(path)/\(Self.identityName): the state of the run cannot be read (\(found)); "
+                    + "--again develops all photos again")
         }
     }
 
-    /// What was begun, as the folder `.darkroom` of an output folder says; nil when nothing was.
+    /// The noted state in the open folder `.darkroom` of an output folder; nil if there is none.
     static func noted(in state: Folder) throws -> RunState? {
         guard try state.status(of: identityName) != nil else { return nil }
         let text = try state.contents(of: identityName, maxBytes: 1 << 20)
         return try UntrustedJSON().decode(RunState.self, from: text)
     }
 
-    /// Notes what is begun here.
+    /// Writes the state of the run.
     func note(_ state: RunState) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -94,7 +97,7 @@ final class RunFolder {
         }
     }
 
-    /// Forgets what was begun here.
+    /// Removes the state of the run.
     func forget() throws {
         do {
             try state.remove(Self.identityName)
@@ -106,7 +109,7 @@ final class RunFolder {
     private static func error(_ failure: SystemFailure, _ path: String) -> CoordinatorError {
         CoordinatorError(
             .outputDenied,
-            "\(failure.attempted) \(path): \(failure.text); the state of a run is kept there, where nobody else may write: remove "
-                + "what is there, or choose an output folder that can be written and locked")
+            "\(failure.attempted) \(path): \(failure.text); the state of a run is kept there, and no other user may write to it: "
+                + "remove the folder, or choose an output folder that can be written and locked")
     }
 }

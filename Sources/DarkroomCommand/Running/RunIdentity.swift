@@ -1,6 +1,6 @@
 import Darkroom
 
-/// What makes two runs into one folder the same job: only then does the second go on where the first was.
+/// The list and options that identify the job of a run. A later run continues an earlier run only if they are equal.
 struct RunIdentity: Codable, Equatable {
     /// The list: an absolute path, a URL, or `standard input`.
     let list: String
@@ -12,9 +12,9 @@ struct RunIdentity: Codable, Equatable {
     let quality: Int
     let strip: Bool
     let fileName: String
-    /// Nil where nothing is kept, as in notes of versions that kept nothing.
+    /// Nil if no originals are kept; also in files of versions without this option.
     let originals: String?
-    /// Nil where URLs are whole in the manifest, as in notes of versions that knew nothing else.
+    /// Nil if the manifest has whole URLs; also in files of versions without this option.
     let redactURLs: Bool?
 
     init(list: String, redis: String, options: BatchOptions) {
@@ -30,7 +30,7 @@ struct RunIdentity: Codable, Equatable {
         redactURLs = options.redactURLs ? true : nil
     }
 
-    /// What is asked for now in other words than before, a phrase each.
+    /// A phrase for each value that differs from the earlier run.
     func differences(from before: RunIdentity) -> [String] {
         func text(_ strip: Bool) -> String { strip ? "stripped" : "kept" }
         func text(redacted: Bool?) -> String { redacted == true ? "redacted" : "whole" }
@@ -47,7 +47,7 @@ struct RunIdentity: Codable, Equatable {
     }
 }
 
-/// What a run notes in its folder before it submits its batch.
+/// The state that a run writes to its folder before it submits its batch.
 struct RunState: Codable {
     let batch: BatchID
     let identity: RunIdentity

@@ -3,7 +3,7 @@ import Darkroom
 import DarkroomConcurrency
 import Foundation
 
-/// What interrupts do to a run: the first stops it in order, the second ends the process.
+/// Handles interrupts of a run: the first stops it in order, the second ends the process.
 final class RunInterruption: Sendable {
     private struct State {
         var isRequested = false
@@ -15,11 +15,12 @@ final class RunInterruption: Sendable {
     /// True after the first interrupt.
     var isRequested: Bool { state.withLock { $0.isRequested } }
 
-    /// Takes what stops the run in order. Before that, and with nil, an interrupt ends the process at once: nothing is
-    /// begun, or all is done.
+    /// Sets the function that stops the run in order. Without one, an interrupt ends the process at once; that is safe
+    /// before the work starts and after it has ended.
     func onFirst(_ stop: (@Sendable () -> Void)?) { state.withLock { $0.stop = stop } }
 
-    /// Takes the `count`th signal.
+    /// Handles a signal.
+    /// - Parameter count: The number of the signal, counted from 1.
     func signal(_ count: Int) {
         let stop = state.withLock { state in
             state.isRequested = true

@@ -4,18 +4,19 @@ import DarkroomRedis
 import DarkroomText
 import Foundation
 
-/// A run as other commands name it: by its output folder.
+/// A run that another command has named by its output folder.
 struct RunReference {
     /// The batch of the run.
     let batch: String
-    /// The private Redis of the run; nil where the run uses a shared one.
+    /// The private Redis of the run; nil if the run uses a shared Redis.
     let redis: RedisConfiguration?
 
-    /// The run of a folder; nil when none was begun there.
-    /// - Parameter name: what a user gave.
-    /// - Throws: ``CommandError`` when the folder is a run's, and the run does not work at the moment.
+    /// The run of an output folder; nil if there is none.
+    /// - Parameter name: The batch argument of the user.
+    /// - Throws: ``CommandError`` if the folder has a run with a private Redis that is not running.
     init?(_ name: String) throws {
-        // Another user's state could name a Redis of that user. An unreadable state counts as no run: `name` may then be a batch.
+        // The state of another user could name a Redis of that user. An unreadable state counts as no run, since `name`
+        // may be a batch.
         guard !name.isEmpty, let folder = RunFolder.existing(inOutput: absolutePath(name)),
             let state = try? RunFolder.noted(in: folder)
         else { return nil }
@@ -26,8 +27,7 @@ struct RunReference {
         }
         guard let url = PrivateRedis.url(in: folder) else {
             throw CommandError(
-                "folder \(name): no run works on it at the moment; what became of its photos: darkroom manifest \(ShellWord.quoted(name))"
-            )
+                "folder \(name): no run is using it; to list its photos: darkroom manifest \(ShellWord.quoted(name))")
         }
         redis = try RedisConfiguration(url: url, password: nil)
     }

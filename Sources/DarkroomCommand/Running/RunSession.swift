@@ -7,16 +7,16 @@ import DarkroomText
 import DarkroomWorker
 import Foundation
 
-/// One `darkroom run`: a Redis, a coordinator and a worker in this process, until the batch of the folder has finished.
+/// One `darkroom run`: a Redis, and a coordinator and a worker in this process, until the batch has finished.
 final class RunSession {
-    /// How a run ended.
+    /// The result of a run.
     struct Outcome {
         let batch: BatchFacts
-        /// The Redis clock in ms.
+        /// In ms of the Redis clock.
         let now: Int
-        /// True when all was done before.
+        /// Whether an earlier run had finished the batch.
         let wasFinished: Bool
-        /// True when it was interrupted before all was done.
+        /// Whether the run was interrupted before the batch had finished.
         let isInterrupted: Bool
     }
 
@@ -29,7 +29,7 @@ final class RunSession {
     private let progress: LiveProgress
 
     /// Starts the private Redis, or connects to a shared one.
-    /// - Parameter again: forget the batch that was begun here, with its manifest; its photos stay.
+    /// - Parameter again: Forget the batch of an earlier run, with its manifest. Its photos stay.
     init(
         folder: RunFolder, identity: RunIdentity, options: BatchOptions, overwrite: Bool, again: Bool,
         shared: RedisConfiguration?, keys: Keys, progress: LiveProgress
@@ -62,30 +62,32 @@ final class RunSession {
     /// The URL of the Redis, without a password.
     var redisURL: String { client.location.description }
 
-    /// Develops the list, or goes on with it, until all is done, or it is interrupted or cancelled.
+    /// Develops the list, or continues an earlier run, until the batch has finished or was cancelled, or the run is
+    /// interrupted.
     /// - Parameters:
-    ///   - retry: when all is done, run the photos that failed once more.
-    ///   - replicas: how many replicas of the Redis are to have the batch, see ``Coordinator``.
+    ///   - retry: When all photos are done, run the failed photos once more.
+    ///   - replicas: How many replicas of Redis must confirm the batch, see ``Coordinator``.
     func develop(
         _ list: PhotoListReader, worker configuration: WorkerConfiguration, retry: Bool, replicas: Int?,
         interruption: RunInterruption
     ) throws -> Outcome {
-        let begun = try begunBatch()
+        let begun = try earlierBatch()
         if privateRedis != nil {
-            // The lock is ours, so no worker of this Redis lives.
+            // This process holds the lock of the folder, so no worker of this Redis is running.
             while try client.store.perform(client.store.expireLeases()) {}
         }
-        // Photos that fail are counted in the progress and told at the end; that Redis is away the waiter says.
+        // Only errors: the progress and the summary show failed photos, and the waiter reports that Redis is
+        // unreachable.
         let logger = Logger(label: "worker", level: .error, handler: NoteLog(note: progress.note))
         var configuration = configuration
-        // The batches that Redis holds decide where a worker writes: this one writes for its own run only.
+        // Batches in Redis name the folders that a worker writes to. This worker writes only for its own run.
         configuration.outputsUnder = [options.output, options.originals].filter { !$0.isEmpty }
         let worker = try Worker(
             redis: client.location.redis, keys: client.location.keys, configuration: configuration, logger: logger)
         let coordinator = client.coordinator(replicas: replicas) { [progress] in progress.note($0.description) }
         interruption.onFirst { [progress] in
             progress.note(
-                "stopping: photos that run may end, all else waits for the next time; interrupt again to leave at once")
+                "stopping: running photos may finish, the others wait for the next run; interrupt again to exit now")
             coordinator.stop()
             worker.stop()
         }
@@ -97,65 +99,65 @@ final class RunSession {
         let wasFinished = begun?.state == .finished
         if !wasFinished || (retry && (begun?.counts.failed ?? 0) > 0) { try work() }
         defer {
-            // Without its Redis nothing of what it holds can be handed back.
+            // If the private Redis has ended, the worker cannot release its operations.
             if privateRedis?.isRunning == false { worker.leave() } else { worker.stop() }
             if isWorking { worker.wait() }
         }
         var batch = try watch(feed(list, coordinator, begun), interruption, onOpen: work)
-        // Of a cancelled batch nothing more is fed, also where the feeder still waits for its list.
+        // Stops the feeder of a cancelled batch, even if it is still reading its list.
         coordinator.stop()
         if retry, batch.state == .finished, !batch.cancelled {
             batch = try retryFailed(batch, list, interruption)
         }
-        if batch.state == .finished, !batch.cancelled { tellOfLeftOver(batch) }
+        if batch.state == .finished, !batch.cancelled { reportLeftOver(batch) }
         return Outcome(
             batch: batch, now: try client.store.time(), wasFinished: !isWorking, isInterrupted: batch.state != .finished
         )
     }
 
-    /// Reports the files that an earlier batch has written and this one has not.
-    private func tellOfLeftOver(_ batch: BatchFacts) {
+    /// Reports the files that the earlier batch has written and this batch has not.
+    private func reportLeftOver(_ batch: BatchFacts) {
         let left: [String]
         do {
             left = try replaced.leftOver(by: batch.id)
         } catch {
-            return progress.note("which files of the batch before are left over cannot be told: \(error)")
+            return progress.note("the left-over files of the earlier batch cannot be determined: \(error)")
         }
         guard !left.isEmpty else { return }
         progress.note(
-            "\(HumanText.count(left.count, of: "file")) of the batch before \(left.count == 1 ? "is" : "are") of no photo of this "
-                + "one: \(HumanText.list(left)); \(replaced.leftOverPath) names all, remove what you do not need"
-        )
+            "\(HumanText.count(left.count, of: "file")) of the earlier batch \(left.count == 1 ? "belongs" : "belong") to no "
+                + "photo of this batch: \(HumanText.list(left)); \(replaced.leftOverPath) lists all, remove those that you do "
+                + "not need")
     }
 
     private var replaced: ReplacedFiles { ReplacedFiles(folder) }
 
-    /// Forgets the batch that was begun here, with its manifest. An unreadable state file counts as "no batch".
+    /// Forgets the batch of an earlier run, with its manifest. An unreadable state file counts as "no batch".
     private func forget() throws {
         guard let state = try? folder.noted() else { return try folder.forget() }
         _ = try client.control.forget(state.batch, unfinished: true)
         do {
             try replaced.note(filesOf: state.batch)
         } catch {
-            progress.note("which files the batch before has written cannot be told: \(error)")
+            progress.note("the files of the earlier batch cannot be determined: \(error)")
         }
         folder.output.withdraw(state.batch)
         try folder.forget()
     }
 
-    /// The batch that an earlier run began here and this one goes on with.
-    private func begunBatch() throws -> BatchFacts? {
+    /// The batch of an earlier run, which this run continues; nil if there is none.
+    private func earlierBatch() throws -> BatchFacts? {
         guard let state = try folder.noted() else { return nil }
         let differences = identity.differences(from: state.identity)
         guard differences.isEmpty else {
             throw CoordinatorError(
                 .stateDiffers,
-                "output folder \(options.output): batch \(state.batch) was begun there for something else: \(differences.joined(separator: "; ")). "
-                    + "Give the same as before to go on, choose another folder, or say --again to do all again over the same files"
-            )
+                "output folder \(options.output): the run of batch \(state.batch) there differs: "
+                    + "\(differences.joined(separator: "; ")). Give the same list and options to continue, choose another folder, "
+                    + "or give --again to develop all photos again over the same files")
         }
         guard let batch = try client.store.facts(of: state.batch) else {
-            // Noted, but never submitted: no worker has written anything.
+            // The state was written, but the batch was never submitted: no worker has written a file.
             if folder.output.isUntouched(by: state.batch) {
                 folder.output.withdraw(state.batch)
                 try folder.forget()
@@ -163,21 +165,21 @@ final class RunSession {
             }
             throw CoordinatorError(
                 .stateLost,
-                "output folder \(options.output): batch \(state.batch), which was begun there, is not in Redis any more; say --again "
-                    + "to do all again over the same files")
+                "output folder \(options.output): batch \(state.batch) of the earlier run there is no longer in Redis; give --again "
+                    + "to develop all photos again over the same files")
         }
         guard !batch.cancelled else {
             throw CoordinatorError(
                 .stateDiffers,
-                "output folder \(options.output): batch \(batch.id), which was begun there, was cancelled; say --again to do all "
-                    + "again over the same files")
+                "output folder \(options.output): batch \(batch.id) of the earlier run there was cancelled; give --again to develop "
+                    + "all photos again over the same files")
         }
         return batch
     }
 
-    /// Starts feeding what Redis does not have of the list.
+    /// Starts feeding the photos of the list that Redis does not have.
     private func feed(_ list: PhotoListReader, _ coordinator: Coordinator, _ begun: BatchFacts?) throws -> BatchFeed {
-        // From here on the feeding thread alone uses the list.
+        // From here on only the feeding thread uses the list.
         nonisolated(unsafe) let list = list
         if let id = begun?.id {
             return BatchFeed(coordinator) { coordinator, onBegun in
@@ -186,15 +188,16 @@ final class RunSession {
             }
         }
         let id = BatchID(submittedAt: try client.store.time())
-        // Noted first: whatever happens then, the next run knows which batch is its own.
+        // Written before the batch is submitted, so that the next run finds the batch even after a crash.
         try folder.note(RunState(batch: id, identity: identity))
         return BatchFeed(coordinator) { [options, overwrite] coordinator, onBegun in
             try coordinator.submit(list, as: id, options: options, overwrite: overwrite, onSubmitted: onBegun)
         }
     }
 
-    /// Shows how the batch goes on until it has finished or is interrupted.
-    /// - Parameter onOpen: called while there is work: a batch that had finished goes on when its list has grown.
+    /// Shows the progress of the batch until it has finished or the run is interrupted.
+    /// - Parameter onOpen: Called while the batch has unfinished photos. A finished batch has some again if its list
+    ///   has grown.
     private func watch(
         _ feed: BatchFeed, _ interruption: RunInterruption, onOpen: () throws -> Void
     ) throws -> BatchFacts {
@@ -211,7 +214,7 @@ final class RunSession {
                 progress.note("batch \(id); from another terminal: darkroom watch \(nameForOthers)")
             }
             while true {
-                // The facts are read after this: a feed that has ended changes nothing more.
+                // Read before the facts: if the feed has ended, the facts below include its last change.
                 let hasEnded = feed.hasEnded
                 let batch = try waitUntilFinished(client.store.batch(named: id.description), interruption) { batch in
                     if batch.state != .finished { try onOpen() }
@@ -223,18 +226,20 @@ final class RunSession {
         } catch let error as CoordinatorError where error.code == .stopped {
             return try client.store.batch(named: id.description)
         } catch let error as CoordinatorError where error.code == .listDiffers {
-            throw CoordinatorError(error.code, "\(error); or say --again to do all again over the same files")
+            throw CoordinatorError(
+                error.code, "\(error); or give --again to develop all photos again over the same files")
         }
     }
 
-    /// Shows how the batch goes on until it has finished or is interrupted; what `check` throws ends the waiting.
+    /// Shows the progress of the batch until it has finished or the run is interrupted. An error of `check` is
+    /// rethrown.
     private func waitUntilFinished(
         _ batch: BatchFacts, _ interruption: RunInterruption, check: (BatchFacts) throws -> Void = { _ in }
     ) throws -> BatchFacts {
         var waiter = BatchWaiter(
             client, warnAfter: .seconds(5),
             warn: { [progress, nameForOthers, address] text in
-                // Other programs find the batch by its folder, and the private Redis by its address.
+                // Commands in the text must name the batch by its output folder, or the private Redis by its address.
                 let command = text.firstRange(of: ": darkroom ")?.lowerBound ?? text.endIndex
                 let named = text[command...].replacing(" \(batch.id)", with: " \(nameForOthers)")
                 let isOfRedis = command != text.endIndex && named == text[command...]
@@ -243,7 +248,7 @@ final class RunSession {
             },
             onAway: { [privateRedis] in
                 try privateRedis?.checkRunning()
-                // A Redis that cannot be used (its disk is full, say) holds up nobody who wants to leave.
+                // An interrupt ends the wait for a Redis that cannot be used, for example because its disk is full.
                 if interruption.isRequested { throw CoordinatorError(.stopped, "interrupted") }
             })
         return try waiter.wait(for: batch) { batch, problems in
@@ -254,7 +259,7 @@ final class RunSession {
         }
     }
 
-    /// Runs the failed photos of a finished batch once more, and shows how that goes on.
+    /// Runs the failed photos of a finished batch once more, and shows the progress.
     private func retryFailed(
         _ batch: BatchFacts, _ list: PhotoListReader, _ interruption: RunInterruption
     ) throws -> BatchFacts {
@@ -264,13 +269,14 @@ final class RunSession {
         }
         var photos = try client.control.retry(batch.id, overwrite: overwrite)
         if photos.notKept > 0 {
-            // Redis keeps the photos of a bounded number of operations; the list has them all.
+            // Redis keeps the failed photos of a limited number of operations. The others are restored from the list.
             try list.rewind()
             let coordinator = client.coordinator { [progress] in progress.note($0.description) }
             _ = try coordinator.restoreEntries(of: batch.id, from: list)
             photos.photos += try client.control.retry(batch.id, overwrite: overwrite).photos
         }
-        progress.note("\(HumanText.count(photos.photos, of: "photo")) run again that had failed")
+        let verb = photos.photos == 1 ? "runs" : "run"
+        progress.note("\(HumanText.count(photos.photos, of: "failed photo")) \(verb) again")
         progress.end()
         do {
             return try waitUntilFinished(client.store.batch(named: batch.id.description), interruption)
@@ -279,7 +285,7 @@ final class RunSession {
         }
     }
 
-    /// How another terminal names the batch: by its output folder, and with `--redis` if the Redis is shared.
+    /// The batch argument for commands in other terminals: the output folder, and `--redis` if the Redis is shared.
     private var nameForOthers: String {
         ShellWord.quoted(identity.output) + (privateRedis == nil ? " --redis ..." : "")
     }

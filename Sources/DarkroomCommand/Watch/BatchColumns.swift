@@ -1,11 +1,11 @@
 import Darkroom
 
-/// The batches of the cluster in columns: as many columns as the terminal has room for.
+/// A table of batches, with as many columns as fit on the terminal.
 struct BatchColumns {
     private struct Column {
         let name: String
         let isNumber: Bool
-        /// What is left out first where room is short.
+        /// If the terminal is too narrow, the columns with the lowest rank are left out first.
         let rank: Int
         let text: (BatchFacts) -> String
         var width = 0
@@ -22,8 +22,8 @@ struct BatchColumns {
     private let width: Int
 
     /// - Parameters:
-    ///   - problems: what hinders them: the time left of these is not known.
-    ///   - now: in ms of the Redis clock.
+    ///   - problems: The problems of the batches. The time left of a batch with a problem is unknown.
+    ///   - now: In ms of the Redis clock.
     init(
         _ batches: [BatchFacts], rates: [BatchID: WatchModel.Rates], problems: [BatchProblem], now: Int, width: Int
     ) {
@@ -34,7 +34,7 @@ struct BatchColumns {
                 "\(HumanText.count($0.counts.done)) of \(HumanText.count($0.photos))\($0.sealed ? "" : "+")"
             },
             Column(name: "rate", isNumber: true, rank: 6) { batch in
-                // One that is done shows its average.
+                // A finished batch shows its average rate.
                 let isDone = batch.state == .finished && !batch.cancelled
                 let rate = isDone ? batch.photosPerSecond(now: now) : rates[batch.id]?.done.perSecond
                 return rate.map { $0 > 0 ? HumanText.rate($0) : "" } ?? ""
@@ -65,7 +65,7 @@ struct BatchColumns {
         self.columns = columns
     }
 
-    /// What the columns are.
+    /// The line of column names.
     var heading: StyledLine {
         var texts = [TextWidth.padded("BATCH", to: name)]
         if bar > 0 { texts.append(TextWidth.padded("PROGRESS", to: bar)) }
@@ -73,7 +73,7 @@ struct BatchColumns {
         return StyledLine(texts.joined(separator: "  "), .dim).cut(to: width)
     }
 
-    /// One batch.
+    /// The row of one batch.
     func row(_ batch: BatchFacts, isHindered: Bool) -> StyledLine {
         let isNamed = !batch.options.name.isEmpty
         let label =
@@ -88,8 +88,8 @@ struct BatchColumns {
             line.append("  ")
             line.append(aligned(column.text(batch), column), style(column, batch, isHindered))
         }
-        // What steers it stands behind the columns where there is room.
-        if width - line.columns >= 2 + Self.shortestName { line.append("  " + batch.steeringText, .warning) }
+        // The controls of the batch follow the columns if there is room.
+        if width - line.columns >= 2 + Self.shortestName { line.append("  " + batch.controlsText, .warning) }
         return line.cut(to: width)
     }
 
@@ -108,7 +108,7 @@ struct BatchColumns {
 }
 
 extension BatchFacts {
-    /// Its state in one word: what keeps it from going on, where something does.
+    /// Its state in one word; damage, cancellation and suspension take precedence.
     var stateWord: String {
         guard damage.isEmpty else { return "damaged" }
         return cancelled ? "cancelled" : suspended && state != .finished ? "suspended" : state.rawValue

@@ -1,6 +1,6 @@
 import Darkroom
 
-/// One batch as `watch` shows it.
+/// The view of one batch in `watch`.
 struct BatchPicture {
     private static let label = 12
     private static let longestBar = 100
@@ -19,12 +19,12 @@ struct BatchPicture {
         problems = snapshot.problems
     }
 
-    /// The picture while it goes on, in at most `height` lines where there are so many.
+    /// The view of an unfinished batch, in at most `height` lines if possible.
     func lines(height: Int) -> [StyledLine] {
         let lines = Self.parts([heading + warnings, bars, counts])
         let room = height - lines.count
         let workers = WorkerRows(snapshot.workers, batches: [batch], of: batch.id, width: width)
-        // Each of the two lists has a blank line and a heading; what one does not need is the other's.
+        // Each of the two lists has a blank line and a heading. Lines that one list does not need go to the other.
         let rows = max(0, room - (failures.isEmpty ? 2 : 4))
         let forWorkers = failures.isEmpty ? rows : min(workers.count, max(rows / 2, rows - failures.count))
         var parts = [lines]
@@ -33,7 +33,7 @@ struct BatchPicture {
         return Self.parts(parts)
     }
 
-    /// What stays when it is over.
+    /// The lines that stay on the terminal when the batch has finished.
     var summary: [StyledLine] {
         var parts = [heading, bars, counts]
         if !failures.isEmpty { parts.append(failureHeading + failureRows(10)) }
@@ -42,7 +42,7 @@ struct BatchPicture {
 
     // MARK: - Parts
 
-    /// Several parts with a blank line between them.
+    /// The lines of the parts, with a blank line between parts.
     private static func parts(_ parts: [[StyledLine]]) -> [StyledLine] {
         Array(parts.joined(separator: CollectionOfOne(StyledLine(""))))
     }
@@ -60,17 +60,17 @@ struct BatchPicture {
         let isWide = state.columns + 20 <= width
         return (isWide ? [StyledLine.ends(name, state, width: width)] : [name.cut(to: width), state.cut(to: width)])
             + StyledLine.flow(details, width: width)
-            + StyledLine.wrapped(batch.steeringText, .warning, width: width, most: 2)
+            + StyledLine.wrapped(batch.controlsText, .warning, width: width, most: 2)
     }
 
-    /// What hinders it and is no state of its own.
+    /// The problems that the state of the batch does not show.
     private var warnings: [StyledLine] {
         problems.filter { Self.shownProblems.contains($0.code) }.flatMap { problem in
             StyledLine.wrapped(problem.sentence, .warning, width: width, most: 3)
         }
     }
 
-    /// Problems that are no state of a batch.
+    /// The problems that no state of a batch shows.
     static let shownProblems: Set<BatchProblem.Code> = [
         .damaged, .feederSilent, .noWorker, .folderMissing, .folderTaken, .optionMissing, .diskFull, .refused,
         .dependencyStuck,
@@ -90,7 +90,7 @@ struct BatchPicture {
             done.append("\(HumanText.duration(left)) left")
         }
         stages.append(("filtered", done.joined(separator: "  "), filterBar))
-        // Bars of one length, so that they can be compared.
+        // All bars have the same length, so that they can be compared.
         let longest = stages.map { TextWidth.columns(of: $0.text) }.max() ?? 0
         let room = min(Self.longestBar, width - Self.label - longest - 2)
         return stages.map { stage in
@@ -106,7 +106,7 @@ struct BatchPicture {
         Bar.line([.init(count: batch.downloads, style: .plain)], of: batch.photos, room: room)
     }
 
-    /// Filtered, then failed, then cancelled photos, each in its colour.
+    /// A bar of filtered, failed and cancelled photos, each in its colour.
     private func filterBar(_ room: Int) -> StyledLine {
         let counts = batch.counts
         return Bar.line(
@@ -189,7 +189,7 @@ struct BatchPicture {
 }
 
 extension BatchFacts {
-    /// How its state looks.
+    /// The style of its state.
     var stateStyle: StyledLine.Style {
         if cancelled || !damage.isEmpty { return .bad }
         if suspended { return .warning }

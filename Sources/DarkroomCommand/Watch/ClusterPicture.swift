@@ -1,6 +1,6 @@
 import Darkroom
 
-/// All batches and workers as `watch` shows them.
+/// The view of all batches and workers in `watch`.
 struct ClusterPicture {
     private let snapshot: WatchSnapshot
     private let rates: [BatchID: WatchModel.Rates]
@@ -18,7 +18,7 @@ struct ClusterPicture {
         problems = snapshot.problems
     }
 
-    /// The picture, in at most `height` lines where there are so many.
+    /// The view, in at most `height` lines if possible.
     func lines(height: Int) -> [StyledLine] {
         var lines = heading + [""]
         let workers = WorkerRows(snapshot.workers, batches: snapshot.batches, width: width)
@@ -28,7 +28,7 @@ struct ClusterPicture {
         return lines
     }
 
-    // MARK: - The whole
+    // MARK: - Cluster
 
     private var heading: [StyledLine] {
         let open = snapshot.batches.filter { $0.state != .finished }
@@ -59,7 +59,7 @@ struct ClusterPicture {
         return lines
     }
 
-    /// Failures of what is not finished, by reason.
+    /// The failures of unfinished batches by reason.
     private func reasons(of batches: [BatchFacts]) -> [StyledLine] {
         var total: [FailureReason: Int] = [:]
         for batch in batches { total.merge(batch.failures) { $0 + $1 } }
@@ -79,17 +79,17 @@ struct ClusterPicture {
         if cluster.areDownloadsSuspended { conditions.append("all downloads are suspended") }
         if cluster.areFiltrationsSuspended { conditions.append("all filtrations are suspended") }
         if let limit = cluster.downloads {
-            conditions.append("\(HumanText.count(limit, of: "download")) a worker at most")
+            conditions.append("at most \(HumanText.count(limit, of: "download")) per worker")
         }
         if let limit = cluster.filtrations {
-            conditions.append("\(HumanText.count(limit, of: "filtration")) a worker at most")
+            conditions.append("at most \(HumanText.count(limit, of: "filtration")) per worker")
         }
         return conditions
     }
 
     // MARK: - Batches
 
-    /// Those to do as they were submitted, then those that have finished, the newest first.
+    /// The unfinished batches in the order of submission, then the finished batches, the newest first.
     private var batches: [BatchFacts] {
         snapshot.batches.filter { $0.state != .finished } + snapshot.batches.filter { $0.state == .finished }.reversed()
     }
@@ -98,7 +98,7 @@ struct ClusterPicture {
         guard !batches.isEmpty else {
             return [
                 StyledLine("no batch", .bold),
-                StyledLine("  darkroom submit LIST -o FOLDER makes one", .dim).cut(to: width),
+                StyledLine("  darkroom submit LIST -o FOLDER submits one", .dim).cut(to: width),
             ]
         }
         let fits = batches.count <= room

@@ -1,9 +1,9 @@
-/// Makes keys of the bytes that a terminal sends: letters are keys, sequences of arrows and the like are none.
+/// Converts the bytes of a terminal to keys. Escape sequences, such as those of arrow keys, are ignored.
 struct KeyReader {
     private enum State { case plain, escape, sequence }
     private var state = State.plain
 
-    /// The keys of the next bytes; a sequence may go on in the bytes after these.
+    /// The keys of the next bytes. An escape sequence may continue in the next call.
     mutating func keys(_ bytes: some Sequence<UInt8>) -> [Character] {
         bytes.compactMap { key($0) }
     }

@@ -1,8 +1,8 @@
 import Darkroom
 
-/// One line of a terminal: texts, each in a style. Nothing in it steers the terminal.
+/// One line of a terminal: texts with styles. It contains no control characters.
 struct StyledLine: Equatable, ExpressibleByStringLiteral {
-    /// How a text looks: the parameters of SGR (ECMA-48).
+    /// The style of a text: the parameter of SGR (ECMA-48).
     enum Style: String {
         case plain = ""
         case bold = "1"
@@ -29,13 +29,13 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
 
     init(stringLiteral text: String) { self.init(text) }
 
-    /// The text alone.
+    /// The text without styles.
     var text: String { spans.map(\.text).joined() }
 
-    /// How many columns it takes.
+    /// The width of the line in columns.
     var columns: Int { spans.reduce(0) { $0 + TextWidth.columns(of: $1.text) } }
 
-    /// Adds a text at the end; what in it would steer a terminal is made visible.
+    /// Adds a text at the end. Control characters are escaped.
     mutating func append(_ text: String, _ style: Style = .plain) {
         guard !text.isEmpty else { return }
         spans.append(Span(text: HumanText.safe(text), style: style))
@@ -44,19 +44,19 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
     /// Adds another line at the end.
     mutating func append(_ line: StyledLine) { spans += line.spans }
 
-    /// Adds spaces until the line has so many columns.
+    /// Adds spaces at the end until the line has this number of columns.
     mutating func pad(to columns: Int) {
         append(String(repeating: " ", count: max(0, columns - self.columns)))
     }
 
-    /// The line, or as much of it as fits into `room` columns, the last of them "…".
+    /// The line; if it is wider than `room` columns, its beginning followed by "…".
     func cut(to room: Int) -> StyledLine {
         guard columns > room else { return self }
         var cut = StyledLine()
         var left = room
         for span in spans {
             let columns = TextWidth.columns(of: span.text)
-            // Where the text ends in the last column, something behind it is still missing.
+            // If this text fills the last column, the following texts are missing, so "…" replaces its end.
             let text = columns < left ? span.text : TextWidth.cut(span.text + "\u{2026}", to: left)
             cut.spans.append(Span(text: text, style: span.style))
             left -= columns
@@ -65,14 +65,14 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
         return cut
     }
 
-    /// The line with its styles, as a terminal takes it.
+    /// The line with its styles as escape sequences.
     var ansi: String {
         spans.map { $0.style == .plain ? $0.text : "\u{1b}[\($0.style.rawValue)m\($0.text)\u{1b}[m" }.joined()
     }
 }
 
 extension StyledLine {
-    /// Texts side by side with spaces between them, on as many lines as `width` needs.
+    /// Texts separated by spaces, broken into lines of at most `width` columns.
     static func flow(_ items: [StyledLine], width: Int, indent: Int = 0) -> [StyledLine] {
         var lines: [StyledLine] = []
         var line = StyledLine()
@@ -89,7 +89,7 @@ extension StyledLine {
         return lines.map { $0.cut(to: width) }
     }
 
-    /// A long text on as many lines as it needs, at most `most`, broken between words.
+    /// A long text, broken between words into at most `most` lines.
     static func wrapped(_ text: String, _ style: Style, width: Int, most: Int) -> [StyledLine] {
         var lines: [String] = []
         for word in text.split(separator: " ") {
@@ -102,7 +102,7 @@ extension StyledLine {
         return lines.map { StyledLine($0, style).cut(to: width) }
     }
 
-    /// Two texts at both ends of `width` columns; the left one is cut where they meet.
+    /// Two texts at both ends of a line of `width` columns; the left text is cut if they overlap.
     static func ends(_ left: StyledLine, _ right: StyledLine, width: Int) -> StyledLine {
         guard right.columns + 10 <= width else { return left.cut(to: width) }
         var line = left.cut(to: width - right.columns - 2)

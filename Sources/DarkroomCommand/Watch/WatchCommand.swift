@@ -4,28 +4,28 @@ import Darkroom
 /// `darkroom watch`: a live view of one batch or of all.
 struct WatchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        name: "watch", abstract: "Watch a batch, or all of them and the workers, live.",
+        name: "watch", abstract: "Show a live view of a batch, or of all batches and workers.",
         discussion: """
-            On a terminal: s suspends and resumes the batch (or all workers), c cancels it (or all batches) after asking, \
-            q or Ctrl-C leaves; nothing but s and c changes anything. In a pipe, or with TERM=dumb, it prints a line for \
-            each change, at most one a second.
+            Keys on a terminal: s suspends or resumes the batch (or all workers), c cancels the batch (or all batches) \
+            after a question, q or Ctrl-C leaves the view. Only s and c change anything. In a pipe, or with TERM=dumb, \
+            the command prints a line for each change, at most one per second.
 
-            When a batch is named, it ends with the batch: with status 0 when all went well, 3 when photos failed, 4 \
-            when it was cancelled. Ctrl-C ends it with 130, q with 0.
+            With a batch, the command returns when the batch has finished. Exit status: 0 if all photos succeeded, 3 \
+            if photos failed, 4 if the batch was cancelled, 130 after Ctrl-C, 0 after q.
             """,
         group: "Monitor", synonyms: ["top", "progress", "tail"],
         examples: ["darkroom watch", "darkroom watch holidays"])
 
-    @Argument(help: "The batch: its id, the beginning of its id, or its name; all when none is named.")
+    @Argument(help: "The batch: its id, the beginning of its id, or its name; by default all.")
     var batch: String?
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        // Before anything that starts a thread.
+        // Must run before the first thread starts.
         let inbox = WatchInbox()
         WatchSession.receiveSignals(into: inbox)
         let (redis, batch) = try self.redis.resolving(self.batch)
-        let client = try redis.connect { _ in }  // nothing may be printed beside the picture
+        let client = try redis.connect { _ in }  // warnings would be printed into the view
         let watched = try batch.map { try client.store.batch(named: $0).id }
         let canDraw = WatchTerminal.canDraw
         let model = WatchModel(

@@ -2,27 +2,27 @@ import Darkroom
 import DarkroomConcurrency
 import Foundation
 
-/// What happens while `watch` runs, from any thread, for the one that draws.
+/// The queue of messages from all threads to the thread that draws `watch`.
 final class WatchInbox: Sendable {
-    /// What happened.
+    /// A message to the drawing thread.
     enum Message: Sendable {
         case read(WatchSnapshot)
-        /// Redis does not answer.
+        /// Redis is unreachable, with the error.
         case lost(String)
-        /// What became of a request.
+        /// The result of a request.
         case note(String)
-        /// It cannot go on.
+        /// Reading has failed for good.
         case failed(any Error)
         case signal(Int32)
         case keys([UInt8])
-        /// Nobody will press a key any more.
+        /// The input for keys has ended.
         case keysEnded
     }
 
     private let messages = Locked<[Message]>([])
     private let wakeup = Wakeup()
 
-    /// Puts a message in. Of pictures that nobody has drawn yet only the last is kept.
+    /// Adds a message. A new snapshot replaces a snapshot that is still waiting.
     func post(_ message: Message) {
         messages.withLock { messages in
             if case .read = message, case .read? = messages.last { messages.removeLast() }
@@ -31,8 +31,8 @@ final class WatchInbox: Sendable {
         wakeup.signal()
     }
 
-    /// Waits until something happened or the time is over, and takes what there is.
-    /// - Parameter keys: where keys come from; -1 for nowhere.
+    /// Waits for messages or keys until the timeout, and removes and returns all messages.
+    /// - Parameter keys: The file descriptor of the keys; -1 for none.
     func wait(_ timeout: Duration, keys: Int32) -> [Message] {
         let hasKeys = wakeup.wait(for: keys, events: Int16(POLLIN), until: .now + timeout)
         var taken = messages.withLock { messages in

@@ -2,7 +2,7 @@ import ArgumentParsing
 import Darkroom
 import Foundation
 
-/// `watch` without a terminal to draw on: a line for each change, at most one a second of every batch.
+/// `watch` without a terminal: prints a line for each change, at most one per second and batch.
 struct WatchLines {
     private static let linesEvery = Duration.seconds(1)
 
@@ -19,8 +19,8 @@ struct WatchLines {
         self.output = output
     }
 
-    /// Runs until the batch that is watched is over or the program is interrupted.
-    /// - Returns: the status of the program.
+    /// Runs until the watched batch has finished or the program is interrupted.
+    /// - Returns: The exit status of the program.
     mutating func run() throws -> ExitCode {
         while true {
             for message in inbox.wait(.seconds(60), keys: -1) {
@@ -36,7 +36,7 @@ struct WatchLines {
                 case .signal(SIGWINCH), .signal(SIGCONT): break
                 case .signal(SIGTSTP): kill(getpid(), SIGSTOP)
                 case .signal: return .interrupted
-                case .note, .keys, .keysEnded: break  // nobody can press a key
+                case .note, .keys, .keysEnded: break  // there are no keys
                 }
             }
         }
@@ -56,17 +56,17 @@ struct WatchLines {
         return nil
     }
 
-    /// A line for each batch that is not as it was when it was last told.
+    /// A line for each batch that has changed since its last line.
     private mutating func newLines(_ snapshot: WatchSnapshot) -> [String] {
         var lines: [String] = []
         for batch in snapshot.batches {
             let before = printed[batch.id]
-            let stands = Self.text(batch)
-            guard before != stands else { continue }
-            printed[batch.id] = stands
-            // What had finished before anybody looked is no change.
+            let text = Self.text(batch)
+            guard before != text else { continue }
+            printed[batch.id] = text
+            // A batch that had finished before the first snapshot is no change.
             if before == nil, batch.state == .finished { continue }
-            lines.append(stands + pace(batch, snapshot.problems))
+            lines.append(text + pace(batch, snapshot.problems))
         }
         let gone = printed.keys.filter { id in !snapshot.batches.contains { $0.id == id } }
         for id in gone.sorted() {
@@ -76,7 +76,7 @@ struct WatchLines {
         return lines
     }
 
-    /// How a batch stands, without what changes by itself.
+    /// The state of a batch, without values that change all the time, such as rates.
     private static func text(_ batch: BatchFacts) -> String {
         let counts = batch.counts
         var parts = [
@@ -85,7 +85,7 @@ struct WatchLines {
         ]
         if counts.failed > 0 { parts.append("\(HumanText.count(counts.failed)) failed (\(batch.reasonsText))") }
         if counts.cancelled > 0 { parts.append("\(HumanText.count(counts.cancelled)) cancelled") }
-        if !batch.steeringText.isEmpty { parts.append(batch.steeringText) }
+        if !batch.controlsText.isEmpty { parts.append(batch.controlsText) }
         return "\(batch.label): " + parts.joined(separator: ", ")
     }
 

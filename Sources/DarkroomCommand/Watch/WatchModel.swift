@@ -1,22 +1,22 @@
 import Darkroom
 
-/// All that `watch` shows: what was read last, how fast it changes, what is asked and what was answered.
+/// The state of `watch`: the last snapshot, rates, the open question and the result of the last request.
 ///
-/// A plain value: what is read and pressed goes in, the lines of a terminal come out.
+/// A plain value without input or output: it takes snapshots and keys, and returns the lines of the terminal.
 struct WatchModel {
-    /// What a key leads to.
+    /// The action of a key.
     enum Action: Equatable {
         case leave
         case perform(WatchRequest)
     }
 
-    /// How fast one batch goes on.
+    /// The rates of one batch.
     struct Rates {
         var fed = RateMeter()
         var downloaded = RateMeter()
         var done = RateMeter()
 
-        /// Takes how the batch stands now.
+        /// Adds the current counts of the batch.
         mutating func add(_ batch: BatchFacts, at time: ContinuousClock.Instant) {
             fed.add(batch.photos, at: time)
             downloaded.add(batch.downloads, at: time)
@@ -26,17 +26,17 @@ struct WatchModel {
 
     private static let noticesStayFor = Duration.seconds(5)
 
-    /// How the Redis is called.
+    /// The address of Redis, for display.
     let redis: String
     let namespace: String
-    /// The batch that is watched; nil watches all.
+    /// The watched batch; nil for all batches.
     let watched: BatchID?
-    /// True when keys can be pressed.
+    /// Whether keys can be read.
     let hasKeys: Bool
 
     private(set) var snapshot: WatchSnapshot?
     private(set) var rates: [BatchID: Rates] = [:]
-    /// What a key must still confirm.
+    /// The question that the next key answers, and its request.
     private(set) var question: (text: String, request: WatchRequest)?
     private var notice: (text: String, until: ContinuousClock.Instant)?
     private var outage: (error: String, since: ContinuousClock.Instant)?
@@ -48,15 +48,15 @@ struct WatchModel {
         self.hasKeys = hasKeys
     }
 
-    /// The facts of the batch that is watched.
+    /// The facts of the watched batch.
     var batch: BatchFacts? { watched == nil ? nil : snapshot?.batches.first }
 
     /// The batches that have not finished.
     var open: [BatchFacts] { snapshot?.batches.filter { $0.state != .finished } ?? [] }
 
-    // MARK: - What comes in
+    // MARK: - Input
 
-    /// Takes what was read.
+    /// Sets the latest snapshot.
     mutating func take(_ snapshot: WatchSnapshot, at time: ContinuousClock.Instant = .now) {
         self.snapshot = snapshot
         outage = nil
@@ -69,19 +69,19 @@ struct WatchModel {
         self.rates = rates
     }
 
-    /// Takes that Redis does not answer.
+    /// Notes that Redis is unreachable.
     mutating func lose(_ error: String, at time: ContinuousClock.Instant = .now) {
         outage = (error, outage?.since ?? time)
     }
 
-    /// Takes a sentence to show for some seconds: what became of a request.
+    /// Sets a notice that is shown for 5 s, such as the result of a request.
     mutating func note(_ text: String, at time: ContinuousClock.Instant = .now) {
         notice = (text, time + Self.noticesStayFor)
     }
 
-    /// Takes a key; nil when it leads to nothing but another picture.
+    /// Handles a key. Returns nil if the key only changes the view.
     mutating func press(_ key: Character, at time: ContinuousClock.Instant = .now) -> Action? {
-        notice = nil  // it was read
+        notice = nil  // the user has read it
         if let asked = question {
             question = nil
             guard key == "y" || key == "Y" else { return nil }
@@ -119,9 +119,9 @@ struct WatchModel {
         question = ("cancel \(what)? \(photos) not done. y/n", .cancel(watched))
     }
 
-    // MARK: - What goes out
+    // MARK: - Output
 
-    /// The picture for a terminal: at most `height` lines of at most `width` columns.
+    /// The view for a terminal: at most `height` lines of at most `width` columns.
     func lines(width: Int, height: Int, at time: ContinuousClock.Instant = .now) -> [StyledLine] {
         let bottom = footer(width: width, at: time)
         let room = max(1, height - bottom.count - 1)
@@ -131,7 +131,7 @@ struct WatchModel {
         return Array((lines + bottom).suffix(max(1, height)))
     }
 
-    /// What stays on the terminal when the view is left.
+    /// The lines that stay on the terminal after the view has closed.
     func finalLines(width: Int) -> [StyledLine] {
         guard let batch, let snapshot else { return [] }
         return BatchPicture(batch, snapshot, rates: rates[batch.id] ?? Rates(), width: width).summary
@@ -147,14 +147,14 @@ struct WatchModel {
         return BatchPicture(batch, snapshot, rates: rates[batch.id] ?? Rates(), width: width).lines(height: height)
     }
 
-    /// What is wrong, asked or answered, else which keys there are.
+    /// The last lines: an outage, and a question or a notice; otherwise the keys.
     private func footer(width: Int, at time: ContinuousClock.Instant) -> [StyledLine] {
         var lines: [StyledLine] = []
         if let outage {
             let seconds = ((time - outage.since) / .seconds(1)).rounded(.down)
             let since = seconds < 1 ? "" : " for \(HumanText.duration(seconds))"
             lines += StyledLine.wrapped(
-                "Redis cannot be used\(since), trying again; above is what stood there last: \(outage.error)", .bad,
+                "Redis cannot be used\(since), trying again; above is the last known state: \(outage.error)", .bad,
                 width: width, most: 3)
         }
         if let question { return lines + StyledLine.wrapped(question.text, .bold, width: width, most: 4) }
@@ -175,6 +175,6 @@ struct WatchModel {
 }
 
 extension BatchFacts {
-    /// What people call it: its name, or else its id.
+    /// The name of the batch, or its id if it has no name.
     var shortName: String { options.name.isEmpty ? id.description : HumanText.safe(options.name) }
 }

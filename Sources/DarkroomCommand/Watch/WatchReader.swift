@@ -1,7 +1,7 @@
 import Darkroom
 import Foundation
 
-/// Reads what `watch` shows: what may have changed since the last time, and everything from time to time.
+/// Reads the snapshots of `watch`: each time the facts that may have changed, and every 10 s all facts.
 struct WatchReader {
     private static let heartbeatEvery = Duration.seconds(3)
     private static let everythingEvery = Duration.seconds(10)
@@ -12,13 +12,13 @@ struct WatchReader {
     private let keptFailures: Int
     private var nextHeartbeat = ContinuousClock.now
     private var nextEverything = ContinuousClock.now
-    /// Finished batches, which hardly ever change.
+    /// Finished batches. They rarely change, so they are not read each time.
     private var finished: [BatchID: BatchFacts] = [:]
     private var lastSeen: BatchFacts?
-    /// The newest first.
+    /// Failures, the newest first.
     private var failures: [WatchSnapshot.Failure] = []
-    /// Photos of which an event has told that they failed, before Redis had what failed.
-    private var untold: [(index: Int, reason: FailureReason)] = []
+    /// Failed photos from events whose failures are not in Redis yet.
+    private var pendingFailures: [(index: Int, reason: FailureReason)] = []
     private var failedBefore = 0
     private var nextAllFailures = ContinuousClock.now
 
@@ -28,11 +28,11 @@ struct WatchReader {
         self.keptFailures = keptFailures
     }
 
-    /// Reads how it stands now. Blocks.
+    /// Reads the current state. Blocks.
     /// - Parameters:
-    ///   - all: read everything again: events may have been missed.
-    ///   - changed: batches of which an event has told.
-    ///   - failed: photos of the watched batch of which an event has told that they failed, the newest last.
+    ///   - all: Read everything again, since events may have been missed.
+    ///   - changed: Batches with events.
+    ///   - failed: Photos of the watched batch that have failed according to events, the newest last.
     mutating func read(
         all: Bool, changed: Set<BatchID>, failed: [(index: Int, reason: FailureReason)]
     ) throws -> WatchSnapshot {
@@ -85,32 +85,32 @@ struct WatchReader {
         of batch: BatchFacts, all: Bool, _ failed: [(index: Int, reason: FailureReason)]
     ) throws -> [WatchSnapshot.Failure] {
         let count = batch.counts.failed
-        // A retry takes failures back; of new ones events tell, unless they were lost.
-        let isUnexplained = count < failedBefore || (count > failedBefore && failed.isEmpty && untold.isEmpty)
+        // A retry removes failures, and events report new failures. Any other difference means that events were lost.
+        let isUnexplained = count < failedBefore || (count > failedBefore && failed.isEmpty && pendingFailures.isEmpty)
         if all || (isUnexplained && nextAllFailures <= .now) {
             try readAllFailures(of: batch.id)
             failedBefore = count
             nextAllFailures = .now + Self.allFailuresEvery
         } else {
             if !isUnexplained { failedBefore = count }
-            untold += failed
-            untold.removeFirst(max(0, untold.count - keptFailures))
-            try readUntold(of: batch.id)
+            pendingFailures += failed
+            pendingFailures.removeFirst(max(0, pendingFailures.count - keptFailures))
+            try readPendingFailures(of: batch.id)
         }
         return failures
     }
 
-    /// All that is kept; which is the newest nobody knows, so those of the highest index come first.
+    /// Reads all failures that Redis keeps. Their order in time is unknown, so the highest indexes come first.
     private mutating func readAllFailures(of batch: BatchID) throws {
         failures = try client.store.failures(of: batch).suffix(keptFailures).reversed().map {
             failure($0.index, nil, $0.json)
         }
     }
 
-    private mutating func readUntold(of batch: BatchID) throws {
-        let texts = try client.store.failures(of: batch, indexes: untold.map(\.index))
+    private mutating func readPendingFailures(of batch: BatchID) throws {
+        let texts = try client.store.failures(of: batch, indexes: pendingFailures.map(\.index))
         var left: [(index: Int, reason: FailureReason)] = []
-        for (photo, text) in zip(untold, texts) {
+        for (photo, text) in zip(pendingFailures, texts) {
             guard let text else {
                 left.append(photo)
                 continue
@@ -118,12 +118,12 @@ struct WatchReader {
             failures.removeAll { $0.index == photo.index }
             failures.insert(failure(photo.index, photo.reason, text), at: 0)
         }
-        untold = left
+        pendingFailures = left
         failures.removeLast(max(0, failures.count - keptFailures))
     }
 
     private func failure(_ index: Int, _ reason: FailureReason?, _ json: String) -> WatchSnapshot.Failure {
-        // What another version wrote may look otherwise; the photo is shown all the same.
+        // Another version of Darkroom may have written a different format; the photo is shown without its details.
         let stored = PhotoFailure(index: index, json: json)
         return WatchSnapshot.Failure(
             index: index, name: stored?.name ?? "", reason: (reason ?? stored?.reason ?? .other).word,

@@ -2,10 +2,10 @@ import ArgumentParsing
 import Darkroom
 import Foundation
 
-/// `watch` on a terminal: takes what happens, one after the other, and draws.
+/// `watch` on a terminal: handles messages one after the other and draws.
 struct WatchSession {
     private static let stops: Set<Int32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
-    /// How often the picture is drawn when nothing happens: it may say how long Redis has been away.
+    /// The interval of drawing without messages: the view may show how long Redis has been unreachable.
     private static let drawEvery = Duration.seconds(1)
 
     private var model: WatchModel
@@ -20,12 +20,12 @@ struct WatchSession {
         self.inbox = inbox
     }
 
-    /// Hands over the signals that a program on a terminal gets. Call it before any other thread is started.
+    /// Posts the signals that a program on a terminal gets. Must be called before any other thread starts.
     static func receiveSignals(into inbox: WatchInbox) {
         var stopped = false
         StopSignals.receive([SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGWINCH, SIGTSTP, SIGCONT]) { signal in
             if stops.contains(signal) {
-                // Asked again: something holds up the end, a terminal that takes no text or a Redis that is silent.
+                // The second request: a blocked terminal or an unresponsive Redis delays the end, so end at once.
                 if stopped {
                     WatchTerminal.leave()
                     endProcess(.interrupted)
@@ -36,8 +36,8 @@ struct WatchSession {
         }
     }
 
-    /// Runs until the batch that is watched is over or the user leaves.
-    /// - Returns: the status of the program.
+    /// Runs until the watched batch has finished or the user leaves.
+    /// - Returns: The exit status of the program.
     mutating func run() throws -> ExitCode {
         try terminal.enter()
         defer { WatchTerminal.leave() }
@@ -54,7 +54,7 @@ struct WatchSession {
         }
     }
 
-    /// Takes what happened; the status when this was the end.
+    /// Handles a message. Returns the exit status if the program must end.
     private mutating func take(_ message: WatchInbox.Message) throws -> ExitCode? {
         switch message {
         case .read(let snapshot):
@@ -71,7 +71,7 @@ struct WatchSession {
                 case nil: break
                 }
             }
-        case .keysEnded: return .interrupted  // the terminal is gone
+        case .keysEnded: return .interrupted  // the terminal was closed
         case .signal(let signal): return try take(signal: signal)
         }
         return nil
@@ -89,11 +89,11 @@ struct WatchSession {
         return nil
     }
 
-    /// What stays on the terminal.
+    /// The lines that stay on the terminal after the view has closed.
     private func lastLines(_ end: ExitCode, width: Int) -> [StyledLine] {
         guard let batch = model.batch else { return [] }
         if batch.state == .finished { return model.finalLines(width: width) }
         let done = "\(HumanText.count(batch.counts.final)) of \(HumanText.count(batch.photos, of: "photo")) are done"
-        return [StyledLine("batch \(batch.label) is \(batch.stateText): \(done); it goes on without this view")]
+        return [StyledLine("batch \(batch.label) is \(batch.stateText): \(done); it continues without this view")]
     }
 }

@@ -1,9 +1,9 @@
 import Darkroom
 import DarkroomStore
 
-/// What was read of a queue at one moment.
+/// The state of a queue at one time.
 struct WatchSnapshot: Sendable {
-    /// A photo that failed.
+    /// A failed photo.
     struct Failure: Sendable, Equatable {
         let index: Int
         let name: String
@@ -13,26 +13,26 @@ struct WatchSnapshot: Sendable {
 
     /// In ms of the Redis clock.
     var now: Int
-    /// The batch that is watched, or all, earliest submission first.
+    /// The watched batch, or all batches in the order of their submission.
     var batches: [BatchFacts]
-    /// The workers that live.
+    /// The running workers.
     var workers: [WorkerFacts]
-    /// What holds for all of them.
+    /// The controls of the cluster.
     var cluster = ClusterControls()
-    /// Failures of the batch that is watched, the newest first, as many as a terminal may show.
+    /// Failures of the watched batch, the newest first, at most 100.
     var failures: [Failure] = []
 
-    /// What hinders the batches that have not finished.
+    /// The problems of the unfinished batches.
     var problems: [BatchProblem] {
         BatchProblems(workers: workers, cluster: cluster, now: now, known: batches).of(batches)
     }
 }
 
-/// What a user asks for with a key.
+/// A request of the user, made with a key.
 enum WatchRequest: Sendable, Equatable {
-    /// Nil is the cluster.
+    /// Nil means the cluster.
     case suspend(BatchID?)
     case resume(BatchID?)
-    /// Nil is every batch that has not finished.
+    /// Nil means every unfinished batch.
     case cancel(BatchID?)
 }

@@ -4,17 +4,19 @@ import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// Reads what `watch` shows, on a thread of its own, again and again: at once after an event, else a few times a second.
+/// Reads the snapshots of `watch` repeatedly on a separate thread: soon after an event, otherwise a few times per
+/// second.
 ///
-/// It does what a living worker would meanwhile: the operations of dead ones are recovered, also when nobody else lives.
+/// It also runs the maintenance that workers run, so that the operations of lost workers are recovered even if no
+/// worker is running.
 final class WatchSource: Sendable {
     private struct State {
         var isClosed = false
-        /// True when events may have been missed.
+        /// Whether events may have been missed.
         var mustReadAll = true
-        /// Photos that have failed since the last reading, the newest last.
+        /// Photos that have failed since the last snapshot, the newest last.
         var failed: [(index: Int, reason: FailureReason)] = []
-        /// Batches that are not what they were.
+        /// Batches that have changed since the last snapshot.
         var changed: Set<BatchID> = []
         var requests: [WatchRequest] = []
     }
@@ -29,8 +31,8 @@ final class WatchSource: Sendable {
     private let thread = Locked<OwnedThread?>(nil)
     private let subscription = Locked<RedisSubscription?>(nil)
 
-    /// Begins to read into `inbox`.
-    /// - Parameter watched: the batch; nil is all.
+    /// Starts to post snapshots to `inbox`.
+    /// - Parameter watched: The batch; nil for all batches.
     init(_ client: DarkroomClient, watched: BatchID?, inbox: WatchInbox) {
         self.client = client
         self.watched = watched
@@ -44,7 +46,7 @@ final class WatchSource: Sendable {
         thread.withLock { $0 = reader }
     }
 
-    /// Does what a user has asked for, and posts what became of it.
+    /// Starts a request of the user. Its result is posted to the inbox.
     func perform(_ request: WatchRequest) {
         state.withLock { $0.requests.append(request) }
         signal.raise()
@@ -55,7 +57,7 @@ final class WatchSource: Sendable {
     private func take(_ event: RedisSubscriptionEvent) {
         switch event {
         case .subscribed: state.withLock { $0.mustReadAll = true }
-        case .disconnected: return  // the reader notices by itself
+        case .disconnected: return  // the reading thread gets the error itself
         case .message(_, let payload):
             guard let event = BatchEvent(json: payload), watched == nil || event.batch == nil || event.batch == watched
             else { return }
@@ -94,8 +96,8 @@ final class WatchSource: Sendable {
                 inbox.post(.failed(error))
                 return
             }
-            // Events come faster than anybody reads. The second wait is a pause that no signal is to end: it bounds how often
-            // Redis is asked; whoever closes waits for it, a tenth of a second at most.
+            // Events can arrive faster than a user reads. The sleep limits the reads to ten per second. No signal ends
+            // it, so `close()` may wait for it, at most 0.1 s.
             signal.wait(timeout: .milliseconds(watched == nil ? 500 : 250))
             let soonest = began + .milliseconds(100)
             while .now < soonest { Thread.sleep(forTimeInterval: (soonest - .now) / .seconds(1)) }
@@ -104,28 +106,28 @@ final class WatchSource: Sendable {
 
     private func perform(now request: WatchRequest) {
         do {
-            inbox.post(.note(try answer(to: request)))
+            inbox.post(.note(try outcome(of: request)))
         } catch {
             inbox.post(.note("not done: \(error)"))
         }
     }
 
-    private func answer(to request: WatchRequest) throws -> String {
+    private func outcome(of request: WatchRequest) throws -> String {
         switch request {
         case .suspend(let id):
             _ = try client.control.suspend(id, .everything)
-            return "suspended: no download and no filtration begins now"
+            return "suspended: no download or filtration starts"
         case .resume(let id):
             _ = try client.control.resume(id, .everything)
             return "resumed"
         case .cancel(let id?):
             _ = try client.control.cancel(id)
-            return "cancelled: what has not begun never will"
+            return "cancelled: no more photos start"
         case .cancel(nil): return "\(HumanText.count(try client.control.cancelAll(), of: "batch")) cancelled"
         }
     }
 
-    /// Ends reading; returns when the threads have ended.
+    /// Stops reading and waits until the threads have ended.
     func close() {
         state.withLock { $0.isClosed = true }
         signal.raise()

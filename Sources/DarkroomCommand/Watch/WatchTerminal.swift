@@ -2,27 +2,27 @@ import CSystem
 import DarkroomText
 import Foundation
 
-/// The terminal that `watch` draws on: its alternate screen, with keys that come as they are pressed.
+/// The terminal that `watch` draws on: its alternate screen, with unbuffered keys.
 ///
-/// Whatever ends the program (but SIGKILL), the terminal is as it was before: ``leave()`` restores it, and so does a crash.
+/// The terminal is restored by ``leave()`` and also after a crash, but not after SIGKILL.
 final class WatchTerminal {
-    /// True when standard output is a terminal that can draw; otherwise plain lines are for it.
+    /// Whether standard output is a terminal that can draw; otherwise `watch` prints plain lines.
     static var canDraw: Bool {
         let kind = ProcessInfo.processInfo.environment["TERM"] ?? ""
         return isatty(STDOUT_FILENO) == 1 && !kind.isEmpty && kind != "dumb"
     }
 
-    /// True when keys come from the terminal that is drawn on.
+    /// Whether standard input is a terminal, so that keys can be read.
     static var hasKeys: Bool { isatty(STDIN_FILENO) == 1 }
 
-    // xterm's alternate screen; no cursor; lines that are too long are cut, not wrapped.
+    // Switches to the alternate screen of xterm, hides the cursor, and turns off wrapping of long lines.
     private static let begin = "\u{1b}[?1049h\u{1b}[?25l\u{1b}[?7l\u{1b}[H\u{1b}[2J"
     private static let end = "\u{1b}[m\u{1b}[?7h\u{1b}[?25h\u{1b}[?1049l"
 
     private let hasColours = ProcessInfo.processInfo.environment["NO_COLOR", default: ""].isEmpty
     private var drawn: [String] = []
 
-    /// Takes the screen and the keys.
+    /// Switches to the alternate screen and to unbuffered keys.
     func enter() throws(CommandError) {
         guard csystem_change_terminal(STDOUT_FILENO, Self.end) == 0 else {
             throw CommandError("change the settings of the terminal: \(systemErrorText())")
@@ -31,10 +31,10 @@ final class WatchTerminal {
         try write(Self.begin)
     }
 
-    /// Gives both back. Any thread may call it.
+    /// Restores screen and keys. Any thread may call it.
     static func leave() { csystem_restore_terminal() }
 
-    /// Columns and lines.
+    /// The size in columns and lines; 80 x 24 if unknown.
     var size: (width: Int, height: Int) {
         var size = winsize()
         guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
@@ -43,19 +43,19 @@ final class WatchTerminal {
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Forgets what is drawn: the terminal has another size now, or somebody else has drawn on it.
+    /// Clears the screen, so that the next `draw` draws all lines: the size of the terminal has changed.
     func invalidate() throws(CommandError) {
         drawn = []
         try write("\u{1b}[2J")
     }
 
-    /// Draws a picture: the lines that are not there yet.
+    /// Draws the lines that have changed since the last call.
     func draw(_ lines: [StyledLine]) throws(CommandError) {
         let texts = lines.map { hasColours ? $0.ansi : $0.text }
-        // ECMA-48: CUP goes to a line, EL erases the rest of it, ED all below.
+        // ECMA-48: CUP moves to a line, EL erases the rest of the line, ED erases everything below.
         var output = ""
         for (row, text) in texts.enumerated() where row >= drawn.count || drawn[row] != text {
-            // Erased first: behind a full line the cursor stands on its last character.
+            // The line is erased first: after a full line the cursor is on its last character, and EL would erase that.
             output += "\u{1b}[\(row + 1);1H\u{1b}[K\(text)"
         }
         if drawn.count > texts.count { output += "\u{1b}[\(texts.count + 1);1H\u{1b}[J" }
@@ -63,7 +63,7 @@ final class WatchTerminal {
         try write(output)
     }
 
-    /// Writes lines to where the cursor stands, on the normal screen.
+    /// Writes lines at the cursor of the normal screen.
     func print(_ lines: [StyledLine]) throws(CommandError) {
         try write(lines.map { (hasColours ? $0.ansi : $0.text) + "\n" }.joined())
     }

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomStore
 
-/// The workers that live, a line each: what they run and which operations they hold.
+/// The running workers in `watch`: a line for each, with its running work and its operations.
 struct WorkerRows {
     private let workers: [WorkerFacts]
     private let names: [String: String]
@@ -9,8 +9,9 @@ struct WorkerRows {
     private let width: Int
 
     /// - Parameters:
-    ///   - batches: those whose names are known.
-    ///   - watched: the batch whose operations are told by their numbers alone; its workers come first.
+    ///   - batches: The batches with known names.
+    ///   - watched: The watched batch. Its workers come first, and its operations are shown by number, without its
+    ///     name.
     init(_ workers: [WorkerFacts], batches: [BatchFacts], of watched: BatchID? = nil, width: Int) {
         self.watched = watched
         self.width = width
@@ -24,10 +25,10 @@ struct WorkerRows {
         self.workers = holding + sorted.filter { worker in !holding.contains { $0.id == worker.id } }
     }
 
-    /// How many there are.
+    /// The number of workers.
     var count: Int { workers.count }
 
-    /// A heading and `room` rows, the last of which says how many more there are.
+    /// A heading and at most `room` rows. If there are more workers, the last row shows how many.
     func lines(_ room: Int) -> [StyledLine] {
         let rate = workers.reduce(0) { $0 + $1.number("rate") }
         var heading = StyledLine(count == 0 ? "no worker" : HumanText.count(count, of: "worker"), .bold)
@@ -65,7 +66,7 @@ struct WorkerRows {
         "\(worker.number("filtering"))/\(worker.number("filtrations")) filter"
     }
 
-    /// The operations that it holds, by batch, or why it takes none of the one that is watched.
+    /// The operations of the worker by batch, or the reason why it refuses the watched batch.
     private func work(of worker: WorkerFacts) -> StyledLine {
         if let watched, let refusal = worker.refusal(of: watched) { return StyledLine("refuses: \(refusal)", .warning) }
         var numbers: [(batch: Substring, numbers: [Substring])] = []
@@ -92,7 +93,7 @@ struct WorkerRows {
 
     private func total(_ field: String) -> Int { workers.reduce(0) { $0 + $1.number(field) } }
 
-    /// The text with spaces before it.
+    /// The text, padded with spaces at its beginning.
     private func padded(_ text: String, _ columns: Int) -> String {
         String(repeating: " ", count: max(0, columns - text.count)) + text
     }

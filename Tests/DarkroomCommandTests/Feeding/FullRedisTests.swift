@@ -88,7 +88,7 @@ import Testing
         let fed = try #require(try batch())
         #expect(
             stopped.standardError.contains(
-                "interrupted: batch \(fed.id) is not complete; go on: darkroom submit \(list) --resume \(fed.id)"))
+                "interrupted: batch \(fed.id) is not complete; continue: darkroom submit \(list) --resume \(fed.id)"))
         #expect(fed.photos > 0 && fed.counts.new == fed.photos && fed.operations * 50 == fed.photos)
 
         _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))

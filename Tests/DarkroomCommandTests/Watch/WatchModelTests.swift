@@ -114,7 +114,7 @@ import Testing
         model.lose("connect to redis://queue:6379: refused", at: Self.time - .seconds(3))
         model.lose("connect to redis://queue:6379: refused", at: Self.time)
         let lines = Self.lines(model, 80, 24)
-        #expect(lines[21].hasPrefix("Redis cannot be used for 3.0 s, trying again; above is what stood there last:"))
+        #expect(lines[21].hasPrefix("Redis cannot be used for 3.0 s, trying again; above is the last known state:"))
         #expect(lines[0].hasPrefix("holidays in Copán"))
         model.take(try #require(model.snapshot), at: Self.time)
         #expect(!Self.text(model, 80, 24).contains("cannot be used"))

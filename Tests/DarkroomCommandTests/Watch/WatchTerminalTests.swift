@@ -58,7 +58,7 @@ struct WatchTerminalTests {
         }
         terminal.press("q")
         #expect(try terminal.status() == 0)
-        try terminal.waitFor("it goes on without this view")
+        try terminal.waitFor("it continues without this view")
     }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT]) func signalsRestoreTheTerminal(_ signal: Int32) throws {

@@ -1,14 +1,14 @@
 import Darkroom
 import Foundation
 
-/// Can photos be written to a folder, how many, and how fast?
+/// Checks whether photos can be written to a folder, how many, and how fast.
 struct FolderCheck: Check {
     let facts: FolderFacts
 
     private static let littleSpace = 1_000_000_000
     private static let noSpace = 16_000_000
     private static let fewFiles = 10_000
-    /// From here on the disk holds up a worker with one core.
+    /// Below this rate the disk slows down a worker with one core.
     private static let slowFilesPerSecond = 100.0
 
     var findings: [Finding] {
@@ -18,12 +18,12 @@ struct FolderCheck: Check {
             return [
                 .warning(
                     "output folder", "no such folder: \(path)",
-                    "mount what belongs there; on the machine that submits, submit makes it")
+                    "mount its file system; on the machine that submits, submit creates it")
             ]
         case .file: return [.problem("output folder", "not a folder: \(path)", "name a folder")]
         case .unreadable(let reason):
             return [
-                .problem("output folder", "\(path): \(reason)", "let this user in, or mount what belongs there anew")
+                .problem("output folder", "\(path): \(reason)", "give this user access, or mount its file system again")
             ]
         case .folder: return [space, files, writing].compactMap { $0 }
         }
@@ -57,7 +57,7 @@ struct FolderCheck: Check {
             guard rate < Self.slowFilesPerSecond else { return .ok("output writing", found) }
             return .warning(
                 "output writing", found,
-                "photos wait for this disk: look at what else writes to it, or use a faster one")
+                "photos wait for this disk: find other programs that write to it, or use a faster disk")
         case .failure(let failure):
             let found = "cannot \(failure.attempted) files in \(facts.path): \(failure.text)"
             let advice =

@@ -3,11 +3,11 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// What an output folder is like.
+/// The facts of an output folder.
 struct FolderFacts {
     enum Kind: Equatable {
         case missing, file, folder
-        /// It cannot be looked at, and why.
+        /// The folder cannot be examined, for this reason.
         case unreadable(String)
     }
 
@@ -15,18 +15,18 @@ struct FolderFacts {
     var kind = Kind.folder
     var freeBytes = 0
     var totalBytes = 0
-    /// How many files can still be made; nil where the file system does not count.
+    /// How many files can still be created; nil if the file system does not report it.
     var freeFiles: Int?
-    /// What writing some photos came to: how long until they were on the disk, or what failed.
+    /// The result of writing test files: the time until they were on the disk, or the error.
     var writing: Result<Duration, SystemFailure>?
 }
 
-/// Looks at an output folder, and writes some photos' worth of files to it, which it removes again.
+/// Examines an output folder. Writes test files of the size of photos to it and removes them.
 struct FolderProbe {
-    /// Its absolute path.
+    /// The absolute path of the folder.
     let path: String
 
-    /// As many photos as an operation has, of the size that FACTS measured with.
+    /// As many files as an operation has photos by default; each has a usual size of photos, in bytes.
     static let fileCount = 50
     static let fileBytes = 60_000
 
@@ -52,12 +52,12 @@ struct FolderProbe {
         return facts
     }
 
-    /// Writes files to a new folder, makes them durable as a worker does, and removes them.
+    /// Writes test files to a new folder, syncs them to disk like a worker does, and removes them.
     private func write() throws(SystemFailure) -> Duration {
         let parent = try Folder(trusted: path)
         let name = ".darkroom-doctor-\(getpid())-\(UInt32.random(in: 0...UInt32.max))"
         let folder = try parent.makeFolder(name, mode: 0o700)
-        // What cannot be removed now could not be removed by a second attempt either.
+        // Errors are ignored: a second attempt to remove the files would fail, too.
         defer { try? parent.removeTree(name) }
         let start = ContinuousClock.now
         let bytes = [UInt8](repeating: 0x55, count: Self.fileBytes)

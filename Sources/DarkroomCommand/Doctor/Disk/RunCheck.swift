@@ -1,15 +1,15 @@
 import DarkroomText
 import Foundation
 
-/// What `darkroom run` needs besides: a place for the socket of its private Redis, and that Redis.
+/// The further needs of `darkroom run`: redis-server, and a folder for the socket of its private Redis.
 struct RunFacts {
-    /// The folders in which the socket may lie, best first, and why it cannot; nil: it can.
+    /// The possible folders of the socket, best first, each with the reason why it cannot be used; nil if it can.
     var socketFolders: [(path: String, failure: String?)] = []
-    /// Where redis-server is; nil: nowhere in PATH.
+    /// The path of redis-server; nil if it is not in PATH.
     var server: String?
 }
 
-/// Tries it.
+/// Gathers the facts for ``RunCheck``.
 struct RunProbe {
     var environment = ProcessInfo.processInfo.environment
     var temporary = "/tmp"
@@ -23,7 +23,7 @@ struct RunProbe {
         return facts
     }
 
-    /// Makes a socket in a folder of its own, and removes both.
+    /// Creates a socket in a new folder and removes both. Returns the reason why that failed; nil if it succeeded.
     private static func failure(ofSocketIn parent: String) -> String? {
         guard let folder = SocketFolder.make(in: parent) else { return systemErrorText() }
         let path = folder + "/redis.sock"
@@ -40,7 +40,7 @@ struct RunProbe {
         guard descriptor >= 0 else { return systemErrorText() }
         defer { close(descriptor) }
         let bound = withUnsafeBytes(of: &address) { bytes in
-            // The memory is that of a socket address, of which the kernel reads the family first.
+            // bind(2) takes a pointer to the general socket address; the kernel reads the family first.
             bind(
                 descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress,
                 socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -49,7 +49,7 @@ struct RunProbe {
     }
 }
 
-/// Can `darkroom run` start its Redis?
+/// Checks whether `darkroom run` can start its Redis.
 struct RunCheck: Check {
     let facts: RunFacts
 
@@ -66,7 +66,7 @@ struct RunCheck: Check {
         guard failures.isEmpty || good.path == facts.socketFolders[0].path else {
             return .warning(
                 check, "\(good.path), since \(failures.joined(separator: "; "))",
-                "mend XDG_RUNTIME_DIR, or unset it")
+                "correct XDG_RUNTIME_DIR, or unset it")
         }
         return .ok(check, good.path)
     }

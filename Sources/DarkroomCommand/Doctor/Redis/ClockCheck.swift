@@ -1,8 +1,8 @@
 import Darkroom
 
-/// Do this machine and Redis agree on the time?
+/// Checks that the clocks of this machine and of Redis agree.
 struct ClockCheck: Check {
-    /// By how much the clock of Redis is ahead.
+    /// How far the clock of Redis is ahead of this machine's clock; negative if it is behind.
     let difference: Duration
 
     var findings: [Finding] {

@@ -1,14 +1,14 @@
 import Darkroom
 import DarkroomRedis
 
-/// How long does an answer of Redis take?
+/// Checks how long Redis takes to reply.
 struct LatencyCheck: Check {
     let pings: [Duration]
     let scripts: Result<[Duration], RedisError>
 
-    /// A worker waits for some answers between two photos of an operation's 50; from here on it is felt.
+    /// From this latency on, workers become slower: a worker waits for some replies in each operation of 50 photos.
     private static let slow = Duration.milliseconds(50)
-    /// Three such answers in a row, and leases come into danger.
+    /// From this latency on, three slow replies in a row may let leases expire.
     private static let dangerous = Duration.seconds(2)
 
     var findings: [Finding] {
@@ -30,13 +30,13 @@ struct LatencyCheck: Check {
         }
         let found = "p50 \(Self.text(middle)), p99 \(Self.text(slowest)) of \(durations.count)"
         let advice =
-            "look for slow commands of others (redis-cli SLOWLOG GET), swapping, a slow disk under its append-only file, "
-            + "and at the network"
+            "check for slow commands of other clients (redis-cli SLOWLOG GET), swapping, a slow disk of its append-only "
+            + "file, and a slow network"
         if slowest >= Self.dangerous { return .problem(check, found, advice) }
         return slowest >= Self.slow ? .warning(check, found, advice) : .ok(check, found)
     }
 
-    /// The value that so many percent do not exceed (nearest rank); nil of none.
+    /// The percentile of the durations (nearest rank); nil if there are none.
     static func percentile(_ percent: Int, _ sorted: [Duration]) -> Duration? {
         sorted.isEmpty ? nil : sorted[max(0, (sorted.count * percent + 99) / 100 - 1)]
     }

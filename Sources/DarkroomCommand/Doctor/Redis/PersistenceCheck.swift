@@ -1,10 +1,10 @@
 import Darkroom
 import DarkroomRedis
 
-/// What is left of the queue when Redis dies?
+/// Checks how much of the queue survives a crash of Redis.
 struct PersistenceCheck: Check {
     let information: ServerInformation
-    /// `appendfsync` and `save`, as far as it tells them.
+    /// `appendfsync` and `save`, if CONFIG GET is allowed.
     let settings: [String: String]
 
     private static let check = "Redis persistence"
@@ -17,12 +17,12 @@ struct PersistenceCheck: Check {
         if let status = information["aof_last_write_status"], status != "ok" {
             return .problem(
                 Self.check, "append-only file: the last write failed (\(status))",
-                "Redis refuses every change: look at its disk and its log")
+                "Redis refuses every change: check its disk and its log")
         }
         if let status = information["aof_last_bgrewrite_status"], status != "ok" {
             return .warning(
                 Self.check, "append-only file: the last rewrite failed (\(status))",
-                "the file grows without end: look at its disk, its memory and its log")
+                "the file grows without limit: check its disk, its memory and its log")
         }
         let appendfsync = settings["appendfsync"]
         let found = "append-only file, appendfsync \(appendfsync ?? "unknown (CONFIG GET is not allowed)")"
@@ -49,7 +49,7 @@ struct PersistenceCheck: Check {
         return [
             .problem(
                 "Redis snapshots", "the last one failed (\(status))",
-                "Redis refuses changes then (stop-writes-on-bgsave-error): look at its disk, its memory and its log")
+                "Redis then refuses changes (stop-writes-on-bgsave-error): check its disk, its memory and its log")
         ]
     }
 }

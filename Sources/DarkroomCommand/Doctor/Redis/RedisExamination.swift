@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomRedis
 
-/// All checks of one Redis.
+/// Runs all checks of one Redis.
 struct RedisExamination: Check {
     let address: RedisConfiguration
     let files: SystemFiles
@@ -31,7 +31,7 @@ struct RedisExamination: Check {
 }
 
 extension RedisConfiguration {
-    /// Whether it runs on this machine, as far as its address tells.
+    /// Whether Redis runs on this machine, judged by its address.
     var isLocal: Bool {
         switch address {
         case .unix: true

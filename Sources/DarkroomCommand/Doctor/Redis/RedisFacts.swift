@@ -2,23 +2,23 @@ import Darkroom
 import DarkroomRedis
 import Foundation
 
-/// What a Redis tells of itself, and how fast it answers.
+/// The settings and state of a Redis, and the times of its replies.
 struct RedisFacts {
-    /// INFO.
+    /// The reply to INFO.
     var information: ServerInformation
-    /// CONFIG GET of what INFO leaves out; empty when that is not allowed.
+    /// Settings from CONFIG GET that INFO does not contain; empty if CONFIG GET is not allowed.
     var settings: [String: String] = [:]
-    /// How long each PING took.
+    /// The duration of each PING.
     var pings: [Duration] = []
-    /// How long each call of a small script took, or why none can be called.
+    /// The duration of each call of a small script, or the error of the call.
     var scripts: Result<[Duration], RedisError> = .success([])
-    /// By how much the clock of Redis is ahead of this machine's.
+    /// How far the clock of Redis is ahead of this machine's clock; negative if it is behind.
     var clockDifference = Duration.zero
 
-    /// Asks the Redis at `address`; blocks.
-    /// - Throws: when it cannot be reached, or does not let this user ask.
+    /// Reads the facts of the Redis at `address`; blocks.
+    /// - Throws: ``RedisError`` if Redis is unreachable or does not allow these commands to this user.
     init(of address: RedisConfiguration) throws(RedisError) {
-        // Without scripts of its own: a Redis that is too old cannot load them.
+        // A connection without Darkroom's scripts: a Redis that is too old cannot load them.
         let connection = RedisConnection(address)
         defer { connection.close() }
         information = ServerInformation(try connection.call(RedisCommand("INFO")).string ?? "")
@@ -47,7 +47,8 @@ struct RedisFacts {
         return durations
     }
 
-    /// Redis read its clock halfway between asking and hearing, nearly; the fastest of some is the nearest.
+    /// Redis is assumed to read its clock halfway between request and reply. The fastest of several requests has the
+    /// smallest error.
     private static func clockDifference(_ connection: RedisConnection) throws(RedisError) -> Duration {
         var best: (took: Duration, difference: Duration)?
         for _ in 0..<5 {

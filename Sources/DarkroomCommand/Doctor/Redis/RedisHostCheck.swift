@@ -1,4 +1,4 @@
-/// Settings of the kernel that a Redis on this machine suffers from.
+/// Checks kernel settings that slow down or break a Redis on this machine.
 struct RedisHostCheck: Check {
     let files: SystemFiles
 
@@ -11,7 +11,7 @@ struct RedisHostCheck: Check {
         guard value != "1" else { return .ok(check, value) }
         return .warning(
             check, value,
-            "snapshots and rewrites of a large Redis may fail for want of memory: sysctl vm.overcommit_memory=1, and in "
+            "snapshots and rewrites of a large Redis may fail for lack of memory: sysctl vm.overcommit_memory=1, and in "
                 + "/etc/sysctl.d to keep it")
     }
 

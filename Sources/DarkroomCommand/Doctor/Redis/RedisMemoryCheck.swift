@@ -2,11 +2,11 @@ import Darkroom
 import DarkroomRedis
 import DarkroomStore
 
-/// Is there memory for batches, and what happens when there is none?
+/// Checks that Redis has memory for batches and does not evict keys when memory is full.
 struct RedisMemoryCheck: Check {
     let information: ServerInformation
 
-    /// What a full window of one batch takes at most: 10,000 operations of 50 photos, some 110 bytes each.
+    /// The memory of a full window of one batch: 10,000 operations of 50 photos with about 110 bytes each.
     private static let windowBytes = 64_000_000
 
     var findings: [Finding] { [policy, memory] }
@@ -46,6 +46,6 @@ struct RedisMemoryCheck: Check {
         guard system > 0, used > system / 10 * 7 else { return .ok(check, found) }
         return .warning(
             check, found,
-            "the system ends a Redis that takes all memory: forget batches, or set maxmemory so that it refuses first")
+            "the kernel kills a Redis that uses all memory: forget batches, or set maxmemory so that it refuses first")
     }
 }

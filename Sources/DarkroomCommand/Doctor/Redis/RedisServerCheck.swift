@@ -2,9 +2,9 @@ import Darkroom
 import DarkroomRedis
 import DarkroomStore
 
-/// Is it a Redis that Darkroom can work with?
+/// Checks that the server is a Redis that Darkroom can use.
 struct RedisServerCheck: Check {
-    /// Its address.
+    /// The address of the server.
     let name: String
     let information: ServerInformation
 
@@ -19,7 +19,7 @@ struct RedisServerCheck: Check {
         if let lack = RedisRequirements.versionLack(information) {
             return [.problem(check, "\(name): \(lack.found)", "\(lack.meaning): \(lack.advice)")]
         }
-        // `redis_version` of a Valkey is the Redis that it is compatible with.
+        // For Valkey, `redis_version` is the version of Redis that it is compatible with.
         let version =
             information["valkey_version"].map { "Valkey \($0)" } ?? "Redis \(information["redis_version"] ?? "")"
         return [.ok(check, "\(version) at \(name)")]

@@ -1,7 +1,7 @@
 import Darkroom
 import DarkroomRedis
 
-/// Is it the one that takes changes, and who has a copy?
+/// Checks that the server is the primary, and the state of its replicas.
 struct ReplicationCheck: Check {
     let information: ServerInformation
 
@@ -25,7 +25,7 @@ struct ReplicationCheck: Check {
         return [
             .warning(
                 Self.check, "\(late.count) of \(count) behind: \(state)",
-                "a failover to it loses what it has not got: look at its log and at the network between them")
+                "a failover to it loses the latest changes: check its log and the network between them")
         ]
     }
 }

@@ -2,7 +2,7 @@ import Darkroom
 import DarkroomExecution
 import DarkroomWorker
 
-/// Checks which of the confinements for helper processes the kernel offers.
+/// Checks which confinements for helper processes the kernel supports.
 struct ConfinementCheck: Check {
     let facts: ConfinementFacts
 
@@ -12,7 +12,7 @@ struct ConfinementCheck: Check {
         let found =
             "confined here: " + (has.isEmpty ? "nothing" : has.joined(separator: ", "))
             + (lacks.isEmpty ? "" : "; not confined: " + lacks.joined(separator: ", "))
-        // It alone keeps files, network and processes from a helper; the others are there in case it has a hole.
+        // seccomp alone keeps a helper from files, network and processes. The other confinements are a second defence.
         guard facts.filtersCalls else {
             return [
                 .warning(

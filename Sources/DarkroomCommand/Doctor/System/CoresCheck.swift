@@ -1,13 +1,13 @@
 import Darkroom
 import Foundation
 
-/// How much processor time there is.
+/// The available processor time.
 struct CoreFacts {
-    /// Cores that are there.
+    /// The cores of the machine.
     var online: Int
     /// Cores that this process may use (sched_setaffinity(2)).
     var allowed: Int
-    /// How many cores' time the control group may have; nil: no limit.
+    /// The processor limit of the control group in cores; nil: no limit.
     var quota: Double?
 
     init(online: Int, allowed: Int, quota: Double? = nil) {
@@ -16,7 +16,7 @@ struct CoreFacts {
         self.quota = quota
     }
 
-    /// Those of this machine.
+    /// Reads the facts of this machine.
     init(_ group: ControlGroup) {
         online = ProcessInfo.processInfo.processorCount
         allowed = ProcessInfo.processInfo.activeProcessorCount
@@ -24,7 +24,7 @@ struct CoreFacts {
     }
 }
 
-/// Are there as many cores as photos filtered at once?
+/// Checks that there are enough cores for the concurrent filtrations.
 struct CoresCheck: Check {
     let facts: CoreFacts
     let load: WorkerLoad

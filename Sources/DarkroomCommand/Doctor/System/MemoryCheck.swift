@@ -1,12 +1,12 @@
 import Darkroom
 
-/// How much memory there is.
+/// The available memory.
 struct MemoryFacts {
-    /// What the machine has free, caches included; nil when it does not tell.
+    /// The available memory of the machine in bytes, caches included; nil if unknown.
     var available: Int?
-    /// What the control group may have; nil: no limit.
+    /// The limit of the control group in bytes; nil: no limit.
     var groupLimit: Int?
-    /// What the process may have; nil: no limit.
+    /// The limit of the process in bytes; nil: no limit.
     var processLimit: Int?
 
     init(available: Int? = nil, groupLimit: Int? = nil, processLimit: Int? = nil) {
@@ -15,7 +15,7 @@ struct MemoryFacts {
         self.processLimit = processLimit
     }
 
-    /// Those of this machine.
+    /// Reads the facts of this machine.
     init(_ files: SystemFiles, _ group: ControlGroup) {
         let line = files.text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix("MemAvailable:") }
         available = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
@@ -24,14 +24,14 @@ struct MemoryFacts {
         processLimit = limit == .max ? nil : limit
     }
 
-    /// The least of all, and whose limit it is.
+    /// The smallest of these values, with a phrase for its origin.
     var least: (bytes: Int, of: String)? {
         [(available, "free on this machine"), (groupLimit, "for this control group"), (processLimit, "by ulimit -v")]
             .compactMap { bytes, name in bytes.map { ($0, name) } }.min { $0.0 < $1.0 }
     }
 }
 
-/// Is there as much memory as a worker may hold?
+/// Checks that there is enough memory for a worker.
 struct MemoryCheck: Check {
     let facts: MemoryFacts
     let load: WorkerLoad

@@ -3,7 +3,7 @@ import Foundation
 
 /// The limits of this process.
 enum SystemLimits {
-    /// RLIMIT_NOFILE: as it is, and as far as the process may raise it.
+    /// RLIMIT_NOFILE: the current limit, and the limit up to which the process may raise it.
     static var openFiles: (soft: Int, hard: Int) { limit(RLIMIT_NOFILE) }
     /// RLIMIT_AS in bytes.
     static var addressSpace: Int { limit(RLIMIT_AS).soft }
@@ -16,7 +16,7 @@ enum SystemLimits {
     }
 }
 
-/// May a worker open as many files and sockets as it uses?
+/// Checks that a worker may open the files and sockets that it needs.
 struct OpenFilesCheck: Check {
     let limit: (soft: Int, hard: Int)
     let load: WorkerLoad

@@ -1,23 +1,23 @@
 import DarkroomFiles
 import Foundation
 
-/// The files by which the kernel tells of itself: proc(5), cgroups(7).
+/// Reads files with facts of the kernel: proc(5), cgroups(7).
 struct SystemFiles {
-    /// Where they begin; another folder for tests.
+    /// The prefix of all paths; tests set another folder.
     var root = ""
 
-    /// The text of a file; nil when there is none, or none that can be read: kernels and containers
-    /// differ in what they show, and a check without its file says nothing.
+    /// The text of a file; nil if the file does not exist or cannot be read. Kernels and containers differ in their
+    /// files, and a check without its file has no finding.
     func text(_ path: String) -> String? { try? String(contentsOfFile: root + path, encoding: .utf8) }
 
     /// The text of a file without the line feed at its end.
     func line(_ path: String) -> String? { text(path)?.trimmingCharacters(in: .whitespacesAndNewlines) }
 }
 
-/// The control group that this process is in, and those above it, version 2 or 1.
+/// The control group of this process and its parent groups, version 2 or 1.
 struct ControlGroup {
     private let files: SystemFiles
-    /// The path of the group by controller; the one of version 2 is called "".
+    /// The path of the group by controller; the controller of version 2 is "".
     private var paths: [Substring: Substring] = [:]
 
     init(_ files: SystemFiles) {
@@ -32,14 +32,14 @@ struct ControlGroup {
         }
     }
 
-    /// The most memory that the group may have, in bytes; nil: no limit.
+    /// The memory limit of the group in bytes; nil: no limit.
     var memoryLimit: Int? {
         let second = values(of: "", "memory.max", in: "").compactMap { Int($0) }
         let first = values(of: "memory", "memory.limit_in_bytes", in: "/memory").compactMap { Int($0) }
         return (second + first.filter { $0 < 1 << 60 }).min()  // version 1 writes "none" as nearly 2^63
     }
 
-    /// How many cores' time the group may have; nil: no limit.
+    /// The processor limit of the group in cores; nil: no limit.
     var coreQuota: Double? {
         let second = values(of: "", "cpu.max", in: "").compactMap { line -> Double? in
             let parts = line.split(separator: " ").compactMap { Double($0) }
@@ -53,7 +53,7 @@ struct ControlGroup {
         return (first + second).min()
     }
 
-    /// What a file says in the group and in those above it, which limit it as well.
+    /// The values of a file in the group and in its parent groups, whose limits apply, too.
     private func values(of controller: Substring, _ name: String, in mount: String) -> [String] {
         guard var path = paths[controller] else { return [] }
         var values: [String] = []

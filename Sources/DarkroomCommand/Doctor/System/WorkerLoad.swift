@@ -1,16 +1,16 @@
 import Darkroom
 import DarkroomWorker
 
-/// What a worker does at once, and what that takes.
+/// The concurrent work of a worker and the resources that it needs.
 struct WorkerLoad {
     var downloads: Int
     var filtrations: Int
     var maxDownloadBytes: Int
     var maxPixels: Int
-    /// Bytes of downloads that wait for their filter.
+    /// The most downloaded bytes that wait for their filter.
     let maxBytesHeld: Int
 
-    /// That of a worker without options.
+    /// The load of a worker without options.
     init() {
         let worker = WorkerConfiguration()
         downloads = worker.downloads
@@ -20,22 +20,23 @@ struct WorkerLoad {
         maxBytesHeld = worker.maxBytesHeld
     }
 
-    /// The program itself with its libraries.
+    /// The bytes of the program itself with its libraries.
     private static let ownBytes = 80_000_000
-    /// A pixel while libvips works on it, measured with 12 megapixels.
+    /// The bytes per pixel while libvips works, measured with photos of 12 megapixels.
     private static let bytesPerPixel = 5
     private static let usualPixels = 12_000_000
 
-    /// Memory with photos of 12 megapixels.
+    /// The memory in bytes with photos of 12 megapixels.
     var usualBytes: Int {
         Self.ownBytes + maxBytesHeld + filtrations * min(Self.usualPixels, maxPixels) * Self.bytesPerPixel
     }
 
-    /// Memory when every photo is as large as it may be.
+    /// The memory in bytes if every photo has the largest size that is allowed.
     var mostBytes: Int {
         Self.ownBytes + maxBytesHeld + downloads * maxDownloadBytes + filtrations * maxPixels * Self.bytesPerPixel
     }
 
-    /// Files and sockets: a transfer may try two addresses at once and leaves its connection open, a photo is written.
+    /// Files and sockets. A transfer may try two addresses at once and keeps its connection open; each filtration
+    /// writes a file.
     var openFiles: Int { 100 + 4 * downloads + 2 * filtrations }
 }

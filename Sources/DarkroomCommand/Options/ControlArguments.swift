@@ -1,11 +1,10 @@
 import ArgumentParsing
 import Darkroom
 
-/// The words of the priorities.
 extension BatchPriority: ExpressibleByArgument {}
 
 extension PhotoRanges: ExpressibleByArgument {
-    /// Reads indexes and ranges of indexes, as `10-20,31`.
+    /// Parses indexes and ranges of indexes, such as `10-20,31`.
     package init(argument: String) throws {
         do throws(InvalidPhotoRanges) {
             try self.init(parsing: argument)
@@ -14,11 +13,11 @@ extension PhotoRanges: ExpressibleByArgument {
         }
     }
 
-    /// The ranges as they are read.
+    /// The ranges in the form that is parsed.
     package var argumentText: String { description }
 }
 
-/// Reasons of failure, as `timeout,http-5xx`.
+/// Failure reasons, such as `timeout,http-5xx`.
 struct FailureReasons: ExpressibleByArgument {
     let reasons: [FailureReason]
 

@@ -1,7 +1,7 @@
 import Darkroom
 
-/// What cancel, suspend and prioritize cost Redis, for a batch with a million queued photos and one with a hundred.
-struct SteeringCost {
+/// Measures the Redis time of cancel, suspend and prioritize, for batches with 1,000,000 and with 100 queued photos.
+struct ControlCost {
     let cluster: ControlCluster
 
     func measure(_ report: inout BenchReport) throws {

@@ -3,35 +3,35 @@ import DarkroomWorker
 import DarkroomWorkerState
 import Foundation
 
-/// What the workers of a benchmark did and when, as they tell it.
-final class MomentLog: @unchecked Sendable {  // `moments` is only touched while `condition` is locked
+/// The trace events of the workers of a benchmark.
+final class TraceLog: @unchecked Sendable {  // `events` is only used while `condition` is locked
     private let condition = NSCondition()
-    private var moments: [TraceEvent] = []
+    private var events: [TraceEvent] = []
 
-    /// For `WorkerConfiguration.observer`.
-    func note(_ moment: TraceEvent) {
+    /// Adds an event; for `WorkerConfiguration.observer`.
+    func note(_ event: TraceEvent) {
         condition.lock()
-        moments.append(moment)
+        events.append(event)
         condition.broadcast()
         condition.unlock()
     }
 
-    /// Everything of a batch so far, in the order in which it came.
+    /// The events of a batch so far, in the order of their arrival.
     func of(_ batch: BatchID) -> [TraceEvent] {
         condition.lock()
         defer { condition.unlock() }
-        return moments.filter { $0.batch == batch }
+        return events.filter { $0.batch == batch }
     }
 
-    /// Forgets what was noted.
+    /// Removes all events.
     func clear() {
         condition.lock()
-        moments.removeAll()
+        events.removeAll()
         condition.unlock()
     }
 
-    /// Blocks until the moments of `batch` satisfy `isMet`.
-    /// - Throws: when that takes more than `limit`, with what was waited for.
+    /// Blocks until the events of `batch` satisfy `isMet`.
+    /// - Throws: ``BenchError`` with `what` if that takes longer than `limit`, in seconds.
     func wait(
         for what: String, of batch: BatchID, limit: TimeInterval = 60, until isMet: ([TraceEvent]) -> Bool
     ) throws -> [TraceEvent] {
@@ -39,7 +39,7 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
         condition.lock()
         defer { condition.unlock() }
         while true {
-            let own = moments.filter { $0.batch == batch }
+            let own = events.filter { $0.batch == batch }
             if isMet(own) { return own }
             guard condition.wait(until: deadline) else {
                 let kinds = [TraceEvent.Kind.downloadBegan, .downloadEnded, .filtrationBegan, .filtrationEnded]
@@ -53,12 +53,13 @@ final class MomentLog: @unchecked Sendable {  // `moments` is only touched while
 }
 
 extension [TraceEvent] {
-    /// How many photos have something of this kind running. What is called off before it begins ends, too.
+    /// The number of photos whose action of this kind is running. An action that is cancelled before it starts has an
+    /// end event without a start event.
     func running(_ began: TraceEvent.Kind, _ ended: TraceEvent.Kind) -> Int {
         var running: [Int: Int] = [:]
-        for moment in self {
-            if moment.kind == began { running[moment.index, default: 0] += 1 }
-            if moment.kind == ended { running[moment.index, default: 0] -= 1 }
+        for event in self {
+            if event.kind == began { running[event.index, default: 0] += 1 }
+            if event.kind == ended { running[event.index, default: 0] -= 1 }
         }
         return running.values.count { $0 > 0 }
     }
