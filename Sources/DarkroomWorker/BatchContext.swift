@@ -36,7 +36,7 @@ final class BatchContext: Sendable {
         let custom: CustomOperation?
         let template: FileNameTemplate
         do {
-            let own = try OwnFilter.name(in: options.filters.map(\.description))
+            let own = try CustomFilter.name(in: options.filters.map(\.description))
             custom = try own.map { name throws(Refusal) in
                 CustomOperation(name: name, make: try Self.operation(name, configuration))
             }
@@ -135,7 +135,7 @@ final class BatchContext: Sendable {
         if let operation = configuration.operations[name] { return operation }
         let known = configuration.operations.keys.sorted().joined(separator: ", ")
         throw Refusal(
-            reason: "this worker has no operation \"\(name)\" for the filter \(OwnFilter.prefix)\(name): "
+            reason: "this worker has no operation \"\(name)\" for the filter \(CustomFilter.prefix)\(name): "
                 + (known.isEmpty ? "none is registered with it" : "registered with it are \(known)"))
     }
 

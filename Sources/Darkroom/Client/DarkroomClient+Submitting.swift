@@ -125,7 +125,7 @@ extension DarkroomClient {
     private func checked(_ options: BatchOptions) throws -> BatchOptions {
         var options = options
         do {
-            guard try OwnFilter.name(in: options.filters.map(\.description)) == nil else { return options }
+            guard try CustomFilter.name(in: options.filters.map(\.description)) == nil else { return options }
             options.filters = try options.filters.map { filter in
                 PhotoFilter(stored: try Filter(parsing: filter.description).description)
             }

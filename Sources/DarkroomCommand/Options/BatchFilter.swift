@@ -9,7 +9,7 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
     case own(name: String)
 
     init(argument: String) throws {
-        guard argument.hasPrefix(OwnFilter.prefix) else {
+        guard argument.hasPrefix(CustomFilter.prefix) else {
             do throws(FilterSyntaxError) {
                 self = .image(try Filter(parsing: argument))
             } catch {
@@ -17,7 +17,7 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
             }
             return
         }
-        guard let name = OwnFilter.name(of: argument) else {
+        guard let name = CustomFilter.name(of: argument) else {
             throw InvalidValue(
                 "write the name of an operation of your own, 1 to 64 letters, digits, \"_\" and \"-\", as x:thumbnail")
         }
@@ -28,7 +28,7 @@ enum BatchFilter: ExpressibleByArgument, CustomStringConvertible {
     var description: String {
         switch self {
         case .image(let filter): filter.description
-        case .own(let name): OwnFilter.prefix + name
+        case .own(let name): CustomFilter.prefix + name
         }
     }
 }

@@ -234,6 +234,6 @@ private struct Endless: PhotoOperation {
 
     @Test(arguments: ["", "a b", "a/b", "x:a", "ä"]) func nameOfAnOperationIsPlain(_ name: String) {
         var configuration = WorkerConfiguration()
-        #expect(throws: InvalidOwnFilter.self) { try configuration.register(name) { Copy() } }
+        #expect(throws: InvalidCustomFilter.self) { try configuration.register(name) { Copy() } }
     }
 }

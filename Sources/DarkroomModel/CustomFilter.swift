@@ -1,17 +1,17 @@
-/// The filter that names an operation of one's own: `x:NAME`, where a program registered an operation of that name with
-/// its worker. It is the only filter of its batch.
-package enum OwnFilter {
-    /// What such a filter begins with.
+/// The filter of a custom operation: `x:NAME`. A program registers the operation under that name with its worker. It must be
+/// the only filter of its batch.
+package enum CustomFilter {
+    /// The prefix of the filter.
     package static let prefix = "x:"
 
-    /// The name in `x:NAME`; nil for any other filter, and for one whose name is none.
+    /// The name in `x:NAME`; nil for any other filter and for an invalid name.
     package static func name(of filter: String) -> String? {
         guard filter.hasPrefix(prefix) else { return nil }
         let name = String(filter.dropFirst(prefix.count))
         return isName(name) ? name : nil
     }
 
-    /// Whether an operation may be called so: one to 64 of `A-Z a-z 0-9 _ -`.
+    /// Whether a name is valid: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
     package static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
             && name.utf8.allSatisfy {
@@ -19,29 +19,29 @@ package enum OwnFilter {
             }
     }
 
-    /// The name of the operation that the filters of a batch ask for; nil when they are the filters of Darkroom.
-    /// - Throws: ``InvalidOwnFilter`` when a filter begins with `x:` and names none, or is not the only one.
-    package static func name(in filters: [String]) throws(InvalidOwnFilter) -> String? {
+    /// The name of the custom operation in the filters of a batch; nil if all are filters of Darkroom.
+    /// - Throws: ``InvalidCustomFilter`` if a filter begins with `x:` and its name is invalid, or if it is not the only filter.
+    package static func name(in filters: [String]) throws(InvalidCustomFilter) -> String? {
         guard let filter = filters.first(where: { $0.hasPrefix(prefix) }) else { return nil }
         guard let name = name(of: filter) else {
-            throw InvalidOwnFilter(
+            throw InvalidCustomFilter(
                 description: "filter \"\(filter)\": write x: and the name under which your program registered its "
                     + "operation, 1 to 64 letters, digits, \"_\" and \"-\"")
         }
         guard filters.count == 1 else {
-            throw InvalidOwnFilter(
-                description: "filter \"\(filter)\": an operation of your own takes the place of all filters; leave out "
+            throw InvalidCustomFilter(
+                description: "filter \"\(filter)\": a custom operation takes the place of all filters; leave out "
                     + "the others")
         }
         return name
     }
 }
 
-/// A filter `x:NAME` that cannot be.
-package struct InvalidOwnFilter: Error, Equatable, CustomStringConvertible {
-    /// The whole sentence.
+/// A filter `x:NAME` that is invalid.
+package struct InvalidCustomFilter: Error, Equatable, CustomStringConvertible {
+    /// The complete message.
     package let description: String
 
-    /// An error with its whole sentence.
+    /// An error with its complete message.
     package init(description: String) { self.description = description }
 }
