@@ -11,7 +11,8 @@ public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter intensity: the share of the sepia version, 0 to 1.
     public static func sepia(intensity: Double = 0.8) -> PhotoFilter { PhotoFilter(stored: "sepia=\(intensity)") }
 
-    /// Blurs each photo except for the middle of its height. The blur begins a quarter of the height from the centre.
+    /// Blurs each photo increasingly with the distance from the middle of its height. The blur is complete from a quarter of the
+    /// height on.
     /// - Parameter radius: the standard deviation of the blur in pixels, 0.1 to 100.
     public static func tiltShift(radius: Double = 3) -> PhotoFilter {
         PhotoFilter(stored: "tilt-shift=radius:\(radius)")
