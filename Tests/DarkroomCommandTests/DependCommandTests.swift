@@ -51,10 +51,10 @@ struct DependCommandTests {
         let second = try queue.submit(Self.urls)
         #expect(try queue.run("depend", "\(second)", "--on", "\(first)").status == 0)
         let waiting = try queue.start("wait", "\(second)")
-        try waiting.waitFor("batch \(second): it waits for \(first), which does not go on: no living worker takes it")
+        try waiting.waitFor("batch \(second): it waits for \(first), which does not go on: no running worker takes it")
         // Who waits for both is told what hinders the first alone.
         let both = try queue.start("wait")
-        try both.waitFor("batch \(first): no living worker takes it")
+        try both.waitFor("batch \(first): no running worker takes it")
         try queue.develop("F")
         // The waiting programs' heartbeats release the second batch: no worker lives.
         let deadline = ContinuousClock.now + .seconds(30)

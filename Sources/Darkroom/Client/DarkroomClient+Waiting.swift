@@ -17,7 +17,7 @@ extension DarkroomClient {
     /// - Throws: ``DarkroomError`` with the code `timedOut`, `noSuchBatch` (also if the batch is forgotten meanwhile),
     ///   `batchDamaged` or `redisRefused`; `CancellationError` as soon as the task is cancelled.
     public func wait(for id: BatchID, timeout: Duration? = nil) async throws -> BatchFacts {
-        try await wait(for: [id], timeout: timeout)[0]  // as many as were asked for
+        try await wait(for: [id], timeout: timeout)[0]  // one result per batch
     }
 
     /// Waits until all these batches have finished, see ``wait(for:timeout:)-(BatchID,_)``.

@@ -35,8 +35,8 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// The priority of filtration threads: 0.0 is the lowest, 0.5 that of the process, 1.0 the highest. Values above 0.5 require
     /// privileges.
     public var threadPriority = 0.5
-    /// Develops every photo in a helper process, so that a photo that crashes its decoder does not end the worker. Otherwise JPEGs that
-    /// become JPEGs are developed in the worker, unless two workers have crashed on them. Requires
+    /// Develops every photo in a helper process, so a photo that crashes its decoder does not end the worker. If false, the worker
+    /// itself develops JPEGs that become JPEGs, unless two workers have crashed on them. Requires
     /// ``useThisProgramAsHelper(arguments:environment:)``.
     public var isolatesEveryPhoto = false
     /// The settings of ``register(_:_:)`` and ``useThisProgramAsHelper(arguments:environment:)``.

@@ -105,7 +105,7 @@ struct BinaryPropertyList {
         let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
         for (one, next) in zip(order, order.dropFirst()) where keys[one] == keys[next] {
             let key = keys[one].withUnsafeBytes { $0.excerpt(maxBytes: 80) }
-            throw Problem.damaged("the key \"\(key)\" stands in its dictionary twice")
+            throw Problem.damaged("the key \"\(key)\" occurs twice in its dictionary")
         }
         self.order = order
     }

@@ -93,7 +93,7 @@ package struct BatchProblems: Sendable {
                 .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus holds the others back",
                 "they go on with: darkroom focus \(batch.id) --clear")
         }
-        if let (code, why, remedy) = nobody(takes: batch) { add(code, "no living worker takes it: \(why)", remedy) }
+        if let (code, why, remedy) = nobody(takes: batch) { add(code, "no running worker takes it: \(why)", remedy) }
         return problems
     }
 

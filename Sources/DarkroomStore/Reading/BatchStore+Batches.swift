@@ -99,7 +99,7 @@ extension BatchStore {
         guard let first = found.first else {
             throw StoreError(
                 .noSuchBatch,
-                "no batch \"\(name)\": \(Self.hint(for: name, all)) \"darkroom batches\" lists them")
+                "no batch \"\(name)\": \(Self.suggestion(for: name, all)) \"darkroom batches\" lists them")
         }
         guard found.count == 1 else {
             let matches = found.prefix(5).map(\.id.description).joined(separator: ", ")
@@ -110,7 +110,7 @@ extension BatchStore {
     }
 
     /// Suggestions for an unknown name: similar names, or otherwise the newest batches.
-    private static func hint(for name: String, _ all: [BatchFacts]) -> String {
+    private static func suggestion(for name: String, _ all: [BatchFacts]) -> String {
         guard !all.isEmpty else { return "there is no batch at all;" }
         // The newest first, each name once.
         let names = all.reversed().map(\.options.name).reduce(into: [String]()) { names, name in

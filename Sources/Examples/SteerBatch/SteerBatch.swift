@@ -51,7 +51,7 @@ struct SteerBatch {
                 if last == nil { try await begin(batch, client) }
                 last = facts
             case .event(let event): print("event: \(event.kind)")
-            case .disconnected(let error): print("Redis is away: \(error)")
+            case .disconnected(let error): print("Redis is unreachable: \(error)")
             case .forgotten: last = nil
             }
         }
