@@ -103,7 +103,7 @@ public struct BatchFacts: Sendable, Equatable {
             counts.cancelled = max(0, photos - counts.filtered - counts.failed)
         }
         let unknown = photos - counts.downloaded - counts.final
-        if unknown < 0 { stored.noteContradiction("its counters have \(-unknown) photos more than it") }
+        if unknown < 0 { stored.noteContradiction("its counters have \(-unknown) more photos than the batch") }
         counts.new = max(0, unknown)
         for (stateCode, count) in reasons {
             guard let reason = stateCode.utf8.first.flatMap(FailureReason.init(stateCode:)) else { continue }

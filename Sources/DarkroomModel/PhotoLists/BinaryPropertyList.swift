@@ -114,7 +114,7 @@ struct BinaryPropertyList {
     private func member(_ position: Int) throws(Problem) -> Int {
         let start = members.start + position * referenceBytes
         guard let member = Self.number(in: bytes, at: start, referenceBytes) else {
-            throw Problem.damaged("it names an object that is not there")
+            throw Problem.damaged("it refers to an object that does not exist")
         }
         return member
     }
@@ -124,7 +124,7 @@ struct BinaryPropertyList {
     private func object(_ number: Int) throws(Problem) -> Object {
         guard number < objectCount,
             let offset = Self.number(in: bytes, at: table + number * offsetBytes, offsetBytes), offset < table
-        else { throw Problem.damaged("it names an object that is not there") }
+        else { throw Problem.damaged("it refers to an object that does not exist") }
         let marker = bytes[offset]
         if let what = try scalar(marker, offset) { return Object(kind: .other(what), start: offset, count: 0) }
         var (start, count) = (offset + 1, Int(marker & 15))
@@ -142,7 +142,9 @@ struct BinaryPropertyList {
             case 10: (.array, referenceBytes)
             default: (.dictionary, 2 * referenceBytes)
             }
-        guard count <= (table - min(start, table)) / size else { throw Problem.damaged("an object of it is cut") }
+        guard count <= (table - min(start, table)) / size else {
+            throw Problem.damaged("one of its objects is truncated")
+        }
         return Object(kind: kind, start: start, count: count)
     }
 

@@ -120,11 +120,11 @@ struct ListDetector {
     ]
     private static let pictureAdvice =
         "one photo is developed by `darkroom develop IN OUT`, a folder of photos is a list"
-    static let formatAdvice = "a list has a URL a line, or is CSV, TSV, JSON, JSONL or a property list"
+    static let formatAdvice = "a list has one URL per line, or is CSV, TSV, JSON, JSONL or a property list"
 
     private func notAList(
         _ found: String, advice: String = ListDetector.formatAdvice
     ) -> PhotoListError {
-        PhotoListError(.notAList, "it is \(found), no photo list; \(advice)")
+        PhotoListError(.notAList, "it is \(found), not a photo list; \(advice)")
     }
 }

@@ -112,8 +112,8 @@ package struct PhotoListParser {
         guard held.count + chunk.count <= maxWholeBytes else {
             throw PhotoListError(
                 .tooLarge,
-                "it is larger than \(maxWholeBytes) bytes, which is the most that a JSON document or a property list may "
-                    + "have, since it is read whole; write it as JSONL (an object a line), which has no limit")
+                "it is larger than \(maxWholeBytes) bytes, the limit for a JSON document or a property list, "
+                    + "which is read whole; write it as JSONL (one object per line), which has no limit")
         }
         held.append(contentsOf: chunk)
     }

@@ -44,7 +44,7 @@ extension PhotoURL {
         if url[start..<end].contains(where: { forbiddenInAuthority.contains($0) }) {
             return Problem(
                 reason: .notAURL,
-                detail: "the URL has a space or another character before its path that none may have there")
+                detail: "the URL has a space or another invalid character before its path")
         }
         let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is a part of url and not empty
         guard afterHost < end else { return nil }
@@ -52,7 +52,7 @@ extension PhotoURL {
         guard url[afterHost] == Byte.colon, port.isEmpty || UInt16(port) != nil else {
             // The detail omits the text: it may be the beginning of a password with a / or ?.
             return Problem(
-                reason: .notAURL, detail: "the URL has something else than a number up to 65535 in place of a port")
+                reason: .notAURL, detail: "the port of the URL is not a number up to 65535")
         }
         return nil
     }

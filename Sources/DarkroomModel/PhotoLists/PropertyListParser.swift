@@ -91,8 +91,8 @@ struct PropertyListParser {
         case .tooLarge(let bytes):
             PhotoListError(
                 .tooLarge,
-                "the property list names the same texts so often that its entries have more than \(bytes) bytes; "
-                    + "write it as CSV or JSONL (an entry a line), which are read piece by piece")
+                "the property list refers to the same texts so often that its entries have more than \(bytes) bytes; "
+                    + "write it as CSV or JSONL (one entry per line), which are read piece by piece")
         }
     }
 

@@ -62,7 +62,7 @@ struct TableDetector {
         } else if case .separated(let found) = try find() {
             layout = found
         } else {
-            throw PhotoListError(.notAList, "it is no table, so it has no columns; leave out --name-column")
+            throw PhotoListError(.notAList, "it is no table, so it has no columns; remove --name-column")
         }
         if let chosen { layout.nameColumn = chosen }
         return .separated(layout)
@@ -106,7 +106,7 @@ struct TableDetector {
             if let finding = findPaths() { return finding }
             throw PhotoListError(
                 .notAList, line: 1,
-                "no URL here nor in the \(lines.count - 1) lines that follow (found \"\(first.excerpt(maxBytes: 80))\"); "
+                "no URL in this line or the \(lines.count - 1) lines after it (found \"\(first.excerpt(maxBytes: 80))\"); "
                     + "\(ListDetector.formatAdvice)")
         }
         return layout(sample: sample, first: first).map { .separated($0) } ?? .text
@@ -144,7 +144,7 @@ struct TableDetector {
                 let found = header[column].withUnsafeBytes { $0.excerpt(maxBytes: 40) }
                 layout.guess =
                     "its first line is taken for a header: column \(column + 1) (\"\(found)\") has the URLs, column "
-                    + "\((layout.nameColumn ?? 0) + 1) the names; --url-column and --name-column name others"
+                    + "\((layout.nameColumn ?? 0) + 1) the names; to choose other columns, use --url-column and --name-column"
             }
             return layout
         }

@@ -33,7 +33,7 @@ extension WorkerFacts {
     package func refusal(of batch: BatchID) -> String? {
         // `<batch>: <reason>; <batch>: <reason>`, where a reason may contain semicolons.
         guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else {
-            return refusedToo.contains(batch) ? "it refuses too many batches to say why" : nil
+            return refusedToo.contains(batch) ? "its reason is not known, because it refuses too many batches" : nil
         }
         let rest = refused[found.upperBound...]
         let end = rest.firstRange(of: #/; \d{8}-\d{9}-[0-9a-f]{4}: /#)?.lowerBound ?? rest.endIndex
