@@ -33,7 +33,7 @@ struct DependCommandTests {
         #expect(try queue.run("batches").lines.contains { $0.hasSuffix("\tlast\twaits for \(list)") })
         let status = try queue.run("status", "last")
         #expect(status.lines.contains("state\twaiting") && status.lines.contains("waits for\t\(list)"))
-        let advice = "it need not any more with: darkroom depend \(last) --on \(both[0]) --remove"
+        let advice = "remove the dependency with: darkroom depend \(last) --on \(both[0]) --remove"
         #expect(status.standardError.contains("it waits for \(list); \(advice)"))
 
         let removed = try queue.run("depend", "last", "--on", "first", "--remove")
@@ -51,7 +51,7 @@ struct DependCommandTests {
         let second = try queue.submit(Self.urls)
         #expect(try queue.run("depend", "\(second)", "--on", "\(first)").status == 0)
         let waiting = try queue.start("wait", "\(second)")
-        try waiting.waitFor("batch \(second): it waits for \(first), which does not go on: no running worker takes it")
+        try waiting.waitFor("batch \(second): it waits for \(first), which makes no progress: no running worker takes it")
         // Who waits for both is told what hinders the first alone.
         let both = try queue.start("wait")
         try both.waitFor("batch \(first): no running worker takes it")

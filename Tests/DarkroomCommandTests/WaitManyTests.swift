@@ -64,7 +64,7 @@ import Testing
         _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "feeder.seen", silent))
         let waiting = try queue.start("wait", "\(id)")
         try waiting.waitFor("darkroom submit LIST --resume \(id)")
-        try waiting.waitFor("4 photos are fed, the list is not at its end")
+        try waiting.waitFor("4 photos are fed, the list is not complete")
         #expect(try queue.run("status", "\(id)").standardError.contains("--resume \(id)"))
         // Somebody goes on and comes to the end of the list.
         #expect(try queue.store.perform(queue.store.seal(id, operations: 1, photos: 4)) == .sealed)

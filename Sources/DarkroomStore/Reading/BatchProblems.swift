@@ -76,7 +76,7 @@ package struct BatchProblems: Sendable {
             add(
                 .feederSilent,
                 "its feeder has been silent for \(HumanText.duration(Double(silent) / 1000)); "
-                    + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not at its end",
+                    + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not complete",
                 "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
         }
         if let waiting = waiting(batch, besides: others) { problems.append(waiting) }
@@ -90,8 +90,8 @@ package struct BatchProblems: Sendable {
         }
         if let focus = flags.focus, focus.only {
             add(
-                .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus holds the others back",
-                "they go on with: darkroom focus \(batch.id) --clear")
+                .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus stops the others",
+                "resume them with: darkroom focus \(batch.id) --clear")
         }
         if let (code, why, remedy) = nobody(takes: batch) { add(code, "no running worker takes it: \(why)", remedy) }
         return problems
@@ -115,12 +115,12 @@ package struct BatchProblems: Sendable {
         for id in batch.waitsFor {
             guard let cause = cause(of: id, &looked) else { continue }
             return BatchProblem(
-                .dependencyStuck, of: batch.id, text: "it waits for \(id), which does not go on: \(cause.text)",
+                .dependencyStuck, of: batch.id, text: "it waits for \(id), which makes no progress: \(cause.text)",
                 remedy: cause.remedy)
         }
         return BatchProblem(
             .waiting, of: batch.id, text: "it waits for \(HumanText.list(batch.waitsFor.map(\.description)))",
-            remedy: "it need not any more with: darkroom depend \(batch.id) --on \(first) --remove")
+            remedy: "remove the dependency with: darkroom depend \(batch.id) --on \(first) --remove")
     }
 
     /// The problem of a batch or of one that it waits for; nil if none of them has one.
