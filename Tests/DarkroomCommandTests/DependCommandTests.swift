@@ -51,7 +51,8 @@ struct DependCommandTests {
         let second = try queue.submit(Self.urls)
         #expect(try queue.run("depend", "\(second)", "--on", "\(first)").status == 0)
         let waiting = try queue.start("wait", "\(second)")
-        try waiting.waitFor("batch \(second): it waits for \(first), which makes no progress: no running worker takes it")
+        try waiting.waitFor(
+            "batch \(second): it waits for \(first), which makes no progress: no running worker takes it")
         // Who waits for both is told what hinders the first alone.
         let both = try queue.start("wait")
         try both.waitFor("batch \(first): no running worker takes it")
