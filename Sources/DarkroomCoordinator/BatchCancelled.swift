@@ -1,8 +1,8 @@
 import DarkroomModel
 
-/// What a feed ends with when its batch is cancelled meanwhile: no failure, somebody wanted it so.
+/// Thrown if the batch is cancelled while it is fed. It is not a failure: a user cancelled the batch.
 package struct BatchCancelled: Error, Sendable, CustomStringConvertible {
-    /// The batch as it stood when the feeder was told; `photos` is how many of the list were fed.
+    /// The batch when the feeder noticed the cancellation; `photos` is the number of photos that were fed.
     package let batch: BatchFacts
 
     /// A sentence for users.

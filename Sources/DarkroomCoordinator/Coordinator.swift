@@ -2,11 +2,11 @@ import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
 
-/// Splits photo lists into operations and feeds them: what `darkroom submit` and `darkroom run` do.
+/// Splits photo lists into operations and feeds them, for `darkroom submit` and `darkroom run`.
 ///
-/// Only feeding needs a coordinator: what is fed is finished without it. A feed that was interrupted is resumed by any
-/// coordinator that has the same list. The functions block; one thread at a time may call them, any thread `stop()`.
-/// A batch that is cancelled while it is fed ends the feed with ``BatchCancelled``.
+/// Only feeding needs a coordinator; workers finish fed operations without it. Any coordinator with the same list can resume
+/// an interrupted feed. The functions block. One thread at a time may call them; any thread may call ``stop()``.
+/// If the batch is cancelled while it is fed, the feed throws ``BatchCancelled``.
 package final class Coordinator: Sendable {
     let store: BatchStore
     let control: FeedControl
@@ -14,12 +14,12 @@ package final class Coordinator: Sendable {
 
     /// A coordinator that feeds through a store.
     /// - Parameters:
-    ///   - store: where it feeds.
-    ///   - patience: how long Redis may be away while a list is fed before the coordinator gives up. While Redis only has no
-    ///     memory left, it waits for any time.
-    ///   - replicas: how many replicas of Redis are waited for before a batch counts as submitted, for 10 s; nil is one
-    ///     where there are any. When fewer have it by then, that is a notice and no error.
-    ///   - onNotice: is told what users may want to know meanwhile; called on the feeding thread.
+    ///   - store: the store of the batch.
+    ///   - patience: how long Redis may be unreachable before the feed fails. While Redis only has no memory left, the
+    ///     coordinator waits without a limit.
+    ///   - replicas: the number of replicas that must confirm the batch; nil means one if Redis has replicas. If fewer have
+    ///     confirmed it after 10 s, the coordinator reports a notice, not an error.
+    ///   - onNotice: called with notices for the user.
     package init(
         store: BatchStore, patience: Duration = .seconds(300), replicas: Int? = nil,
         onNotice: @escaping @Sendable (FeedNotice) -> Void = { _ in }
@@ -32,19 +32,19 @@ package final class Coordinator: Sendable {
     /// The operations of the current feed that Redis has confirmed.
     package var confirmedOperations: Int { control.confirmedOperations }
 
-    /// Makes a feed that runs end with the error `stopped`, as soon as the list's next photo is read. What is fed stays.
+    /// Makes a running feed throw the error `stopped` when the list's next photo is read. Fed photos remain in the batch.
     package func stop() { control.stop() }
 
-    /// Submits a list as a new batch, feeds and seals it, and blocks until Redis has it safely.
+    /// Submits a list as a new batch, feeds and seals it, and blocks until the batch is durable in Redis.
     ///
-    /// Nothing is submitted before the list's first photo is there, so a list that cannot be read leaves nothing behind.
+    /// The batch is submitted after the list's first photo is read, so an unreadable list leaves nothing in Redis.
     /// - Parameters:
     ///   - list: the photos.
-    ///   - id: what the batch is to be named by: the id of one that Redis has lost; nil makes an id.
-    ///   - options: what is asked of the batch; `output` and `originals` are absolute paths.
-    ///   - before: batches that must have finished before it begins; it is fed meanwhile.
-    ///   - overwrite: take the output folder also when another batch has it.
-    ///   - onSubmitted: is told the batch's id as soon as it is submitted.
+    ///   - id: the id of a batch that Redis has lost; nil for a new id.
+    ///   - options: the options of the batch; `output` and `originals` are absolute paths.
+    ///   - before: batches that must finish before this one starts. It is fed meanwhile.
+    ///   - overwrite: take the output folder even if another batch has it.
+    ///   - onSubmitted: called with the batch's id when the batch is submitted.
     package func submit(
         _ list: some PhotoListSource, as id: BatchID? = nil, options: BatchOptions, after before: [BatchID] = [],
         overwrite: Bool = false,
@@ -62,19 +62,19 @@ package final class Coordinator: Sendable {
             try onSubmitted(id)
             return id
         } again: { id in
-            // Redis notes which batches were forgotten. Any other batch that is gone was lost by a failover.
+            // Redis records which batches were forgotten. Any other batch that is gone was lost by a failover.
             try put(id, options, after: before, overwrite: overwrite) == .submitted
         }
     }
 
-    /// Goes on feeding a batch where Redis expects the next operation, seals it, and blocks until Redis has it safely.
+    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until the batch is durable in Redis.
     ///
-    /// What was fed before is compared by its digest; a list that differs is an error, and nothing is changed. A list that has
-    /// more photos than a batch that was fed to its end has grown: these are fed, too, and a batch that has finished
-    /// begins a new round. A batch that was cancelled is an error.
+    /// The photos fed before are compared by their digest. If the list differs, the call throws and changes nothing. If the list
+    /// has more photos than a sealed batch, the new photos are fed; a finished batch begins a new round. A cancelled batch is
+    /// an error.
     /// - Parameter id: The batch.
     /// - Parameter list: The photo list.
-    /// - Parameter onResumed: is told the batch's id once it is known to be there and not cancelled.
+    /// - Parameter onResumed: called with the batch's id after the check that the batch is in Redis and not cancelled.
     package func resume(
         _ id: BatchID, _ list: some PhotoListSource, onResumed: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
@@ -89,7 +89,7 @@ package final class Coordinator: Sendable {
         do {
             return try feedAndSeal(list) { id }
         } catch let error as CoordinatorError where error.code == .listDiffers {
-            // Without the manifest the error is as true, and says less.
+            // If the manifest cannot be read, the error does not name the first difference.
             guard let first = try? ListDifference.first(in: list, from: begun) else { throw error }
             throw CoordinatorError(.listDiffers, "\(error). The first difference: \(first)")
         }
@@ -104,7 +104,7 @@ package final class Coordinator: Sendable {
         let isNew = folder?.isUntouched(by: id) ?? false
         let origin = try folder.map { _ in try control.retrying { try store.perform(store.identify()) } }
         try folder?.prepare(for: id, overwrite: overwrite, origin: origin) { other in
-            // What cannot be asked for counts as there.
+            // If Redis cannot be read, the batch counts as present.
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
@@ -116,10 +116,10 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Whether a batch is there.
+    /// Whether a batch is in Redis.
     private enum Presence { case submitted, forgotten }
 
-    /// Submits a batch without photos, unless it is there or was forgotten.
+    /// Submits a batch without photos, unless it exists or was forgotten.
     private func put(
         _ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool
     ) throws -> Presence {
@@ -135,7 +135,7 @@ package final class Coordinator: Sendable {
         case .gone(let other):
             throw CoordinatorError(
                 .batchGone,
-                "batch \(other), which was to finish first, is not in Redis: it was forgotten, or never there; nothing "
+                "batch \(other), which must finish first, is not in Redis: it was forgotten or never submitted; nothing "
                     + "was submitted")
         case .nameTaken(let other):
             throw CoordinatorError(
@@ -146,27 +146,29 @@ package final class Coordinator: Sendable {
             throw CoordinatorError(
                 .outputTaken,
                 "output folder \(options.output): batch \(other) writes there; choose another folder, forget that batch, "
-                    + "or say --overwrite to write over its photos")
+                    + "or give --overwrite to overwrite its photos")
         }
     }
 
-    /// Feeds a list to the batch that `begin` names at the list's first photo, and seals it. Where Redis loses what it had
-    /// confirmed, or somebody else seals the batch meanwhile, the list is read again.
-    /// - Parameter again: is told of a batch that is gone, and submits it again unless it was forgotten; true when it has.
+    /// Feeds a list and seals its batch. If Redis loses confirmed operations, or another coordinator seals the batch meanwhile,
+    /// the list is read again.
+    /// - Parameters:
+    ///   - begin: called at the list's first photo; returns the batch.
+    ///   - again: called if the batch is gone; submits it again and returns true, or returns false if it was forgotten.
     private func feedAndSeal(
         _ list: some PhotoListSource, begin: () throws -> BatchID, again: (BatchID) throws -> Bool = { _ in false }
     ) throws -> BatchFacts {
         var begun: BatchID?
-        var heart: FeederHeart?
-        defer { heart?.stop() }
-        func beginAlive() throws -> BatchID {
+        var heartbeat: FeederHeartbeat?
+        defer { heartbeat?.stop() }
+        func beginWithHeartbeat() throws -> BatchID {
             let id = try begin()
-            heart = FeederHeart(store: store, batch: id)
+            heartbeat = FeederHeartbeat(store: store, batch: id)
             return id
         }
         repeat {
             do {
-                if let facts = try feedAndSealOnce(list, &begun, begin: beginAlive) { return facts }
+                if let facts = try feedAndSealOnce(list, &begun, begin: beginWithHeartbeat) { return facts }
             } catch let error as CoordinatorError {
                 guard error.code == .batchGone, let id = begun, try again(id) else { throw error }
                 control.notice(.readingAgain)
@@ -175,7 +177,7 @@ package final class Coordinator: Sendable {
         } while true
     }
 
-    /// Nil when the list is to be read again.
+    /// Reads, feeds and seals once; nil if the list must be read again.
     private func feedAndSealOnce(
         _ list: some PhotoListSource, _ begun: inout BatchID?, begin: () throws -> BatchID
     ) throws -> BatchFacts? {
@@ -200,7 +202,7 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Reads a list once and feeds what Redis does not have of it; nil when the list has no photos.
+    /// Reads a list once and feeds the photos that Redis does not have; nil if the list has no photos.
     private func pass(_ list: some PhotoListSource, begin: () throws -> BatchFacts) throws -> FedTotals? {
         var feeder: Feeder?
         var failure: (any Error)?
@@ -217,9 +219,9 @@ package final class Coordinator: Sendable {
         return try feeder?.finish()
     }
 
-    /// Seals a batch and blocks until Redis has it safely; false when Redis has lost something since it confirmed it.
+    /// Seals a batch and blocks until it is durable in Redis; false if Redis has lost confirmed operations.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        // Both are tried again together: after a failover the new master may confirm what it has of a seal that is lost.
+        // Both calls are repeated together: after a failover, the new master may confirm its data although it lost the seal.
         let durability = Durability(store: store, replicas: replicas, check: control.check)
         let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))
@@ -244,6 +246,7 @@ package final class Coordinator: Sendable {
     static func gone(_ id: BatchID) -> CoordinatorError {
         CoordinatorError(
             .batchGone,
-            "batch \(id) is not in Redis: it was forgotten, or never there; \"darkroom batches\" lists those that are")
+            "batch \(id) is not in Redis: it was forgotten or never submitted; \"darkroom batches\" lists those that are"
+        )
     }
 }

@@ -1,6 +1,6 @@
-/// Why a photo list was not fed, or a batch not begun.
+/// Why a photo list was not fed or a batch not submitted.
 package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is; more may be added.
+    /// The kind of failure. More kinds may be added.
     package struct Code: Sendable, Hashable {
         private enum Kind {
             case emptyList, listDiffers, batchGone, batchCancelled, redisUnreachable, redisRefused
@@ -11,42 +11,42 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
 
         /// The list has no photos; nothing was submitted.
         package static let emptyList = Code(kind: .emptyList)
-        /// The list is not the one that was fed before.
+        /// The list differs from the one that was fed before.
         package static let listDiffers = Code(kind: .listDiffers)
-        /// The batch is not, or no longer, in Redis.
+        /// The batch is not in Redis.
         package static let batchGone = Code(kind: .batchGone)
-        /// The batch was cancelled before, and takes nothing more.
+        /// The batch was cancelled before, so it accepts no photos.
         package static let batchCancelled = Code(kind: .batchCancelled)
-        /// Redis did not answer for longer than the feeder's patience; the feed can be resumed.
+        /// Redis was unreachable for longer than the feeder waits. The feed can be resumed.
         package static let redisUnreachable = Code(kind: .redisUnreachable)
-        /// Redis answered with an error that trying again does not cure.
+        /// Redis replied with an error. Trying again does not help.
         package static let redisRefused = Code(kind: .redisRefused)
-        /// All is fed and sealed, but neither disk nor replica has confirmed it.
+        /// The batch is fed and sealed, but the append-only file of Redis does not have it yet.
         package static let notDurable = Code(kind: .notDurable)
-        /// The feeder was told to stop; the feed can be resumed.
+        /// ``Coordinator/stop()`` was called. The feed can be resumed.
         package static let stopped = Code(kind: .stopped)
         /// The batch's options are out of bounds; nothing was submitted.
         package static let optionsOutOfBounds = Code(kind: .optionsOutOfBounds)
-        /// The output folder cannot be made or written.
+        /// The output folder cannot be created or written to.
         package static let outputDenied = Code(kind: .outputDenied)
         /// Another batch writes, or wrote, to the output folder.
         package static let outputTaken = Code(kind: .outputTaken)
-        /// Another batch that is not over has the name.
+        /// Another unfinished batch has the name.
         package static let nameTaken = Code(kind: .nameTaken)
-        /// Another process works on the same folder.
+        /// Another process uses the same folder.
         package static let folderInUse = Code(kind: .folderInUse)
-        /// What was begun in the folder is not what is asked for now.
+        /// The run in the folder has other options than this one.
         package static let stateDiffers = Code(kind: .stateDiffers)
-        /// What was begun in the folder cannot be found any more.
+        /// The run in the folder cannot be found.
         package static let stateLost = Code(kind: .stateLost)
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     package let code: Code
-    /// What failed, on what, what was found, what to do.
+    /// What failed, on which object, what was found, and what to do.
     package let description: String
 
-    /// An error with the whole sentence that users read.
+    /// An error with the complete message for users.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

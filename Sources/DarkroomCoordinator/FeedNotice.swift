@@ -1,24 +1,24 @@
-/// What a feeder's user may want to know while it goes on.
+/// A notice for the user during a feed.
 package enum FeedNotice: Sendable, CustomStringConvertible {
-    /// Redis does not answer; the feeder tries again.
+    /// Redis is unreachable. The feeder tries again.
     case connectionLost(any Error)
     /// Redis answers again.
     case connectionRestored
-    /// Redis has lost what it had confirmed (a failover); the list is read again and what is missing fed again.
+    /// Redis has lost confirmed operations (a failover). The feeder reads the list again and feeds the missing operations.
     case readingAgain
-    /// Somebody else has fed the batch to its end meanwhile; the list is read again to be compared with it.
+    /// Another coordinator has sealed the batch meanwhile. The feeder reads the list again and compares it.
     case overtaken
-    /// The list has photos behind those that it had when it was fed to its end; they are fed, too.
+    /// The list has more photos than the sealed batch. The feeder adds them.
     case growing(from: Int)
-    /// Redis takes nothing more because it has no memory left; the feeder goes on as soon as there is some.
+    /// Redis has no memory left. The feeder continues when Redis has free memory.
     case memoryFull(RedisMemory?)
-    /// Redis has no memory left and no operation that workers could end: it does not get better by waiting.
+    /// Redis has no memory left and no operation whose end would free some, so waiting does not help.
     case memoryStaysFull
-    /// Redis takes operations again.
+    /// Redis accepts operations again.
     case memoryFreed
-    /// Fewer replicas than asked for have confirmed the batch.
+    /// Fewer replicas than wanted have confirmed the batch.
     case tooFewReplicas(ReplicaLack)
-    /// All is fed, but the server keeps no append-only file: its restart loses the batch.
+    /// The batch is fed, but the server keeps no append-only file: a restart of it loses the batch.
     case notPersistent
 
     /// A sentence for users.
@@ -33,11 +33,11 @@ package enum FeedNotice: Sendable, CustomStringConvertible {
         case .growing(let photos): "the list has grown: its photos from index \(photos) on are new"
         case .memoryFull(let memory):
             "Redis has no memory left" + (memory.map { " (\($0))" } ?? "")
-                + ": waiting until workers have drained it, then it goes on by itself; to wait less, raise maxmemory there, or "
-                + "submit with a smaller --window, so that fewer operations are in it at once"
+                + ": waiting until workers have drained it, then feeding continues; to wait less, raise maxmemory, or "
+                + "submit with a smaller --window, so that Redis holds fewer operations at once"
         case .memoryStaysFull:
             "Redis has no memory left, and no operation is queued or executing whose end would free some: raise maxmemory "
-                + "there, or forget finished batches (darkroom forget); feeding goes on by itself then"
+                + "there, or forget finished batches (darkroom forget); feeding then continues"
         case .memoryFreed: "Redis has memory again, feeding goes on"
         case .tooFewReplicas(let lack): "warning: \(lack)"
         case .notPersistent:

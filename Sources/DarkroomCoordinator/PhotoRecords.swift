@@ -5,7 +5,7 @@ package struct PhotoRecords<Records: Collection<(name: String, url: String)>>: P
     /// A list of these records, in their order.
     package init(_ records: Records) { self.records = records }
 
-    /// Hands on the records in order; stops after `receive` has returned false.
+    /// Passes the records to `receive` in order; stops after `receive` has returned false.
     package func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
         for record in records {
             var (name, url) = record

@@ -1,8 +1,8 @@
-/// What users can change of a batch at any time: flags, priority and focus.
+/// The settings of a batch that users can change at any time: flags, priority and focus.
 public struct BatchControls: Sendable, Equatable {
     /// Photos that run before the others of their batch.
     public struct Focus: Sendable, Equatable {
-        /// Their indexes from 0. Some may not be fed yet.
+        /// The indexes of the photos, from 0. Some may not be fed yet.
         public let photos: ClosedRange<Int>
         /// True if the other photos do not run at all.
         public let only: Bool
@@ -13,7 +13,7 @@ public struct BatchControls: Sendable, Equatable {
         }
     }
 
-    /// How urgent the batch is now.
+    /// The present priority.
     public package(set) var priority = BatchPriority.normal
     /// True if photos that are not final will never run.
     public package(set) var isCancelled = false
@@ -28,7 +28,8 @@ public struct BatchControls: Sendable, Equatable {
 
     package init() {}
 
-    /// Reads what the scripts write (`batch_controls.lua`): `rank,flags,first,last`, as `2,so,40,60`; nil when it is nothing of theirs.
+    /// Reads the text that the scripts write (`batch_controls.lua`): `rank,flags,first,last`, for example `2,so,40,60`. Nil if the
+    /// text is invalid.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 4, let rank = Int(parts[0]),
@@ -42,7 +43,7 @@ public struct BatchControls: Sendable, Equatable {
         focus = Focus(first: Int(parts[2]), last: Int(parts[3]), only: parts[1].contains("o"))
     }
 
-    /// The steering that the fields of a batch's hash hold; `fields` notes what is damaged.
+    /// The controls in the fields of a batch's hash; `fields` records damage.
     init(_ fields: inout StoredFields) {
         priority = fields.word("priority") ?? .normal
         isCancelled = fields.isSet("flag.cancelled")
@@ -56,7 +57,7 @@ public struct BatchControls: Sendable, Equatable {
 }
 
 extension BatchControls.Focus {
-    /// A focus as Redis has it; nil when it is none, or out of bounds.
+    /// A focus from Redis; nil if there is none or it is out of bounds.
     init?(first: Int?, last: Int?, only: Bool) {
         guard let first, let last, first <= last, StoredBounds.indexes.contains(first),
             StoredBounds.indexes.contains(last)

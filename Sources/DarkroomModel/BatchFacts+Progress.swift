@@ -1,6 +1,6 @@
-/// How far a batch has come, how fast, and how long it will still take.
+/// The progress of a batch, its rate and its remaining time.
 extension BatchFacts {
-    /// Photos whose bytes were fetched, whatever became of them then.
+    /// Photos that were downloaded, whatever their result.
     package var downloads: Int {
         let later = failures.reduce(0) { $0 + ($1.key.isOfDownload ? 0 : $1.value) }
         return min(photos, counts.downloaded + counts.filtered + later)
@@ -23,8 +23,8 @@ extension BatchFacts {
         return Double(counts.done) / seconds
     }
 
-    /// The time in seconds until the batch finishes at `rate` photos per second; nil if that is unknown: the list is still fed,
-    /// no photo is left, `rate` is nil or 0, or one of `problems` hinders the batch.
+    /// The time in seconds until the batch finishes at `rate` photos per second. Nil if it is unknown: the list is still being
+    /// fed, no photo is left, `rate` is nil or 0, or one of `problems` affects the batch.
     package func secondsLeft(at rate: Double?, problems: [BatchProblem]) -> Double? {
         let left = photos - counts.final
         let isHindered = problems.contains { $0.batch == nil || $0.batch == id }
@@ -32,13 +32,13 @@ extension BatchFacts {
         return Double(left) / rate
     }
 
-    /// Reasons with their counts, the most frequent first.
+    /// The reasons and their counts, the most frequent first.
     package var failuresByCount: [(reason: FailureReason, count: Int)] {
         failures.filter { $0.value > 0 }.map { (reason: $0.key, count: $0.value) }
             .sorted { ($1.count, $0.reason.word) < ($0.count, $1.reason.word) }
     }
 
-    /// The id, and the name where there is one.
+    /// The id, and the name if there is one.
     package var label: String {
         options.name.isEmpty ? id.description : "\(id) \"\(HumanText.safe(options.name))\""
     }

@@ -24,11 +24,11 @@ public struct PhotoCounts: Sendable, Equatable {
 public struct BatchFacts: Sendable, Equatable {
     /// The batch.
     public let id: BatchID
-    /// What was asked of the batch when it was submitted.
+    /// The options with which the batch was submitted.
     public package(set) var options: BatchOptions
-    /// Where the batch is.
+    /// The state of the batch.
     public package(set) var state: BatchState
-    /// The flags, the priority and the focus now.
+    /// The present flags, priority and focus.
     public package(set) var controls = BatchControls()
     /// The reason that the cancelling call gave; empty if there is none.
     public package(set) var cancelledReason = ""
@@ -42,7 +42,7 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var operations = 0
     /// Operations that have ended.
     public package(set) var operationsEnded = 0
-    /// Operations that workers hold.
+    /// Operations that workers have claimed and not ended.
     public package(set) var executing = 0
     /// True if the whole list is fed.
     public package(set) var sealed = false
@@ -54,30 +54,30 @@ public struct BatchFacts: Sendable, Equatable {
     public package(set) var bytesIn = 0
     /// Written bytes of photos that are final.
     public package(set) var bytesOut = 0
-    /// When it was submitted, in ms since 1970 of the Redis clock.
+    /// When the batch was submitted, in ms since 1970 of the Redis clock.
     package var submitted = 0
-    /// The number with which it took its output folder: the Redis clock in ms since 1970, or a larger number (see
+    /// The number with which the batch took its output folder: the Redis clock in ms since 1970, or a larger number (see
     /// `take_output.lua`). The batch with the largest number has the folder.
     package var outputTaken = 0
     /// When the first operation of this round was claimed; nil before.
     package var started: Int?
-    /// When it finished; nil before.
+    /// When the batch finished; nil before.
     package var finished: Int?
-    /// How long the rounds before this one took, in ms.
+    /// The time of all earlier rounds, in ms.
     package var spent = 0
-    /// When its feeder was last heard of.
+    /// The time of the feeder's last heartbeat.
     package var feederSeen = 0
-    /// The chained digest of what was fed, hexadecimal.
+    /// The chained digest of the fed operations, hexadecimal.
     package var feedDigest = ""
-    /// What is damaged in the data of the batch in Redis, one phrase each: `photos is "-5"`. No worker runs a damaged batch.
+    /// The damaged values of the batch in Redis, one phrase each: `photos is "-5"`. No worker runs a damaged batch.
     public private(set) var damage: [String] = []
 
-    /// The facts of a batch's hash and of its `reasons`; nil when the hash has no state: the batch is gone.
+    /// The facts in a batch's hash and its `reasons`. Nil if the hash has no state, which means that the batch is gone.
     /// - Parameters:
     ///   - id: the batch.
     ///   - fields: the fields of its hash.
-    ///   - reasons: the photos that failed, by the letter of their reason.
-    ///   - found: the damage that was found before, one phrase each.
+    ///   - reasons: the number of failed photos by the state code of the reason.
+    ///   - found: damage that was found before, one phrase each.
     package init?(id: BatchID, fields: [String: String], reasons: [String: String], damage found: [String] = []) {
         guard fields["state"] != nil else { return nil }
         var stored = StoredFields(fields)
@@ -98,12 +98,12 @@ public struct BatchFacts: Sendable, Equatable {
         counts.failed = stored.number("count.failed", in: StoredBounds.photos)
         counts.cancelled = stored.number("count.cancelled", in: StoredBounds.photos)
         if cancelled {
-            // Nobody rewrites the letters of a cancelled batch: what is not final counts as cancelled.
+            // Cancelling a batch does not rewrite its state codes: photos that are not final count as cancelled.
             counts.downloaded = 0
             counts.cancelled = max(0, photos - counts.filtered - counts.failed)
         }
         let unknown = photos - counts.downloaded - counts.final
-        if unknown < 0 { stored.noteContradiction("its counters have \(-unknown) photos more than it") }
+        if unknown < 0 { stored.noteContradiction("its counters have \(-unknown) more photos than the batch") }
         counts.new = max(0, unknown)
         for (stateCode, count) in reasons {
             guard let reason = stateCode.utf8.first.flatMap(FailureReason.init(stateCode:)) else { continue }

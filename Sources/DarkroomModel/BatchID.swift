@@ -1,13 +1,13 @@
 /// The id of a batch: the time of its submission (UTC, to the millisecond) and four random hexadecimal digits, such as
 /// `20261121-090501123-7f3a`. Ids sort by submission.
 ///
-/// An id is part of file paths and of key names, so every text is checked. An id has 1 to 64 ASCII letters, digits, `-` and `_`, and
-/// begins with a letter or a digit.
+/// An id is part of file paths and of key names, so every text is checked. An id has 1 to 64 ASCII letters, digits, `-` and
+/// `_`, and begins with a letter or a digit.
 public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// The id as text.
     public let description: String
 
-    /// The most bytes that an id may have.
+    /// The length of the longest id in bytes.
     package static let maxBytes = 64
 
     /// Creates an id from a text; nil if the text is not a valid id.
@@ -55,7 +55,7 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
 }
 
 extension BatchID: ExpressibleByStringLiteral {
-    /// An id that stands in a program. Must be a valid id.
+    /// An id from a literal. It must be valid.
     public init(stringLiteral text: String) {
         guard let id = BatchID(text as String) else { preconditionFailure("no batch may have the id \"\(text)\"") }
         self = id

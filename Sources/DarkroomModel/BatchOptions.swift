@@ -1,8 +1,8 @@
 import DarkroomText
 
-/// What is asked of a batch besides its photos.
+/// The options of a batch.
 public struct BatchOptions: Sendable, Equatable {
-    /// The name of the batch for people; empty for none. Of two batches that have not finished only one can have a name.
+    /// The name of the batch for users; empty for none. Two unfinished batches cannot have the same name.
     public var name = ""
     /// The filters in their order, or a custom operation alone.
     public var filters: [PhotoFilter] = [.sepia()]
@@ -14,33 +14,33 @@ public struct BatchOptions: Sendable, Equatable {
     public var quality = 85
     /// Leaves metadata and colour profile out of the files.
     public var strip = false
-    /// The template of file names without their ending: text with `{index}`, `{name}` or `{stem}` (the name without a picture's
-    /// ending).
+    /// The template of file names without extension: text with `{index}`, `{name}` or `{stem}` (the name without a picture's
+    /// extension).
     public var fileName = "{index}-{name}"
-    /// Lets the workers make the output folder, because it is not visible to the submitting program.
+    /// The workers create the output folder, because it is not visible to the submitting program.
     public var remoteOutput = false
     /// The most photos of an operation, 1 to 1,000.
     public var operationSize = 50
-    /// How urgent the batch is at first.
+    /// The initial priority.
     public var priority = BatchPriority.normal
-    /// How long a worker may be silent before other workers take over its operations: 6 seconds to a day.
+    /// The time without a heartbeat after which other workers take over a worker's operations: 6 seconds to 1 day.
     public var lease = Duration.seconds(15)
-    /// The most operations that are fed and have not ended. Feeding waits when there are as many.
+    /// The most fed operations that have not ended. Feeding waits while there are as many.
     public var window = 10_000
-    /// How long Redis keeps a finished batch; nil is for ever.
+    /// How long Redis keeps a finished batch; nil means without a limit.
     public var retain: Duration? = .seconds(24 * 3600)
     /// Cancels the batch if a batch that it waits for was cancelled or had failed photos.
     public var afterSuccess = false
-    /// The folder that downloaded bytes are kept in: an absolute path on the workers' machines. Empty keeps none.
+    /// The folder for downloaded bytes: an absolute path on the workers' machines. Empty keeps none.
     public var originals = ""
     /// The URL to which workers post the completion of the batch, see the workers' webhook hosts; empty for none.
     public var webhook = ""
-    /// Leaves query and fragment of URLs out of the manifest. User and password are never in it.
+    /// Omits the query and fragment of URLs from the manifest. User and password are always omitted.
     public var redactURLs = false
-    /// The folder of its local photos, an absolute path on the workers' machines; empty if the photos are not local files.
+    /// The folder of the local photos, an absolute path on the workers' machines; empty if the photos are not local files.
     package var photosFolder = ""
 
-    /// The values above.
+    /// The default options.
     public init() {}
 }
 
@@ -60,13 +60,13 @@ extension BatchOptions {
         ]
     }
 
-    /// The options that a batch's hash holds; a field that is missing or out of bounds has its default.
+    /// The options in a batch's hash. A field that is missing or out of bounds has its default.
     package init(fields: [String: String]) {
         var stored = StoredFields(fields)
         self.init(&stored)
     }
 
-    /// The options that a batch's hash holds; `fields` notes what is damaged.
+    /// The options in a batch's hash; `fields` records damage.
     init(_ fields: inout StoredFields) {
         self.init()
         name = fields.text("name") ?? name
@@ -93,17 +93,17 @@ extension BatchOptions {
         redactURLs = fields.isSet("redact.urls")
     }
 
-    /// The options that are out of bounds, one phrase each: `quality is "200"`. Such a batch is refused at its submission.
+    /// The options that are out of bounds, one phrase each: `quality is "200"`. A batch with one of them cannot be submitted.
     package var outOfBounds: [String] {
         var stored = StoredFields(Dictionary(uniqueKeysWithValues: fields))
         _ = BatchOptions(&stored)
         return stored.damage
     }
 
-    /// How many photos an operation may have.
+    /// The bounds of ``operationSize``.
     package static let operationSizes = 1...1000
 
-    /// The bounds of a lease in ms. A shorter lease would expire after two lost heartbeats; a longer one would delay the
-    /// photos of a dead worker by more than a day.
+    /// The bounds of a lease in ms. A shorter lease would expire after two lost heartbeats. A longer one would delay the photos of
+    /// a lost worker by more than a day.
     package static let leaseMilliseconds = 6000...86_400_000
 }

@@ -1,17 +1,17 @@
-/// How urgent a batch is. Operations of a higher priority are claimed first; within one priority batches take turns.
+/// The priority of a batch. Operations of a higher priority are claimed first. Batches of the same priority take turns.
 public enum BatchPriority: String, Sendable, CaseIterable, Codable, Comparable {
-    /// After everything else.
+    /// After all other priorities.
     case veryLow
     /// After `normal`.
     case low
-    /// The priority unless another is given.
+    /// The default priority.
     case normal
     /// Before `normal`.
     case high
-    /// Before everything else.
+    /// Before all other priorities.
     case veryHigh
 
-    /// The rank from 0 (`veryLow`) to 4 (`veryHigh`), as the scripts count.
+    /// The rank that the scripts use, from 0 (`veryLow`) to 4 (`veryHigh`).
     package var rank: Int {
         switch self {
         case .veryLow: 0
@@ -22,6 +22,6 @@ public enum BatchPriority: String, Sendable, CaseIterable, Codable, Comparable {
         }
     }
 
-    /// Compares the urgency; the less urgent is smaller.
+    /// Compares the ranks; the lower priority is smaller.
     public static func < (left: BatchPriority, right: BatchPriority) -> Bool { left.rank < right.rank }
 }

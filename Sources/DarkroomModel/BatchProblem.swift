@@ -1,49 +1,49 @@
-/// A condition that keeps a batch, or all batches, from going on, and what a user can do about it.
+/// A condition that stops a batch or all batches, and its remedy.
 package struct BatchProblem: Sendable, Hashable {
-    /// What kind of problem it is; more may be added.
+    /// The kind of problem. More kinds may be added.
     package enum Code: String, Sendable, CaseIterable, Codable {
-        /// What Redis holds of the batch is out of bounds, so no worker runs it.
+        /// The data of the batch in Redis is damaged, so no worker runs it.
         case damaged
-        /// The whole cluster is suspended, or one of the two queues in all workers.
+        /// The cluster, or all its downloads or filtrations, are suspended.
         case clusterSuspended = "cluster-suspended"
         case clusterDownloadsSuspended = "cluster-downloads-suspended"
         case clusterFiltrationsSuspended = "cluster-filtrations-suspended"
-        /// The batch is suspended, or one of the two queues of it.
+        /// The batch, or its downloads or filtrations, are suspended.
         case suspended
         case downloadsSuspended = "downloads-suspended"
         case filtrationsSuspended = "filtrations-suspended"
-        /// The list is not fed to its end, and its feeder has been silent for 30 s.
+        /// The list is not fed to its end, and its feeder has sent no heartbeat for 30 s.
         case feederSilent = "feeder-silent"
-        /// It waits for a batch that goes on.
+        /// The batch waits for a batch that makes progress.
         case waiting
-        /// It waits for a batch that does not go on.
+        /// The batch waits for a batch that makes no progress.
         case dependencyStuck = "dependency-stuck"
-        /// A focus holds all but some photos back.
+        /// A focus stops all other photos of the batch.
         case focusOnly = "focus-only"
-        /// There is no living worker.
+        /// No worker is running.
         case noWorker = "no-worker"
-        /// No worker sees a folder of the batch.
+        /// No worker can access a folder of the batch.
         case folderMissing = "folder-missing"
-        /// Another batch has taken its output folder.
+        /// Another batch has taken the output folder.
         case folderTaken = "folder-taken"
         /// The batch needs a worker option, such as `--files-under`, and no worker was started with it.
         case optionMissing = "option-missing"
-        /// No worker has room on the disk of the output folder.
+        /// The disk of the output folder is full for every worker.
         case diskFull = "disk-full"
-        /// No worker takes it, for another reason or for several.
+        /// Every worker refuses the batch, for another reason or for several.
         case refused
     }
 
-    /// The batch; nil is the cluster, and so every batch.
+    /// The batch; nil if the problem affects the cluster and so every batch.
     package let batch: BatchID?
-    /// What kind of problem it is.
+    /// The kind of problem.
     package let code: Code
-    /// What was found, as the second part of a sentence about the batch: `it is suspended`.
+    /// The problem, as the second part of a sentence about the batch: `it is suspended`.
     package let text: String
-    /// What helps, mostly with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
+    /// The remedy, usually with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
     package let remedy: String
 
-    /// A problem of a batch, or of the cluster.
+    /// A problem of a batch or of the cluster.
     package init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {
         self.batch = batch
         self.code = code
@@ -51,12 +51,12 @@ package struct BatchProblem: Sendable, Hashable {
         self.remedy = remedy
     }
 
-    /// The problem and what helps, in one line: `batch 20261121-090501123-7f3a: it is suspended; go on with: darkroom ...`.
+    /// The problem and the remedy in one line: `batch 20261121-090501123-7f3a: it is suspended; go on with: darkroom ...`.
     package func sentence(among batches: [BatchFacts]) -> String {
         let subject = batch.map { id in "batch \(batches.first { $0.id == id }?.label ?? id.description): " } ?? ""
         return subject + sentence
     }
 
-    /// The problem and what helps, without the batch.
+    /// The problem and the remedy, without the batch.
     package var sentence: String { HumanText.safe("\(text); \(remedy)") }
 }

@@ -1,11 +1,11 @@
-/// Where a batch is. ``BatchControls`` says besides whether it is suspended or cancelled.
+/// The state of a batch. Whether it is suspended or cancelled is in ``BatchControls``.
 public enum BatchState: String, Sendable, Codable {
-    /// It waits until other batches have finished.
+    /// The batch waits for other batches.
     case waiting
     /// No operation of this round was claimed yet.
     case ready
     /// An operation of this round was claimed.
     case executing
-    /// Nothing of it runs any more, unless failed photos are retried.
+    /// All photos are final. Only a retry or a list that has grown starts a new round.
     case finished
 }

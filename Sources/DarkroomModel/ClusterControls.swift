@@ -1,4 +1,4 @@
-/// What users can change of the whole cluster at any time.
+/// The settings of the cluster that users can change at any time.
 public struct ClusterControls: Sendable, Equatable {
     /// True while no download and no filtration may begin in any worker.
     public package(set) var isSuspended = false
@@ -6,14 +6,15 @@ public struct ClusterControls: Sendable, Equatable {
     public package(set) var areDownloadsSuspended = false
     /// True while no filtration may begin in any worker.
     public package(set) var areFiltrationsSuspended = false
-    /// The most downloads at once in each worker; nil is no limit.
+    /// The most concurrent downloads of each worker; nil means no limit.
     public package(set) var downloads: Int?
-    /// The most filtrations at once in each worker; nil is no limit.
+    /// The most concurrent filtrations of each worker; nil means no limit.
     public package(set) var filtrations: Int?
 
     package init() {}
 
-    /// Reads what the scripts write (`cluster_controls.lua`): `flags,downloads,filtrations`, as `s,16,`; nil when it is nothing of theirs.
+    /// Reads the text that the scripts write (`cluster_controls.lua`): `flags,downloads,filtrations`, for example `s,16,`. Nil if
+    /// the text is invalid.
     package init?(_ text: String) {
         let parts = text.split(separator: ",", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
@@ -24,12 +25,12 @@ public struct ClusterControls: Sendable, Equatable {
         filtrations = Self.limit(Int(parts[2]), Self.filtrationLimits)
     }
 
-    /// Downloads at once that a limit may allow.
+    /// The bounds of the limit of concurrent downloads.
     package static let downloadLimits = 1...1024
-    /// Filtrations at once that a limit may allow.
+    /// The bounds of the limit of concurrent filtrations.
     package static let filtrationLimits = 1...256
 
-    /// A limit as Redis has it; nil when there is none, or it is out of bounds.
+    /// A limit from Redis; nil if there is none or it is out of bounds.
     package static func limit(_ value: Int?, _ bounds: ClosedRange<Int>) -> Int? {
         value.flatMap { bounds.contains($0) ? $0 : nil }
     }

@@ -1,11 +1,11 @@
 /// Why a photo failed. More reasons may be added, so a `switch` over them needs a default.
 ///
-/// The raw value is the small letter that stands for the reason in Redis. A letter never changes its meaning; a letter that this
-/// version does not know is read as ``other``.
+/// The raw value is the state code of the reason in Redis, a small letter. A state code never changes its meaning. A state code
+/// that a newer version has added is read as ``other``.
 public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     /// The list has no valid URL for the photo.
     case notAURL = 97  // a
-    /// The scheme is none that is downloaded, or `file:` below no allowed folder.
+    /// The scheme is not supported, or a `file:` URL is outside the allowed folders.
     case schemeDenied
     /// The worker's rules do not allow the host or its address.
     case addressDenied
@@ -27,11 +27,11 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case tooManyRedirects
     /// The download is larger than allowed.
     case tooLarge
-    /// The connection ended before the whole photo was there.
+    /// The connection ended before the download was complete.
     case truncated
     /// The download is no picture.
     case notAnImage
-    /// The picture has a format that is not read.
+    /// The format of the picture is not supported.
     case unsupportedFormat
     /// The picture is damaged.
     case damaged
@@ -51,10 +51,10 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
     case fileNotFound
     /// Developing the photo took too much processor time.
     case filterTimeout
-    /// A reason that this version does not know.
+    /// A reason that a newer version has added.
     case other = 122  // z
 
-    /// The small letter that stands for this reason in a batch's `states`.
+    /// The state code of this reason in a batch's `states`, a small letter.
     package var stateCode: UInt8 { rawValue }
 
     /// The word for the reason in the command line, in JSON and in manifests: `not-a-url`.
@@ -98,7 +98,7 @@ public enum FailureReason: UInt8, Sendable, CaseIterable, Hashable {
         }
     }
 
-    /// The reason of a small letter; ``other`` for a state code that a newer version wrote, nil for what is no small letter.
+    /// The reason of a state code; ``other`` for a small letter without a reason, nil for any other byte.
     package init?(stateCode: UInt8) {
         guard (97...122).contains(stateCode) else { return nil }
         self = FailureReason(rawValue: stateCode) ?? .other

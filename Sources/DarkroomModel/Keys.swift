@@ -1,12 +1,12 @@
-/// The names of everything in Redis, all with one hash tag, `{<namespace>}`, so that every script works on one slot.
+/// The names of all keys and channels in Redis. All have the hash tag `{<namespace>}`, so that every script uses one slot.
 ///
-/// These names are a public interface: people monitor through them.
+/// These names are a public interface: users read them for monitoring.
 package struct Keys: Sendable, Hashable {
-    /// What every key begins with: `{<namespace>}:`.
+    /// The prefix of every key: `{<namespace>}:`.
     package let prefix: String
 
     /// The keys of a namespace.
-    /// - Throws: ``InvalidNamespace`` when the name has characters other than `A-Z a-z 0-9 _ . -`, or none.
+    /// - Throws: ``InvalidNamespace`` if the name is empty or has characters other than `A-Z a-z 0-9 _ . -`.
     package init(namespace: String = "darkroom") throws(InvalidNamespace) {
         let allowed = namespace.utf8.allSatisfy {
             (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || [45, 46, 95].contains($0)
@@ -15,67 +15,68 @@ package struct Keys: Sendable, Hashable {
         prefix = "{\(namespace)}:"
     }
 
-    /// Cluster-wide flags, limits and counters: a hash.
+    /// A hash: the flags, limits and counters of the cluster.
     package var control: String { prefix + "control" }
-    /// Batch ids by time of submission: a sorted set.
+    /// A sorted set: batch ids by time of submission.
     package var batches: String { prefix + "batches" }
-    /// The ring of a priority: batch ids that have operations to hand out, by turn: a sorted set.
+    /// The ready queue of a priority. A sorted set: ids of batches with claimable operations, by turn.
     package func ready(_ priority: BatchPriority) -> String { prefix + "ready:\(priority.rawValue)" }
-    /// `<batch>/<operation>` by deadline in attended time: a sorted set.
+    /// A sorted set: `<batch>/<operation>` by deadline on the lease clock.
     package var leases: String { prefix + "leases" }
-    /// Worker ids by last heartbeat: a sorted set.
+    /// A sorted set: worker ids by time of the last heartbeat.
     package var workers: String { prefix + "workers" }
-    /// What a worker says of itself, and its last claim: a hash.
+    /// A hash: the facts that a worker reports of itself, and its last claim.
     package func worker(_ id: String) -> String { prefix + "worker:\(id)" }
-    /// The batches that a worker refuses: a set.
+    /// A set: the batches that a worker refuses.
     package func refused(by worker: String) -> String { prefix + "worker:\(worker):refused" }
-    /// The facts and counters of a batch: a hash.
+    /// A hash: the facts and counters of a batch.
     package func batch(_ id: BatchID) -> String { prefix + "batch:\(id)" }
-    /// One state code a photo: a string.
+    /// A string: one state code for each photo.
     package func states(_ id: BatchID) -> String { batch(id) + ":states" }
-    /// Operation number to its deflated photos: a hash.
+    /// A hash: operation number to the deflated photos of the operation.
     package func operations(_ id: BatchID) -> String { batch(id) + ":operations" }
-    /// Numbers of the operations not handed out: a sorted set.
+    /// A sorted set: the numbers of the queued operations.
     package func queue(_ id: BatchID) -> String { batch(id) + ":queue" }
-    /// Operation number to worker, fencing token and bytes: a hash.
+    /// A hash: operation number to worker, fencing token and bytes.
     package func executing(_ id: BatchID) -> String { batch(id) + ":executing" }
-    /// Operation number to the number of its leases that have expired: a hash.
+    /// A hash: operation number to the number of expired leases.
     package func leaseExpiries(_ id: BatchID) -> String { batch(id) + ":lease.expiries" }
-    /// Photo index to what failed, the first 10,000: a hash.
+    /// A hash: photo index to the details of the failure, for the first 10,000 failures.
     package func failures(_ id: BatchID) -> String { batch(id) + ":failures" }
-    /// Reason to the number of photos that failed for it, exact: a hash.
+    /// A hash: failure reason to the exact number of photos with it.
     package func reasons(_ id: BatchID) -> String { batch(id) + ":reasons" }
-    /// The batches that this one waits for: a set.
+    /// A set: the batches that this batch waits for.
     package func dependencies(_ id: BatchID) -> String { batch(id) + ":dependencies" }
-    /// The batches that wait for this one: a set.
+    /// A set: the batches that wait for this batch.
     package func dependents(_ id: BatchID) -> String { batch(id) + ":dependents" }
-    /// Output folder to the batch that writes there: a hash.
+    /// A hash: output folder to the batch that writes to it.
     package var outputs: String { prefix + "outputs" }
-    /// Name to the newest batch of that name: a hash.
+    /// A hash: name to the newest batch with that name.
     package var names: String { prefix + "names" }
-    /// Finished batches by the time at which they are forgotten: a sorted set.
+    /// A sorted set: finished batches by the time at which they will be forgotten.
     package var expiring: String { prefix + "expiring" }
-    /// Batches that were forgotten, the newest 10,000, by when: a sorted set. Their ids are never submitted again.
+    /// A sorted set: the last 10,000 forgotten batches by the time at which they were forgotten. Their ids are never submitted
+    /// again.
     package var forgotten: String { prefix + "forgotten" }
-    /// Finished batches whose dependents are to be released, by the time at which they finished: a sorted set.
+    /// A sorted set: finished batches whose dependents must still be released, by the time at which they finished.
     package var releases: String { prefix + "releases" }
-    /// `<batch id> <round>` of webhooks that are to be called, by next attempt: a sorted set.
+    /// A sorted set: `<batch id> <round>` of outstanding webhook calls by the time of the next attempt.
     package var webhooks: String { prefix + "webhooks" }
-    /// `<batch id> <operation> <fencing token> <attempt>` of temporary files that dead workers may have left of cancelled batches, by when a
-    /// worker is asked to remove them, the latest 1,000: a sorted set.
+    /// A sorted set: `<batch id> <operation> <fencing token> <attempt>` of temporary files that lost workers may have left for
+    /// cancelled batches, by the time at which a worker must remove them; the latest 1,000.
     package var staleFiles: String { prefix + "stale.files" }
-    /// The channel of hints that something changed.
+    /// The channel of change notices.
     package var controlChannel: String { prefix + "control" }
-    /// The channel of every change: what key-value observing is on one device.
+    /// The channel of all events, see ``BatchEvent``.
     package var eventsChannel: String { prefix + "events" }
 }
 
-/// A namespace with characters that no namespace may have.
+/// A namespace that is empty or has invalid characters.
 package struct InvalidNamespace: Error, CustomStringConvertible {
-    /// What was given.
+    /// The invalid namespace.
     package let namespace: String
 
-    /// What is wrong and what is allowed.
+    /// The namespace and the allowed characters.
     package var description: String {
         "namespace \"\(namespace)\": letters, digits, \"_\", \".\" and \"-\" are allowed, and at least one of them"
     }

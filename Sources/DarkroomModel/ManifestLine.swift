@@ -1,28 +1,28 @@
-/// What became of one photo, as the manifest beside the photos keeps it: one line of JSON a final photo.
+/// The result of one photo: a line of JSON in the manifest.
 package struct ManifestLine: Sendable, Equatable, Codable {
     /// The batch's id.
     package var batch: BatchID
     /// The position in the photo list, from 0.
     package var index: Int
-    /// The name as the list has it.
+    /// The name in the list.
     package var name: String
-    /// The URL as the list has it, or what ``redact(query:)`` leaves of it.
+    /// The URL in the list, possibly redacted by ``redact(query:)``.
     package var url: String
     /// `filtered`, `failed` or `cancelled`.
     package var state: String
     /// The file written, relative to the output folder.
     package var file: String?
-    /// Why it failed, a word of ``FailureReason``.
+    /// The word of the ``FailureReason`` if the photo failed.
     package var reason: String?
-    /// What exactly was found.
+    /// The details of the failure.
     package var detail: String?
-    /// How often it was tried to be downloaded, where it failed.
+    /// The number of download attempts if the photo failed.
     package var attempts: Int?
-    /// Of the file written, in pixels.
+    /// The width of the file written, in pixels.
     package var width: Int?
-    /// Of the file written, in pixels.
+    /// The height of the file written, in pixels.
     package var height: Int?
-    /// Of the file written.
+    /// The size of the file written, in bytes.
     package var bytes: Int?
     /// SHA-256 of the file written, hexadecimal.
     package var sha256: String?
@@ -33,7 +33,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     /// How long writing the file took.
     package var writeMilliseconds: Int?
 
-    /// The line of a photo; what is known of the file is filled in afterwards.
+    /// The line of a photo. The caller sets the fields about the file.
     package init(batch: BatchID, record: PhotoRecord, state: PhotoState) {
         self.batch = batch
         index = record.index
@@ -75,15 +75,15 @@ package struct ManifestLine: Sendable, Equatable, Codable {
         writeMilliseconds = try number(.writeMilliseconds)
     }
 
-    /// Leaves out what may be secret: user and password of the URL, and of URLs in the name and in the detail.
-    /// - Parameter query: whether query and fragment are left out, too.
+    /// Removes the user and password of the URL, and of URLs in the name and in the detail.
+    /// - Parameter query: true to remove query and fragment, too.
     package mutating func redact(query: Bool) {
         url = query ? PhotoURL.redacted(url) : PhotoURL.withoutUser(url)
         detail = detail.map { PhotoURL.redacting($0, keepsQuery: !query) }
         name = PhotoURL.redacting(name, keepsQuery: !query)
     }
 
-    /// Returns this line as a manifest has it: JSON and a line feed, without secrets, see ``redact(query:)``.
+    /// Returns this line for the manifest: redacted JSON and a line feed, see ``redact(query:)``.
     package func text(redactingQuery query: Bool) -> [UInt8] {
         var line = self
         line.redact(query: query)
@@ -118,13 +118,13 @@ package struct ManifestLine: Sendable, Equatable, Codable {
 
 /// The manifest's files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` below an output folder.
 package enum ManifestPath {
-    /// The folder of a batch's manifest, relative to the output folder. Its presence tells workers that they see the folder.
+    /// The folder of a batch's manifest, relative to the output folder. If it exists, workers have mounted the right folder.
     package static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
 
-    /// The file that names the batch that has the output folder, relative to it. No batch can have an id like its name.
+    /// The file with the id of the batch that has the output folder, relative to that folder. Its name is no valid batch id.
     package static let holder = "manifest/holder.txt"
 
-    /// The file in the folder of a batch's manifest that says which Redis the batch was submitted to.
+    /// The file with the id of the Redis that the batch was submitted to, in the folder of a batch's manifest.
     package static let origin = "origin.txt"
 
     /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
@@ -137,14 +137,14 @@ package enum ManifestPath {
         "\(padded(number, 8)).\(fencingToken).jsonl"
     }
 
-    /// Returns the number of the part whose operations have this folder name; nil if ``subfolder(operation:)`` gives no such name.
+    /// The number of the part with this folder name; nil if ``subfolder(operation:)`` never returns the name.
     package static func part(folderName name: String) -> Int? {
         guard let part = Int(name), (1...StoredBounds.photos.upperBound / 1000).contains(part), padded(part, 5) == name
         else { return nil }
         return part
     }
 
-    /// Operation number and fence of a file's name; nil if ``fileName(operation:fencingToken:)`` gives no such name.
+    /// Operation number and fencing token of a file name; nil if ``fileName(operation:fencingToken:)`` never returns the name.
     package static func parse(fileName: String) -> (operation: Int, fencingToken: Int)? {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let operation = Int(parts[0]), let fencingToken = Int(parts[1]), operation > 0,

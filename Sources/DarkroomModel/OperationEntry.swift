@@ -1,14 +1,14 @@
-/// The photos of one operation as text: a line a photo, name, tab, URL, with backslash, tab, LF and CR escaped in both.
+/// The photos of one operation as text. Each line has name, tab and URL, with backslash, tab, LF and CR escaped in both.
 ///
-/// The store keeps it deflated behind a version byte.
+/// The store keeps a version byte and the deflated text.
 package enum OperationEntry {
-    /// An entry is at most this long before deflating, 1 MiB.
+    /// The length of the longest entry before deflating: 1 MiB.
     package static let maxBytes = 1 << 20
 
     /// Appends one photo's line to an entry.
     ///
-    /// A photo that takes more than `maxBytes` of the entry is stored with its name cut and, in place of the URL, a text
-    /// that is none, so that it fails in a worker like any other entry that is no URL.
+    /// If a photo takes more than its share of `maxBytes`, its name is truncated and its URL is replaced by a text that is no
+    /// URL. Workers let the photo fail like any other entry without a URL.
     package static func append(
         name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer, operationSize: Int, to entry: inout [UInt8]
     ) {
@@ -19,7 +19,7 @@ package enum OperationEntry {
         entry.append(lineFeed)
         guard entry.count - start > maxBytes / operationSize else { return }
         entry.removeLast(entry.count - start)
-        // Escaping may double the bytes, so a quarter of what is allowed leaves room for the text below.
+        // Escaping may double the bytes, so a name of a quarter of the share leaves room for the text below.
         let cut = UnsafeRawBufferPointer(rebasing: name.prefix(maxBytes / operationSize / 4))
         appendEscaped(cut, to: &entry)
         entry.append(tab)
@@ -29,7 +29,7 @@ package enum OperationEntry {
 
     /// The records of an entry whose first photo has the index `firstIndex`.
     ///
-    /// Bytes that are not UTF-8 are replaced; the store never cuts an entry, so a line without a tab has an empty URL.
+    /// Bytes that are not UTF-8 are replaced. A line without a tab has an empty URL.
     package static func records(of entry: [UInt8], firstIndex: Int) -> [PhotoRecord] {
         var records: [PhotoRecord] = []
         entry.withUnsafeBufferPointer { bytes in

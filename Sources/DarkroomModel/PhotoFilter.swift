@@ -1,17 +1,18 @@
-/// What is done to each photo of a batch: an image filter, or a custom operation that takes the place of all filters.
+/// A filter for each photo of a batch: an image filter, or a custom operation that replaces all filters.
 public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
-    /// The filter as the command line and Redis have it: `sepia=0.8`, `tilt-shift=radius:3`, `x:thumbnail`.
+    /// The filter as text, in the command line and in Redis: `sepia=0.8`, `tilt-shift=radius:3`, `x:thumbnail`.
     public let description: String
 
-    /// A filter as a batch's options have it in Redis, which may be one that this version does not know.
+    /// A filter from a batch's options in Redis. A newer version may have added it.
     package init(stored text: String) { description = text }
 
     /// Blends each photo with its sepia version
-    /// ([Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent)); alpha stays.
-    /// - Parameter intensity: how much of the sepia version, 0 to 1.
+    /// ([Filter Effects, sepia](https://www.w3.org/TR/filter-effects-1/#sepiaEquivalent)). Alpha is unchanged.
+    /// - Parameter intensity: the share of the sepia version, 0 to 1.
     public static func sepia(intensity: Double = 0.8) -> PhotoFilter { PhotoFilter(stored: "sepia=\(intensity)") }
 
-    /// Blurs each photo from a quarter of its height outwards; the middle stays sharp.
+    /// Blurs each photo increasingly with the distance from the middle of its height. The blur is complete from a quarter of the
+    /// height on.
     /// - Parameter radius: the standard deviation of the blur in pixels, 0.1 to 100.
     public static func tiltShift(radius: Double = 3) -> PhotoFilter {
         PhotoFilter(stored: "tilt-shift=radius:\(radius)")
@@ -23,6 +24,6 @@ public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension [PhotoFilter] {
-    /// The filters with a space between them, as Redis has them.
+    /// The filters with a space between them, the form in Redis.
     package var text: String { map(\.description).joined(separator: " ") }
 }

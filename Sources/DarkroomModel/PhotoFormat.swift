@@ -3,22 +3,22 @@ public struct PhotoFormat: Sendable, Hashable, CustomStringConvertible {
     /// The name: `same`, `jpeg`, `png`, ...
     public let name: String
 
-    /// A format as a batch's options have it in Redis, which may be one that this version does not know.
+    /// A format from a batch's options in Redis. A newer version may have added it.
     package init(stored name: String) { self.name = name }
 
-    /// The format that was read.
+    /// The format of the downloaded photo.
     public static let same = PhotoFormat(stored: "same")
-    /// JPEG; `quality` holds.
+    /// JPEG; uses `quality`.
     public static let jpeg = PhotoFormat(stored: "jpeg")
     /// PNG.
     public static let png = PhotoFormat(stored: "png")
-    /// WebP; `quality` holds.
+    /// WebP; uses `quality`.
     public static let webp = PhotoFormat(stored: "webp")
-    /// AVIF; `quality` holds. Workers whose libvips cannot write it leave such batches to others; so with HEIC and JPEG XL.
+    /// AVIF; uses `quality`. A worker whose libvips cannot write AVIF refuses the batch. The same applies to HEIC and JPEG XL.
     public static let avif = PhotoFormat(stored: "avif")
-    /// HEIC; `quality` holds.
+    /// HEIC; uses `quality`.
     public static let heic = PhotoFormat(stored: "heic")
-    /// JPEG XL; `quality` holds.
+    /// JPEG XL; uses `quality`.
     public static let jxl = PhotoFormat(stored: "jxl")
     /// TIFF.
     public static let tiff = PhotoFormat(stored: "tiff")

@@ -1,4 +1,4 @@
-/// A custom operation: what a worker does with each photo of a batch whose only filter is ``PhotoFilter/custom(_:)``.
+/// A custom operation. Workers run it for each photo of a batch whose only filter is ``PhotoFilter/custom(_:)``.
 ///
 /// ```swift
 /// struct Checksum: PhotoOperation {
@@ -16,33 +16,33 @@
 /// try configuration.register("checksum") { Checksum() }
 /// ```
 ///
-/// Each photo gets an operation of its own, made on the thread that runs it, one of the worker's filtration threads. As many run at
-/// once as the worker has filtrations. If an operation crashes, the worker ends, and other workers take over its photos.
+/// The worker creates a new operation for each photo, on the filtration thread that runs it. As many operations run at once as
+/// the worker has filtrations. If an operation crashes, the worker ends, and other workers take over its photos.
 public protocol PhotoOperation {
-    /// Makes the bytes of a file from a photo. Blocks as long as that takes, and checks ``DownloadedPhoto/isCancelled`` now and
-    /// then: if it is true, the result is dropped.
-    /// - Returns: the bytes of the file. Its ending is that of the format of a picture, otherwise that of the photo's name or URL,
-    ///   otherwise `bin`.
-    /// - Throws: any error. The photo fails for the reason ``FailureReason/filterFailed``, and the error's text is kept with it.
+    /// Creates the bytes of a file from a photo. May block. Should check ``DownloadedPhoto/isCancelled`` regularly: if it is
+    /// true, the result is discarded.
+    /// - Returns: the bytes of the file. The file's extension is that of the picture's format; if the bytes are no picture, that of
+    ///   the photo's name or URL, otherwise `bin`.
+    /// - Throws: any error. The photo fails for the reason ``FailureReason/filterFailed`` with the error's text.
     func main(_ photo: DownloadedPhoto) throws -> [UInt8]
 }
 
 /// A photo for a custom operation.
 public struct DownloadedPhoto: Sendable {
-    /// Its index, name and URL in the list.
+    /// The photo's index, name and URL in the list.
     public let record: PhotoRecord
-    /// Its bytes as they were downloaded. Nothing has checked them; they may be no picture at all.
+    /// The downloaded bytes, unchecked. They may be no picture.
     public let bytes: [UInt8]
     private let cancelled: @Sendable () -> Bool
 
-    /// True if the result is not wanted any more: the batch was cancelled, or the worker stops. Any thread may ask.
+    /// True if the result will be discarded, because the batch was cancelled or the worker stops. Any thread may read it.
     public var isCancelled: Bool { cancelled() }
 
     /// A photo, also for tests of an operation.
     /// - Parameters:
-    ///   - record: its index, name and URL.
-    ///   - bytes: its bytes.
-    ///   - isCancelled: what ``isCancelled`` returns.
+    ///   - record: the index, name and URL.
+    ///   - bytes: the downloaded bytes.
+    ///   - isCancelled: returns the value of ``isCancelled``.
     public init(record: PhotoRecord, bytes: [UInt8], isCancelled: @escaping @Sendable () -> Bool = { false }) {
         self.record = record
         self.bytes = bytes

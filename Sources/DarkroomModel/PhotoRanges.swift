@@ -1,6 +1,6 @@
 /// Photos of a list by their indexes from 0: `[10...20, 31...31]`.
 public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
-    /// The ranges in ascending order. No two of them touch.
+    /// The ranges in ascending order. Adjacent ranges are merged.
     public let ranges: [ClosedRange<Int>]
 
     /// Brings ranges in order and joins those that touch.
@@ -17,7 +17,7 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
     }
 
     /// Reads numbers and ranges with commas between them.
-    /// - Throws: ``InvalidPhotoRanges``, which shows the part that is none.
+    /// - Throws: ``InvalidPhotoRanges`` with the invalid part.
     package init(parsing text: String) throws(InvalidPhotoRanges) {
         var ranges: [ClosedRange<Int>] = []
         for part in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -30,10 +30,10 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
         self.init(ranges)
     }
 
-    /// How many photos these are.
+    /// The number of photos.
     public var count: Int { ranges.reduce(0) { $0 + $1.count } }
 
-    /// The ranges in pieces of at most `size` photos together, in order.
+    /// The ranges in pieces of at most `size` photos, in order.
     package func pieces(of size: Int) -> [[ClosedRange<Int>]] {
         var pieces: [[ClosedRange<Int>]] = [[]]
         var room = size
@@ -53,29 +53,29 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
         return pieces.filter { !$0.isEmpty }
     }
 
-    /// The ranges as the command line has them: `10-20,31`.
+    /// The ranges in the form of the command line: `10-20,31`.
     public var description: String {
         ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
     }
 
-    /// A number of digits alone; lists have at most 100 million photos, so one that is longer is none.
+    /// Reads an index of 1 to 10 digits; nil for any other text.
     private static func index(_ text: Substring) -> Int? {
         guard text.utf8.count <= 10, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
         return Int(text)
     }
 }
 
-/// A text that names no photos.
+/// A text that is no list of indexes and ranges.
 package struct InvalidPhotoRanges: Error, CustomStringConvertible {
-    /// What was given.
+    /// The whole text.
     package let text: String
-    /// The part of it that is none.
+    /// The invalid part.
     package let part: String
 
-    /// What is wrong and how it is written.
+    /// The text, and the correct form.
     package var description: String { "photos \"\(text)\": \(problem)" }
 
-    /// The description without what was given.
+    /// The description without the text.
     package var problem: String {
         let found = part == text ? "" : " (found \"\(part)\")"
         return "write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"

@@ -1,4 +1,4 @@
-/// A photo as its list has it.
+/// A photo in its list.
 public struct PhotoRecord: Sendable, Hashable {
     /// The position in the list, from 0.
     public let index: Int

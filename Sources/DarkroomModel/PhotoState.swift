@@ -1,17 +1,17 @@
-/// Where a photo is. Filtered, failed and cancelled are final: only a retry changes them.
+/// The state of a photo. Filtered, failed and cancelled are final: only a retry changes them.
 public enum PhotoState: Sendable, Hashable {
-    /// Nothing was done yet, or what was done was dropped.
+    /// The photo has no result yet, or its result was discarded.
     case new
-    /// It is downloaded.
+    /// The photo is downloaded.
     case downloaded
-    /// It was filtered and written.
+    /// The photo was filtered and written.
     case filtered
-    /// It was cancelled.
+    /// The photo was cancelled.
     case cancelled
-    /// It failed.
+    /// The photo failed.
     case failed(FailureReason)
 
-    /// The state code that stands for this state in a batch's `states` string: `N`, `D`, `F`, `C` or the reason's small letter.
+    /// The state code in a batch's `states` string: `N`, `D`, `F`, `C` or the reason's small letter.
     package var stateCode: UInt8 {
         switch self {
         case .new: 78
@@ -22,7 +22,7 @@ public enum PhotoState: Sendable, Hashable {
         }
     }
 
-    /// The state of a state code, nil if it is the code of no state.
+    /// The state of a state code; nil if the code is invalid.
     package init?(stateCode: UInt8) {
         switch stateCode {
         case 78: self = .new
@@ -35,10 +35,10 @@ public enum PhotoState: Sendable, Hashable {
         }
     }
 
-    /// True if only a retry changes it.
+    /// True if only a retry changes the state.
     public var isFinal: Bool { self != .new && self != .downloaded }
 
-    /// The word for this state in the command line, in JSON and in manifests; the reason is a word of its own.
+    /// The word for this state in the command line, in JSON and in manifests. The reason has its own word.
     public var word: String {
         switch self {
         case .new: "new"

@@ -2,8 +2,8 @@
 public enum QueuePart: String, Sendable, CaseIterable, Codable {
     /// Downloads and filtrations.
     case everything
-    /// Downloads alone: what is downloaded is still filtered.
+    /// Downloads only: downloaded photos are still filtered.
     case downloads
-    /// Filtrations alone: downloads go on until workers hold as many bytes as they may.
+    /// Filtrations only: downloads continue until the workers' memory for downloaded bytes is full.
     case filtrations
 }

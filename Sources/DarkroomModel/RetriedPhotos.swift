@@ -1,8 +1,8 @@
-/// What ``DarkroomClient`` has done to retry failed photos.
+/// The result of retrying failed photos with ``DarkroomClient``.
 public struct RetriedPhotos: Sendable, Equatable {
     /// Failed photos that run again.
     public package(set) var photos: Int
-    /// Failed photos that stay failed, because Redis does not have their names and URLs any more: only the list has.
+    /// Failed photos that do not run again, because Redis no longer has their names and URLs. Only the list has them.
     public package(set) var notKept: Int
 
     package init(photos: Int = 0, notKept: Int = 0) {

@@ -1,24 +1,24 @@
-/// The bounds of the numbers and texts that Redis holds. A value outside of them was not written by Darkroom.
+/// The bounds of the numbers and texts in Redis. Darkroom writes no value outside of them.
 package enum StoredBounds {
-    /// Whole numbers that a Lua script represents exactly: bytes, versions, fences, times in ms.
+    /// Whole numbers that a Lua script represents exactly: bytes, versions, fencing tokens, times in ms.
     package static let numbers = 0...(1 << 53)
-    /// Photos of a batch, and so its operations: Redis keeps one letter a photo in a string of at most 512 MiB.
+    /// Photos of a batch, and so its operations: Redis keeps one byte per photo in a string of at most 512 MiB.
     package static let photos = 0...(1 << 29)
-    /// Indexes of photos as users write them; a focus may name photos that are not fed yet.
+    /// Indexes of photos in commands. A focus may have photos that are not fed yet.
     package static let indexes = 0...9_999_999_999
-    /// The longest text of a batch's or worker's hash in bytes: no argument of a command may be longer on Linux.
+    /// The longest text of a batch's or worker's hash in bytes: the longest command line argument on Linux.
     package static let textBytes = 128 << 10
 }
 
-/// The fields of a batch's hash, each read within its bounds. A value out of bounds counts as damage.
+/// The fields of a batch's hash. A value out of bounds is damage.
 struct StoredFields {
     private let fields: [String: String]
-    /// What is wrong, a phrase for each field: `photos is "-5"`.
+    /// The damage, a phrase for each field: `photos is "-5"`.
     private(set) var damage: [String] = []
 
     init(_ fields: [String: String]) { self.fields = fields }
 
-    /// A number that every batch has; `other` when it is missing or damaged.
+    /// A required number; `other` if it is missing or damaged.
     mutating func number(
         _ name: String, in bounds: ClosedRange<Int> = StoredBounds.numbers, otherwise other: Int = 0
     ) -> Int {
@@ -28,7 +28,7 @@ struct StoredFields {
         return other
     }
 
-    /// A number that is missing or empty until something has happened.
+    /// A number that may be missing or empty.
     mutating func optionalNumber(_ name: String, in bounds: ClosedRange<Int> = StoredBounds.numbers) -> Int? {
         guard let text = fields[name], !text.isEmpty else { return nil }
         if let value = Int(text), bounds.contains(value) { return value }
@@ -36,7 +36,7 @@ struct StoredFields {
         return nil
     }
 
-    /// A text; nil when it is missing or too long.
+    /// A text; nil if it is missing or too long.
     mutating func text(_ name: String) -> String? {
         guard let text = fields[name] else { return nil }
         guard text.utf8.count <= StoredBounds.textBytes else {
@@ -46,7 +46,7 @@ struct StoredFields {
         return text
     }
 
-    /// A word of a set; nil when it is missing or another.
+    /// A value of an enumeration; nil if it is missing or unknown.
     mutating func word<Word: RawRepresentable<String>>(_ name: String, as _: Word.Type = Word.self) -> Word? {
         guard let text = fields[name] else { return nil }
         if let word = Word(rawValue: text) { return word }
@@ -57,7 +57,7 @@ struct StoredFields {
     /// Whether a flag is set.
     func isSet(_ name: String) -> Bool { fields[name] == "1" }
 
-    /// Notes that values contradict one another.
+    /// Records values that contradict each other.
     mutating func noteContradiction(_ text: String) { damage.append(text) }
 
     private mutating func note(_ name: String, _ text: String) {

@@ -1,2 +1,2 @@
-/// The version of this package, as `darkroom --version` prints it and workers tell it.
+/// The version of this package, which `darkroom --version` prints and workers report.
 package let darkroomVersion = "0.1.0"

@@ -79,12 +79,12 @@ struct BatchCommandTests {
         let queue = try Queue()
         let id = try queue.submit(Self.urls)
         let nobody = try queue.run("status", "\(id)").standardError
-        #expect(nobody.contains("no living worker takes it: there is no worker; start one with: darkroom worker"))
+        #expect(nobody.contains("no running worker takes it: there is no worker; start one with: darkroom worker"))
 
         let refused = "20250101-000000000-0000: its share; is it mounted?; \(id): its output is elsewhere"
         _ = try queue.store.perform(queue.store.heartbeat(worker: "w", facts: [("refused", refused)]))
         let warning = try queue.run("status", "\(id)").standardError
-        #expect(warning.contains("no living worker takes it: 1 worker refused it: its output is elsewhere; start"))
+        #expect(warning.contains("no running worker takes it: 1 worker refused it: its output is elsewhere; start"))
 
         _ = try queue.store.perform(queue.store.heartbeat(worker: "v", facts: [("refused", "")]))
         let quiet = try queue.run("status", "\(id)").standardError

@@ -21,7 +21,7 @@ import Testing
     func submit(_ more: String...) throws -> (feeding: Program, batch: BatchID) {
         let arguments = ["submit", try list(400), "-o", scratch.path("out"), "--window", "3"] + more
         let feeding = try Program(arguments + ["--namespace", queue.namespace], environment: queue.environment)
-        try feeding.waitFor("no living worker")
+        try feeding.waitFor("no running worker")
         return (feeding, try #require(queue.store.batchIDs().first))
     }
 
@@ -57,7 +57,7 @@ import Testing
         // More than the 64 KiB that tell a list's format, which is more than the pipe holds.
         let photos = Array((0..<3000).map { "http://photos.example/\($0).jpg\n" }.joined().utf8)
         #expect(write(descriptor, photos, photos.count) == photos.count)
-        try feeding.waitFor("no living worker")
+        try feeding.waitFor("no running worker")
         let batch = try #require(try queue.store.batchIDs().first)
         #expect(try queue.run("cancel", "\(batch)").status == 0)
         #expect(try feeding.outcome().status == 4)

@@ -33,7 +33,7 @@ struct DependCommandTests {
         #expect(try queue.run("batches").lines.contains { $0.hasSuffix("\tlast\twaits for \(list)") })
         let status = try queue.run("status", "last")
         #expect(status.lines.contains("state\twaiting") && status.lines.contains("waits for\t\(list)"))
-        let advice = "it need not any more with: darkroom depend \(last) --on \(both[0]) --remove"
+        let advice = "remove the dependency with: darkroom depend \(last) --on \(both[0]) --remove"
         #expect(status.standardError.contains("it waits for \(list); \(advice)"))
 
         let removed = try queue.run("depend", "last", "--on", "first", "--remove")
@@ -51,10 +51,11 @@ struct DependCommandTests {
         let second = try queue.submit(Self.urls)
         #expect(try queue.run("depend", "\(second)", "--on", "\(first)").status == 0)
         let waiting = try queue.start("wait", "\(second)")
-        try waiting.waitFor("batch \(second): it waits for \(first), which does not go on: no living worker takes it")
+        try waiting.waitFor(
+            "batch \(second): it waits for \(first), which makes no progress: no running worker takes it")
         // Who waits for both is told what hinders the first alone.
         let both = try queue.start("wait")
-        try both.waitFor("batch \(first): no living worker takes it")
+        try both.waitFor("batch \(first): no running worker takes it")
         try queue.develop("F")
         // The waiting programs' heartbeats release the second batch: no worker lives.
         let deadline = ContinuousClock.now + .seconds(30)

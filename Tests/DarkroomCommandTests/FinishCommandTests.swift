@@ -77,7 +77,7 @@ import Testing
         let waiting = try queue.start(
             "submit", list, "-o", scratch.path("out"), "--wait", "--on-finish",
             "echo $DARKROOM_STATE $DARKROOM_STATUS $DARKROOM_CANCELLED > \(scratch.path("said"))")
-        try waiting.waitFor("no living worker")
+        try waiting.waitFor("no running worker")
         let id = try #require(try queue.store.batchIDs().first)
         _ = try queue.store.perform(queue.store.cancel(id))
         let outcome = try waiting.outcome()

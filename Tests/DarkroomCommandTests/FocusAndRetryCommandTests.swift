@@ -28,7 +28,7 @@ struct FocusAndRetryCommandTests {
 
         let status = try queue.run("status", "\(id)")
         #expect(status.lines.contains("focus\tphotos 95-104 only"))
-        #expect(status.standardError.contains("only photos 95-104 run, the focus holds the others back"))
+        #expect(status.standardError.contains("only photos 95-104 run, the focus stops the others"))
         #expect(status.standardError.contains("darkroom focus \(id) --clear"))
         #expect(try queue.run("batches").lines[0].hasSuffix("\tfocus on photos 95-104 only"))
         #expect(try queue.claim().map(\.held.number) == [10])
@@ -57,7 +57,7 @@ struct FocusAndRetryCommandTests {
         #expect(try queue.run("focus", "\(id)", "--photos", "40-60", "--only").status == 0)
         let waiting = try queue.start("wait", "\(id)")
         try waiting.waitFor(
-            "only photos 40-60 run, the focus holds the others back; they go on with: darkroom focus \(id)")
+            "only photos 40-60 run, the focus stops the others; resume them with: darkroom focus \(id)")
         try queue.develop("F")
         #expect(try queue.store.facts(of: id)?.counts.filtered == 30, "operations that touch the range run whole")
         #expect(try queue.run("focus", "\(id)", "--clear").status == 0)

@@ -219,7 +219,7 @@ import Testing
         let submit = try start(
             "submit", "http://eve:hush-list@127.0.0.1:\(lists.port)/list.txt?hush", "-o", scratch.path("out"),
             "--operation-size", "50")
-        try submit.waitFor("no living worker")
+        try submit.waitFor("no running worker")
         submit.send(SIGINT)
         let outcome = try submit.outcome()
         #expect(outcome.status == 130 && !outcome.standardError.contains("hush"), "\(outcome)")

@@ -137,7 +137,7 @@ struct SteeringCommandTests {
         #expect(
             warnings.contains(
                 "warning: the downloads of the cluster are suspended; go on with: darkroom resume --all --downloads\n"))
-        #expect(!warnings.contains("no living worker"), "nothing is claimed anyway")
+        #expect(!warnings.contains("no running worker"), "nothing is claimed anyway")
     }
 
     @Test func waitSaysWhyABatchDoesNotGoOn() throws {
@@ -150,7 +150,7 @@ struct SteeringCommandTests {
         try waiting.waitFor("the cluster is suspended; go on with: darkroom resume --all\n")
         #expect(try queue.run("resume", "--all").status == 0)
         #expect(try queue.run("resume", "\(id)").status == 0)
-        try waiting.waitFor("no living worker")
+        try waiting.waitFor("no running worker")
         #expect(try queue.run("cancel", "\(id)").status == 0)
         let outcome = try waiting.outcome()
         #expect(outcome.status == 4)

@@ -193,7 +193,7 @@ import Testing
 
     @Test func goesOnAfterAnInterrupt() throws {
         let interrupted = try queue.start("submit", list(400), "-o", scratch.path("out"), "--window", "3")
-        try interrupted.waitFor("no living worker")
+        try interrupted.waitFor("no running worker")
         interrupted.send(SIGINT)
         let outcome = try interrupted.outcome()
         #expect(outcome.status == 130)

@@ -31,7 +31,7 @@ import Testing
         ("--webhook photos.example", "--webhook: photos.example; write it like https://"),
         ("--webhook ftp://photos.example", "--webhook: scheme ftp is none of http, https and file; write it like"),
         ("--webhook file:///etc/passwd", "--webhook: a file: URL cannot receive a webhook"),
-        ("--webhook http://a:b", "--webhook: the URL has something else than a number up to 65535 in place"),
+        ("--webhook http://a:b", "--webhook: the port of the URL is not a number up to 65535"),
         ("--webhook=", "--webhook: the entry is empty"),
         ("--lease 5s", "--lease 5s: at least 6s"), ("--lease 25h", "--lease 25h: at most 24h"),
         ("--on-finish true", "--on-finish: only with --wait"),

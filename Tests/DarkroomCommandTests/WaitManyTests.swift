@@ -17,7 +17,7 @@ import Testing
         #expect(try queue.run("wait", "good", "failed").status == 3)
 
         let waiting = try queue.start("wait", "good", "failed", "open", "\(good)", "--json")
-        try waiting.waitFor("no living worker takes it")
+        try waiting.waitFor("no running worker takes it")
         _ = try queue.store.perform(queue.store.cancel(open))
         let outcome = try waiting.outcome()
         #expect(outcome.status == 4)
@@ -32,7 +32,7 @@ import Testing
         let queue = try Queue(redis)
         try queue.submit(Self.urls)
         let outcome = try queue.run("wait", "--timeout", "2500ms")
-        #expect(outcome.status == 124 && outcome.standardError.contains("no living worker takes it"))
+        #expect(outcome.status == 124 && outcome.standardError.contains("no running worker takes it"))
         // Only reading the workers uses this command.
         let statistics = try queue.store.connection.call(.init("INFO", "commandstats")).string ?? ""
         #expect(statistics.contains("cmdstat_zrevrange:calls=1,"), "\(statistics)")
@@ -64,7 +64,7 @@ import Testing
         _ = try queue.store.connection.call(.init("HSET", queue.store.keys.batch(id), "feeder.seen", silent))
         let waiting = try queue.start("wait", "\(id)")
         try waiting.waitFor("darkroom submit LIST --resume \(id)")
-        try waiting.waitFor("4 photos are fed, the list is not at its end")
+        try waiting.waitFor("4 photos are fed, the list is not complete")
         #expect(try queue.run("status", "\(id)").standardError.contains("--resume \(id)"))
         // Somebody goes on and comes to the end of the list.
         #expect(try queue.store.perform(queue.store.seal(id, operations: 1, photos: 4)) == .sealed)

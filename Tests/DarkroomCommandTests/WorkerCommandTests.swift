@@ -118,7 +118,7 @@ struct WorkerCommandTests {
         let worker = try queue.start("worker", "--outputs-under", elsewhere.folder)
         try worker.waitFor("notice worker: batch is left to other workers batch=\(id) worker=")
         let waiting = try queue.start("wait", "\(id)")
-        try waiting.waitFor("no living worker takes it: 1 worker refused it: its output \(queue.folder) is not below")
+        try waiting.waitFor("no running worker takes it: 1 worker refused it: its output \(queue.folder) is not below")
         #expect(try queue.store.facts(of: id)?.executing == 0)
     }
 
@@ -134,7 +134,7 @@ struct WorkerCommandTests {
         let id = try #require(submitted.lines.first, "\(submitted)")
         let worker = try queue.start("worker")
         let waiting = try queue.start("wait", id)
-        try waiting.waitFor("no living worker takes it: 1 worker refused it: its photos lie in")
+        try waiting.waitFor("no running worker takes it: 1 worker refused it: its photos lie in")
         try waiting.waitFor("which is not below a folder of --files-under")
         let other = try queue.start("worker", "--files-under", photos)
         let outcome = try waiting.outcome()

@@ -130,7 +130,7 @@ import Testing
                 SampleList(count: 1), options: options, after: [BatchID("20200101-000000000-0000")])
         }
         #expect(refused?.code == .batchGone)
-        #expect(refused?.description.contains("20200101-000000000-0000, which was to finish first") == true)
+        #expect(refused?.description.contains("20200101-000000000-0000, which must finish first") == true)
         #expect(try store.batchIDs().isEmpty)
         #expect(OutputFolder(path: options.output).isUntouched(by: BatchID("any")))
         #expect(try OutputFolder(path: options.output).batches().isEmpty)

@@ -18,7 +18,7 @@ import Testing
     @Test func tellsOnceWhileSingleOperationsFindRoom() {
         let watch = Watch()
         #expect(!watch.accepted(0))
-        #expect(watch.refused(1) == .tell)
+        #expect(watch.refused(1) == .reportFull)
         for tenth in 11..<100 {
             #expect(watch.refused(Double(tenth) / 10) == nil)
             #expect(!watch.accepted(Double(tenth) / 10 + 0.05))
@@ -27,25 +27,25 @@ import Testing
 
     @Test func saysThatItIsOverWhenNothingWasRefusedForAWhile() {
         let watch = Watch()
-        #expect(watch.refused(1) == .tell)
+        #expect(watch.refused(1) == .reportFull)
         #expect(!watch.accepted(2.9))
         #expect(watch.accepted(3))
         #expect(!watch.accepted(4))
-        #expect(watch.refused(5) == .tell)
+        #expect(watch.refused(5) == .reportFull)
     }
 
     @Test func looksForWorkEveryTenSecondsUntilItHasToldThatThereIsNone() {
         let watch = Watch()
-        #expect(watch.refused(0) == .tell)
+        #expect(watch.refused(0) == .reportFull)
         #expect(watch.refused(9.9) == nil)
-        #expect(watch.refused(10) == .lookForWork)
+        #expect(watch.refused(10) == .checkForWork)
         #expect(watch.refused(10.1) == nil)
-        #expect(watch.refused(20) == .lookForWork)
+        #expect(watch.refused(20) == .checkForWork)
         #expect(watch.foundNoWork())
         #expect(!watch.foundNoWork())
         #expect(watch.refused(40) == nil)
         #expect(watch.accepted(43))
-        #expect(watch.refused(44) == .tell)
-        #expect(watch.refused(54) == .lookForWork && watch.foundNoWork())
+        #expect(watch.refused(44) == .reportFull)
+        #expect(watch.refused(54) == .checkForWork && watch.foundNoWork())
     }
 }

@@ -166,14 +166,14 @@ import Testing
         #expect(batch.feedDigest == Coordinator.digest(of: SampleList(count: 10_000), operationSize: 50))
     }
 
-    @Test func aFeederThatFeedsNothingLives() throws {
+    @Test func heartbeatUpdatesFeederSeenUntilStopped() throws {
         let id = BatchID("b")
         _ = try store.perform(store.submit(id, BatchOptions()))
         _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "feeder.seen", "1"))
-        let heart = FeederHeart(store: store, batch: id, every: .milliseconds(5))
+        let heartbeat = FeederHeartbeat(store: store, batch: id, every: .milliseconds(5))
         let deadline = ContinuousClock.now + .seconds(20)
         while try store.facts(of: id)?.feederSeen == 1 { try #require(ContinuousClock.now < deadline) }
-        heart.stop()
+        heartbeat.stop()
         _ = try store.connection.call(RedisCommand("HSET", store.keys.batch(id), "feeder.seen", "1"))
         #expect(try store.facts(of: id)?.feederSeen == 1)
     }

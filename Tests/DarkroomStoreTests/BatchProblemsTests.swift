@@ -44,7 +44,7 @@ import Testing
                 [:], "df,,", [.clusterDownloadsSuspended, .clusterFiltrationsSuspended],
                 "go on with: darkroom resume --all --downloads"
             ),
-            (["focus.first": "4", "focus.last": "6", "focus.only": "1"], ",,", [.focusOnly], "they go on with: "),
+            (["focus.first": "4", "focus.last": "6", "focus.only": "1"], ",,", [.focusOnly], "resume them with: "),
             ([:], ",,", [], ""), (["flag.suspended": "1", "state": "finished"], ",,", [], ""),
         ]
         for (fields, cluster, codes, remedy) in cases {
@@ -101,7 +101,7 @@ import Testing
         let last = try batch(Self.third, after: [Self.second])
         let found = try problems([stuck, middle, last]).of(last)
         #expect(found.map(\.code) == [.dependencyStuck])
-        #expect(found.first?.text == "it waits for \(Self.second), which does not go on: it is suspended")
+        #expect(found.first?.text == "it waits for \(Self.second), which makes no progress: it is suspended")
         #expect(found.first?.remedy == "go on with: darkroom resume \(Self.first)")
         // One that goes on.
         let going = try batch(Self.first)

@@ -1,9 +1,10 @@
 import DarkroomConcurrency
 import Foundation
 
-/// Threads for short calls that block, so that no thread of Swift's tasks does.
+/// Threads for short blocking calls, so that no thread of Swift's tasks blocks.
 ///
-/// All calls share one connection, in which they do not wait for one another. The number of threads bounds how many run at once.
+/// All calls share one connection, on which they do not wait for each other. The number of threads is the limit of concurrent
+/// calls.
 final class CallThreads: Sendable {
     private let queue: OperationQueue
 
@@ -13,7 +14,7 @@ final class CallThreads: Sendable {
         queue.maxConcurrentOperationCount = 16
     }
 
-    /// Runs `body` on one of the threads. A cancelled task does not wait for its end.
+    /// Runs `body` on one of the threads. A cancelled task does not wait for the end of `body`.
     func call<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await Answer.of { answer in
             queue.addOperation {
@@ -33,7 +34,7 @@ final class CallThreads: Sendable {
     }
 }
 
-/// One answer for one task: the first that is given.
+/// The result for one waiting task. Only the first result counts.
 final class Answer<Value: Sendable>: Sendable {
     private struct State {
         var continuation: CheckedContinuation<Value, any Error>?
@@ -42,10 +43,10 @@ final class Answer<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// True if there is one.
+    /// True if there is a result.
     var isGiven: Bool { state.withLock { $0.value != nil } }
 
-    /// Waits for the answer that `begin` causes. A cancelled task gets `CancellationError` at once.
+    /// Calls `begin` and waits for the result. A cancelled task gets `CancellationError` at once.
     static func of(_ begin: (Answer) -> Void) async throws -> Value {
         let answer = Answer()
         return try await withTaskCancellationHandler {
@@ -58,7 +59,7 @@ final class Answer<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives the answer unless there is one.
+    /// Sets the result, unless there is one already.
     func give(_ value: Result<Value, any Error>) {
         let continuation = state.withLock { state -> CheckedContinuation<Value, any Error>? in
             guard state.value == nil else { return nil }
@@ -69,7 +70,7 @@ final class Answer<Value: Sendable>: Sendable {
         continuation?.resume(with: value)
     }
 
-    /// Resumes `continuation` with the answer, which may be there already.
+    /// Resumes `continuation` with the result, which may be set already.
     private func expect(_ continuation: CheckedContinuation<Value, any Error>) {
         let value = state.withLock { state in
             if state.value == nil { state.continuation = continuation }

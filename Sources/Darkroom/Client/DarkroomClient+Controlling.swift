@@ -1,16 +1,17 @@
-/// Controlling batches and the cluster: what an operation queue of one device offers for its operations, over all workers.
+/// Controlling batches and the cluster.
 ///
-/// Each call returns when Redis has the change. After it has returned no worker starts work that violates the new setting;
-/// workers learn of it within milliseconds, or with their next heartbeat if the message is lost. Repeating a call does no harm.
+/// Each call returns when Redis has the change. After this, no worker starts work that violates the new setting. Workers
+/// receive a change notice within milliseconds; if it is lost, they apply the change with their next heartbeat. All calls are
+/// idempotent.
 ///
-/// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if it is not in Redis, and `batchFinished` or
-/// `batchCancelled` if nothing of it is left to change.
+/// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis, and `batchFinished` or
+/// `batchCancelled` if the change can have no effect.
 extension DarkroomClient {
-    /// Cancels a batch. Photos that have not begun never will, running ones are stopped, final ones stay as they are.
+    /// Cancels a batch: queued photos never start, running photos are stopped, and final photos remain unchanged.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - reason: why, for everybody who looks at the batch; may be empty.
-    /// - Returns: false if the batch had finished before without being cancelled.
+    ///   - reason: why the batch was cancelled, shown with its facts; may be empty.
+    /// - Returns: false if the batch had already finished without being cancelled.
     @discardableResult
     public func cancel(_ id: BatchID, reason: String = "") async throws -> Bool {
         try await blocking("cancel batch \(id)") { [control] in
@@ -18,7 +19,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Cancels some photos of a batch; the others go on.
+    /// Cancels some photos of a batch. The others continue.
     ///
     /// ```swift
     /// try await client.cancel([10...20, 31...31], of: batch.id)
@@ -26,7 +27,7 @@ extension DarkroomClient {
     /// - Parameters:
     ///   - photos: indexes from 0. All must be fed, otherwise none is cancelled.
     ///   - id: the batch.
-    /// - Returns: how many were cancelled; the others were final before.
+    /// - Returns: the number of cancelled photos. The others were final already.
     /// - Throws: ``DarkroomError``, also with the code `photosNotFed` or `photosOutsideList`.
     @discardableResult
     public func cancel(_ photos: PhotoRanges, of id: BatchID) async throws -> Int {
@@ -35,98 +36,99 @@ extension DarkroomClient {
         }
     }
 
-    /// Cancels every batch that has not finished.
-    /// - Returns: how many were cancelled.
+    /// Cancels every unfinished batch.
+    /// - Returns: the number of cancelled batches.
     @discardableResult
     public func cancelAll() async throws -> Int {
         try await blocking("cancel all batches") { [control] in try control.cancelAll() }
     }
 
-    /// Suspends a batch: no download and no filtration of it begins. Running ones go on to their end.
+    /// Suspends a batch: no download and no filtration of it starts. Running ones continue to their end.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - part: downloads, filtrations or both; the three settings are independent of each other.
-    /// - Returns: false if it was suspended so before.
+    ///   - part: downloads, filtrations or both. The three settings are independent of each other.
+    /// - Returns: false if this part was suspended already.
     @discardableResult
     public func suspend(_ id: BatchID, _ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("suspend batch \(id)") { [control] in try control.suspend(id, part) }
     }
 
     /// Suspends all workers, see ``suspend(_:_:)``.
-    /// - Returns: false if they were suspended so before.
+    /// - Returns: false if this part was suspended already.
     @discardableResult
     public func suspendAll(_ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("suspend the cluster") { [control] in try control.suspend(nil, part) }
     }
 
-    /// Lets a suspended batch go on.
+    /// Resumes a suspended batch.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - part: `everything` lifts also a suspension of downloads or of filtrations alone.
-    /// - Returns: false if nothing of it was suspended.
+    ///   - part: `everything` also resumes downloads or filtrations that were suspended separately.
+    /// - Returns: false if nothing was suspended.
     @discardableResult
     public func resume(_ id: BatchID, _ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("resume batch \(id)") { [control] in try control.resume(id, part) }
     }
 
-    /// Lets all workers go on. A batch that was suspended by itself stays suspended.
+    /// Resumes all workers. Batches that were suspended individually stay suspended.
     /// - Returns: false if the workers were not suspended.
     @discardableResult
     public func resumeAll(_ part: QueuePart = .everything) async throws -> Bool {
         try await blocking("resume the cluster") { [control] in try control.resume(nil, part) }
     }
 
-    /// Changes the priority of a batch, for everything that is claimed from now on.
-    /// - Returns: false if the batch had the priority before.
+    /// Changes the priority of a batch for all further claims.
+    /// - Returns: false if the batch already had this priority.
     @discardableResult
     public func prioritize(_ id: BatchID, _ priority: BatchPriority) async throws -> Bool {
         try await blocking("prioritize batch \(id)") { [control] in try control.prioritize(id, priority) }
     }
 
-    /// Makes a batch wait until others have finished. If one of them is gone, or waits for this batch itself, nothing is added.
-    /// - Returns: the batches for which it did not wait before, without those that have finished.
+    /// Makes a batch wait until others have finished. If one of them is not in Redis or waits for this batch, no dependency is
+    /// added.
+    /// - Returns: the new dependencies, without batches that have finished already.
     /// - Throws: ``DarkroomError``, also with the code `batchStarted`, `circularDependency` or `busy`.
     @discardableResult
     public func addDependency(_ id: BatchID, on others: [BatchID]) async throws -> [BatchID] {
         try await blocking("make batch \(id) wait") { [control] in try control.depend(id, on: others).added }
     }
 
-    /// Makes a batch wait for these batches no more.
-    /// - Returns: false if it waited for none of them.
+    /// Removes dependencies of a batch.
+    /// - Returns: false if the batch waited for none of them.
     @discardableResult
     public func removeDependency(_ id: BatchID, on others: [BatchID]) async throws -> Bool {
         try await blocking("make batch \(id) wait no more") { [control] in try control.removeDependency(id, on: others)
         }
     }
 
-    /// Makes these photos the next that run anywhere, for example the visible rows of a table. The newest focus of a batch
-    /// replaces the one before.
+    /// Makes all workers run these photos first, for example the visible rows of a table. A new focus of a batch replaces the
+    /// previous one.
     ///
     /// ```swift
     /// try await client.focus(batch.id, 40...60, only: true)
     /// ```
     /// - Parameters:
     ///   - id: the batch.
-    ///   - photos: indexes from 0. Photos that are not fed yet come first as soon as they are.
+    ///   - photos: indexes from 0. Photos that are fed later also run first.
     ///   - only: stops the other photos of the batch until ``clearFocus(_:)``.
     /// - Throws: ``DarkroomError``, also with the code `photosOutsideList`.
     public func focus(_ id: BatchID, _ photos: ClosedRange<Int>, only: Bool = false) async throws {
         try await blocking("focus batch \(id)") { [control] in _ = try control.focus(id, photos, only: only) }
     }
 
-    /// Lets all photos of a batch run in the order of the list again.
+    /// Removes the focus: the photos of the batch run in the order of the list again.
     /// - Returns: false if the batch had no focus.
     @discardableResult
     public func clearFocus(_ id: BatchID) async throws -> Bool {
         try await blocking("clear the focus of batch \(id)") { [control] in try control.clearFocus(id) }
     }
 
-    /// Runs failed photos of a batch again, and only those. A batch that has finished begins a new round. While it executes,
-    /// failed photos of operations that have not ended are left out.
+    /// Runs only the failed photos of a batch again. A finished batch begins a new round. While a batch executes, failed photos of
+    /// operations that have not ended are skipped.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - reasons: only photos that failed for one of these reasons; empty is all.
-    ///   - overwrite: takes the output folder back if another batch has taken it since.
+    ///   - reasons: retry only photos that failed for one of these reasons; empty for all.
+    ///   - overwrite: take the output folder back if another batch has taken it.
     /// - Throws: ``DarkroomError``, also with the code `outputTaken` or `busy`.
     @discardableResult
     public func retry(
@@ -137,10 +139,10 @@ extension DarkroomClient {
         }
     }
 
-    /// Limits how much each worker does at once; nil leaves a limit as it is.
+    /// Sets the limits of each worker; nil leaves a limit unchanged.
     /// - Parameters:
-    ///   - downloads: 1 to 1024 in each worker.
-    ///   - filtrations: 1 to 256 in each worker.
+    ///   - downloads: concurrent downloads of each worker, 1 to 1024.
+    ///   - filtrations: concurrent filtrations of each worker, 1 to 256.
     /// - Throws: ``DarkroomError`` with the code `invalidOptions` for another number.
     public func setLimits(downloads: Int? = nil, filtrations: Int? = nil) async throws {
         try await blocking("limit the workers") { [control] in
@@ -148,15 +150,15 @@ extension DarkroomClient {
         }
     }
 
-    /// Removes the limits: each worker does as much at once as it was started for.
+    /// Removes the limits: each worker uses the limits that it was started with.
     public func clearLimits() async throws {
         try await blocking("clear the limits") { [control] in try control.clearLimits() }
     }
 
-    /// Removes a batch from Redis; its photos stay. A batch that is not in Redis is no error.
+    /// Removes a batch from Redis. Its photos remain. A batch that is not in Redis is no error.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - unfinished: removes it also if it has not finished; its workers drop their work for it.
+    ///   - unfinished: true to remove the batch even if it has not finished. Workers discard their work for it.
     /// - Throws: ``DarkroomError`` with the code `batchUnfinished`.
     public func forget(_ id: BatchID, unfinished: Bool = false) async throws {
         let state = try await blocking("forget batch \(id)") { [control] in

@@ -7,7 +7,7 @@ extension DarkroomClient {
         try await blocking("read the batches") { [store] in try store.facts(of: try store.batchIDs()) }
     }
 
-    /// Finds a batch by its id, a unique prefix of its id, or its name. Of several batches with a name it is the newest.
+    /// Finds a batch by its id, a unique prefix of its id, or its name. If several batches have the name, the newest is returned.
     /// - Throws: ``DarkroomError`` with the code `noSuchBatch` or `ambiguousName`.
     public func batch(named name: String) async throws -> BatchFacts {
         try await blocking("find batch \"\(name)\"") { [store] in try store.batch(named: name) }
@@ -18,10 +18,11 @@ extension DarkroomClient {
         try await blocking("read batch \(id)") { [store] in try store.facts(of: id) }
     }
 
-    /// Reads the states of photos, in the order of the list. Fewer come if fewer are fed, none if the batch is not in Redis.
+    /// Reads the states of photos, in the order of the list. Returns fewer if fewer are fed, and none if the batch is not in
+    /// Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: indexes from 0; nil is the whole batch, which transfers a byte a photo.
+    ///   - range: indexes from 0; nil for the whole batch, which transfers one byte per photo.
     public func photos(of id: BatchID, in range: Range<Int>? = nil) async throws -> [PhotoState] {
         try await blocking("read the photos of batch \(id)") { [store] in
             guard let facts = try store.facts(of: id) else { return [] }
@@ -31,15 +32,15 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the failed photos, in the order of the list. Redis keeps those of the first 10,000 operations with failures; the
-    /// manifest has all.
+    /// Reads the failed photos, in the order of the list. Redis keeps the details of the first 10,000 failures; the manifest has
+    /// all.
     public func failures(of id: BatchID) async throws -> [PhotoFailure] {
         try await blocking("read the failures of batch \(id)") { [store] in
             try store.failures(of: id).compactMap { PhotoFailure(index: $0.index, json: $0.json) }
         }
     }
 
-    /// Reads operations of a batch, at most 1,000; none if the batch is not in Redis.
+    /// Reads operations of a batch, at most 1,000. Returns none if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
     ///   - range: numbers from 1.
@@ -50,7 +51,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads the workers that were heard of within the last hour, the one that was heard of last first.
+    /// Reads the workers with a claim or heartbeat within the last hour, the latest first.
     public func workers() async throws -> [WorkerStatus] {
         try await blocking("read the workers") { [store] in
             let now = try store.time()
@@ -58,15 +59,15 @@ extension DarkroomClient {
         }
     }
 
-    /// Reads what is suspended and limited for the cluster as a whole.
+    /// Reads the flags and limits of the cluster.
     public func cluster() async throws -> ClusterControls {
         try await blocking("read the controls of the cluster") { [store] in try store.clusterControls() }
     }
 }
 
 extension PhotoState {
-    /// The state behind a stored letter; nil for a letter that no version writes. In a cancelled batch every photo that is not
-    /// final is cancelled: its letter is never rewritten.
+    /// The state of a state code; nil if the code is invalid. In a cancelled batch, every photo that is not final counts as
+    /// cancelled, because cancelling does not rewrite state codes.
     package init?(stateCode: UInt8, of batch: BatchFacts) {
         self.init(stateCode: stateCode)
         if batch.cancelled, !isFinal { self = .cancelled }

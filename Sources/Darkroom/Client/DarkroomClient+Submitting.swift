@@ -3,23 +3,23 @@ import DarkroomImaging
 
 /// Submitting photo lists.
 extension DarkroomClient {
-    /// Submits a photo list and returns when all of it is fed. For a list that is larger than the window of its options that is
-    /// near the end of the work. Fed photos are developed without this program.
+    /// Submits a photo list and returns when the whole list is fed. If the list is larger than the window in its options, this is
+    /// near the end of the work. Workers develop fed photos without this program.
     ///
-    /// If the batch is cancelled meanwhile, feeding ends, and the facts say so. A cancelled task stops feeding at the next photo
-    /// and gets `CancellationError`; fed photos stay, and ``resume(_:contentsOf:replicas:onNotice:)`` feeds the rest. While Redis
-    /// is away, feeding tries again for 5 minutes.
+    /// If the batch is cancelled meanwhile, feeding ends, and the returned facts have ``BatchFacts/cancelled``. If the task is
+    /// cancelled, feeding stops at the next photo with `CancellationError`; fed photos remain, and
+    /// ``resume(_:contentsOf:replicas:onNotice:)`` feeds the rest. If Redis is unreachable, feeding tries again for 5 minutes.
     /// - Parameters:
     ///   - location: a path of a file or of a folder of photos, an `http:` or `https:` URL, or `-` for standard input.
-    ///   - options: what is asked of the batch. `output` and `originals` are absolute paths; `fileName` is replaced.
-    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil takes `{name}` if the list's format
-    ///     makes names unique, and `{index}-{name}` otherwise.
-    ///   - before: batches that must have finished before this one begins. It is fed meanwhile.
-    ///   - overwrite: takes the output folder although another batch has it.
-    ///   - replicas: how many replicas of Redis must have the batch before this returns, which waits 10 seconds at most; nil is one
-    ///     if there are any.
+    ///   - options: the options of the batch. `output` and `originals` are absolute paths; `fileName` is replaced.
+    ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil for `{name}` if the list's format makes
+    ///     names unique, and `{index}-{name}` otherwise.
+    ///   - before: batches that must finish before this one starts. It is fed meanwhile.
+    ///   - overwrite: take the output folder even if another batch has it.
+    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if there are any. The call waits
+    ///     for them for 10 seconds at most.
     ///   - onSubmitted: called with the batch's id before its first photo is fed, on a thread of the client.
-    ///   - onNotice: called with what a program may want to show meanwhile, on a thread of the client.
+    ///   - onNotice: called with notices for the user, on a thread of the client.
     /// - Throws: ``DarkroomError`` with the code `listUnreadable`, `listEmpty`, `invalidOptions`, `nameTaken`, `outputTaken`,
     ///   `outputUnusable`, `noSuchBatch` (of `before`), `redisUnreachable`, `redisRefused` or `notDurable`.
     @discardableResult
@@ -39,7 +39,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Submits photos that the program has itself, see
+    /// Submits photos from a collection, see
     /// ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
     ///
     /// ```swift
@@ -47,14 +47,14 @@ extension DarkroomClient {
     /// let batch = try await client.submit(photos, options: options)
     /// ```
     /// - Parameters:
-    ///   - photos: names and URLs. Names need not be unique unless `options.fileName` lacks `{index}`. The collection is gone
-    ///     through once, and again if Redis loses operations that it had confirmed.
-    ///   - options: what is asked of the batch.
-    ///   - before: batches that must have finished before this one begins.
-    ///   - overwrite: takes the output folder although another batch has it.
-    ///   - replicas: how many replicas of Redis must have the batch; nil is one if there are any.
+    ///   - photos: names and URLs. If `options.fileName` has no `{index}`, the names must be unique. The collection is iterated
+    ///     once, and again if Redis loses confirmed operations.
+    ///   - options: the options of the batch.
+    ///   - before: batches that must finish before this one starts.
+    ///   - overwrite: take the output folder even if another batch has it.
+    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if there are any.
     ///   - onSubmitted: called with the batch's id before its first photo is fed.
-    ///   - onNotice: called with what a program may want to show meanwhile.
+    ///   - onNotice: called with notices for the user.
     @discardableResult
     public func submit(
         _ photos: some Collection<(name: String, url: String)> & Sendable, options: BatchOptions,
@@ -69,14 +69,14 @@ extension DarkroomClient {
         }
     }
 
-    /// Feeds the rest of a batch whose feed was interrupted, or whose list has grown behind its end.
+    /// Feeds the rest of a batch if its feed was interrupted or photos were added at the end of its list.
     /// - Parameters:
     ///   - id: the batch.
     ///   - location: the same list as before, see
     ///     ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
-    ///   - replicas: how many replicas of Redis must have the batch; nil is one if there are any.
-    ///   - onNotice: called with what a program may want to show meanwhile.
-    /// - Throws: ``DarkroomError`` with the code `listDiffers`, `noSuchBatch`, `batchCancelled`, or one of those of `submit`.
+    ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if there are any.
+    ///   - onNotice: called with notices for the user.
+    /// - Throws: ``DarkroomError`` with the code `listDiffers`, `noSuchBatch`, `batchCancelled`, or a code of `submit`.
     @discardableResult
     public func resume(
         _ id: BatchID, contentsOf location: String, replicas: Int? = nil,
@@ -98,7 +98,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Feeds on a thread of its own. A cancelled task stops feeding and waits for the end of the thread.
+    /// Feeds on a new thread. If the task is cancelled, the feed stops, and the task waits for the end of the thread.
     private func feeding(
         _ attempted: String, _ replicas: Int?, _ onNotice: @escaping @Sendable (SubmissionNotice) -> Void,
         _ feed: @escaping @Sendable (Coordinator) throws -> BatchFacts
@@ -121,7 +121,7 @@ extension DarkroomClient {
         }
     }
 
-    /// The options with the text of their filters as the command line writes it.
+    /// The options with their filters in canonical form; throws if a filter is invalid.
     private func checked(_ options: BatchOptions) throws -> BatchOptions {
         var options = options
         do {

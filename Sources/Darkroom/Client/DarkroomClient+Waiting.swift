@@ -2,10 +2,10 @@ import DarkroomConcurrency
 
 /// Waiting until batches have finished.
 extension DarkroomClient {
-    /// Waits until a batch has finished and returns its facts, at once if it has finished already.
+    /// Waits until a batch has finished and returns its facts. Returns at once if it has finished already.
     ///
-    /// Meanwhile the client does what a worker's heartbeats do for others, so that the operations of silent workers are recovered
-    /// also if no worker is left. While Redis is away, the client keeps trying.
+    /// Meanwhile the client performs the maintenance of a worker's heartbeat, so that the operations of lost workers are recovered
+    /// even if no worker runs. If Redis is unreachable, the client tries again without a limit.
     ///
     /// ```swift
     /// let done = try await client.wait(for: batch.id, timeout: .seconds(3600))
@@ -13,19 +13,19 @@ extension DarkroomClient {
     /// ```
     /// - Parameters:
     ///   - id: the batch.
-    ///   - timeout: how long to wait; nil is for ever.
+    ///   - timeout: how long to wait; nil means without a limit.
     /// - Throws: ``DarkroomError`` with the code `timedOut`, `noSuchBatch` (also if the batch is forgotten meanwhile),
     ///   `batchDamaged` or `redisRefused`; `CancellationError` as soon as the task is cancelled.
     public func wait(for id: BatchID, timeout: Duration? = nil) async throws -> BatchFacts {
-        try await wait(for: [id], timeout: timeout)[0]  // as many as were asked for
+        try await wait(for: [id], timeout: timeout)[0]  // one result per batch
     }
 
     /// Waits until all these batches have finished, see ``wait(for:timeout:)-(BatchID,_)``.
-    /// - Returns: their facts in the same order.
+    /// - Returns: the facts of the batches in the same order.
     public func wait(for ids: [BatchID], timeout: Duration? = nil) async throws -> [BatchFacts] {
         let attempted = "wait for " + (ids.count == 1 ? "batch \(ids[0])" : "\(ids.count) batches")
         do {
-            // On a thread of its own: it may take days, and the client's threads are few.
+            // Uses a new thread, since the wait may take days and the client has few threads.
             return try await Answer.of { answer in
                 _ = OwnedThread("darkroom-wait") { [self] in
                     answer.give(
@@ -39,14 +39,14 @@ extension DarkroomClient {
         }
     }
 
-    /// Waits until every batch that there is now has finished, see ``wait(for:timeout:)-(BatchID,_)``.
-    /// - Returns: their facts in the order of their submission.
+    /// Waits until every batch that is now in Redis has finished, see ``wait(for:timeout:)-(BatchID,_)``.
+    /// - Returns: the facts of the batches in the order of their submission.
     public func waitForAll(timeout: Duration? = nil) async throws -> [BatchFacts] {
         let ids = try await blocking("read the batches") { [store] in try store.batchIDs() }
         return try await wait(for: ids, timeout: timeout)
     }
 
-    /// - Parameter isOver: whether nobody waits any more.
+    /// - Parameter isOver: returns true if the caller no longer waits.
     private func waitBlocking(
         for ids: [BatchID], _ timeout: Duration?, _ attempted: String, isOver: @escaping () -> Bool
     ) throws -> [BatchFacts] {
@@ -55,7 +55,7 @@ extension DarkroomClient {
             DarkroomError(
                 .timedOut, attempted,
                 "batch \(HumanText.list(open.map(\.description))) has not finished within \(timeout ?? .zero); "
-                    + "darkroom status tells what hinders it")
+                    + "darkroom status shows its problems")
         }
         func check() throws {
             if isOver() { throw CancellationError() }

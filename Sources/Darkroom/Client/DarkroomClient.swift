@@ -3,7 +3,7 @@ import DarkroomCoordinator
 import DarkroomRedis
 import DarkroomStore
 
-/// Submits photo lists, follows their batches and controls them: everything that the commands of `darkroom` do.
+/// Submits photo lists, and follows and controls their batches. The commands of `darkroom` use the same implementation.
 ///
 /// ```swift
 /// let client = try DarkroomClient("redis://127.0.0.1:6379")
@@ -17,18 +17,17 @@ import DarkroomStore
 /// await client.close()
 /// ```
 ///
-/// Any task may make any call at any time. Blocking work runs on threads of the client, never on those of Swift's tasks. When a
-/// task is cancelled, its call ends with `CancellationError`; whether Redis has carried out the call is not known then, and
-/// repeating it does no harm.
+/// Any task may make any call at any time. Blocking work runs on threads of the client, never on those of Swift's tasks. If a
+/// task is cancelled, its call throws `CancellationError`. Redis may have executed the call or not; the call can be repeated.
 ///
-/// Calls throw ``DarkroomError``. While Redis is away each call fails with the code `redisUnreachable`; submitting, waiting and
-/// following keep trying until Redis is back.
+/// Calls throw ``DarkroomError``. If Redis is unreachable, calls throw the code `redisUnreachable`; only submitting, waiting and
+/// following try again until Redis is reachable.
 public final class DarkroomClient: Sendable {
-    // DESIGN: one implementation, two faces. The layers below block: hiredis, libcurl and the file system do. So everything is
-    // written once as blocking code: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own threads,
-    // since signals and terminals need threads that block. The public functions run it on threads of the client.
+    // DESIGN: one implementation, two interfaces. The layers below block (hiredis, libcurl, the file system), so the
+    // implementation is blocking code: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own
+    // threads, since signals and terminals need threads that block. The public functions run it on threads of the client.
 
-    /// Where the Redis is.
+    /// The location of the Redis.
     public let location: RedisLocation
     package let store: BatchStore
     /// Changes batches and the cluster.
@@ -41,21 +40,21 @@ public final class DarkroomClient: Sendable {
     /// A client of the Redis at a URL such as `redis://127.0.0.1:6379` or `unix:///run/redis.sock`, see ``RedisLocation``.
     /// - Parameters:
     ///   - url: the URL.
-    ///   - namespace: what all keys begin with.
+    ///   - namespace: the prefix of all keys.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration`.
     public convenience init(_ url: String, namespace: String = "darkroom") throws {
         self.init(try RedisLocation(url, namespace: namespace))
     }
 
-    /// - Parameter onLack: called when no replica of the Redis has confirmed a change in time.
+    /// - Parameter onLack: called if no replica of the Redis has confirmed a change in time.
     package init(_ location: RedisLocation, onLack: @escaping @Sendable (ReplicaLack) -> Void) {
         self.location = location
         store = BatchStore(location.redis, keys: location.keys)
         control = BatchController(store: store, onLack: onLack)
     }
 
-    /// Connects now and checks the Redis, so that a wrong address or password is found here.
-    /// - Returns: what should be changed about the Redis, a sentence each.
+    /// Connects and checks the Redis, so that a wrong address or password is reported before the first call.
+    /// - Returns: recommended changes to the Redis configuration, a sentence each.
     /// - Throws: ``DarkroomError`` with the code `redisUnreachable`, `redisRefused` or `unsuitableRedis`.
     @discardableResult
     public func connect() async throws -> [String] {
@@ -65,14 +64,14 @@ public final class DarkroomClient: Sendable {
         }
     }
 
-    /// Closes the connection. Running calls fail, and so do later ones.
+    /// Closes the connection. Running and later calls fail.
     public func close() async {
         await threads.run { [store] in store.connection.close() }
     }
 
     /// Runs `body` on a thread of the client.
-    /// - Parameter attempted: what ``DarkroomError/attempted`` says.
-    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled; `body` then goes on alone.
+    /// - Parameter attempted: the value of ``DarkroomError/attempted``.
+    /// - Throws: ``DarkroomError``, or `CancellationError` as soon as the task is cancelled; `body` then continues to its end.
     func blocking<Result: Sendable>(
         _ attempted: @autoclosure () -> String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

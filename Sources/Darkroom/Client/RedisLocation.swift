@@ -1,26 +1,26 @@
 import DarkroomRedis
 
-/// Which Redis, how to get in, and which keys there.
+/// The address of a Redis, the credentials for it, and the namespace of the keys.
 public struct RedisLocation: Sendable, CustomStringConvertible {
     package let redis: RedisConfiguration
     package let keys: Keys
 
-    /// A location. Nothing is connected.
+    /// Creates a location without connecting.
     ///
-    /// - `redis://[user:password@]host[:port][/database]`; a node of a Redis Cluster will do.
+    /// - `redis://[user:password@]host[:port][/database]`; the host may be any node of a Redis Cluster.
     /// - `rediss://...`: the same with TLS.
     /// - `unix://[user:password@]/path`: a Unix-domain socket.
-    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these sentinels name
-    ///   for the service; `?sentinel-user=...&sentinel-password=...` for sentinels that require them.
+    /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master of the service according to
+    ///   these sentinels; `?sentinel-user=...&sentinel-password=...` for sentinels that require them.
     /// - `rediss+sentinel://...`: the same with TLS, to the sentinels and to the master.
     ///
-    /// User, password and service are percent-encoded where they need it.
+    /// User, password and service must be percent-encoded if necessary.
     /// - Parameters:
     ///   - url: the URL.
-    ///   - namespace: what all keys begin with: letters, digits, `_`, `.` and `-`.
+    ///   - namespace: the prefix of all keys: letters, digits, `_`, `.` and `-`.
     ///   - password: the password if the URL has none.
-    ///   - authorities: a file of authorities (PEM) that sign the server's certificate; nil takes the system's.
-    ///   - certificate: a file with the certificate (PEM) that the server asks for; nil if it asks for none.
+    ///   - authorities: a file with the certificate authorities (PEM) for the server's certificate; nil for those of the system.
+    ///   - certificate: a file with the client certificate (PEM); nil if the server requires none.
     ///   - key: a file with the private key (PEM) of that certificate.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration`.
     public init(

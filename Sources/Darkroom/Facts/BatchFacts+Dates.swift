@@ -10,13 +10,12 @@ extension BatchFacts {
     /// When the batch finished, by the clock of Redis; nil before that.
     public var finishedAt: Date? { finished.map { Date(milliseconds: $0) } }
 
-    /// How long the batch took in all its rounds, without the pauses between a round and the retry that began the next one; nil
-    /// until it has finished.
+    /// The time of all rounds of the batch, without the pauses between them; nil until the batch has finished.
     public var duration: Duration? { finished.flatMap { seconds(now: $0) }.map { .seconds($0) } }
 }
 
 extension BatchEvent {
-    /// When it happened, by the clock of Redis.
+    /// The time of the event, by the clock of Redis.
     public var date: Date { Date(milliseconds: time) }
 }
 

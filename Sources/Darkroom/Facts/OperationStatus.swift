@@ -1,26 +1,26 @@
 import DarkroomStore
 
-/// An operation: a run of consecutive photos of a batch that one worker takes at a time.
+/// An operation: consecutive photos of a batch that a worker claims together.
 public struct OperationStatus: Sendable, Equatable {
-    /// Where an operation is.
+    /// The state of an operation.
     public enum State: String, Sendable {
-        /// In Redis, for any worker to claim.
+        /// Queued: any worker can claim it.
         case queued
         /// Claimed by a worker.
         case executing
-        /// Every photo of it is final.
+        /// All its photos are final.
         case ended
     }
 
     /// The number in the batch, from 1.
     public let number: Int
-    /// Where it is.
+    /// The state.
     public let state: State
-    /// The id of the worker that holds it; nil if none does.
+    /// The id of the worker that has claimed the operation; nil if none has.
     public let worker: String?
-    /// How often its lease has expired because its worker was silent.
+    /// The number of expired leases of the operation.
     public let leaseExpiries: Int
-    /// The states of its photos in the order of the list.
+    /// The states of the photos in the order of the list.
     public let photos: [PhotoState]
 
     init(_ facts: OperationFacts, of batch: BatchFacts) {

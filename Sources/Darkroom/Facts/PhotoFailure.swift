@@ -1,16 +1,16 @@
-/// What Redis keeps of a failed photo. The manifest beside the photos has the same in full length.
+/// The details of a failed photo in Redis. The manifest has the same texts in full length.
 public struct PhotoFailure: Sendable, Equatable {
     /// The position in the photo list, from 0.
     public let index: Int
-    /// The name as the list has it, cut at 90 bytes.
+    /// The name in the list, truncated to 90 bytes.
     public let name: String
-    /// The URL without user, password and query, cut at 190 bytes.
+    /// The URL without user, password and query, truncated to 190 bytes.
     public let url: String
     /// Why the photo failed.
     public let reason: FailureReason
-    /// What exactly was found, cut at 130 bytes; nil if the reason says it all.
+    /// The details, truncated to 130 bytes; nil if the reason is sufficient.
     public let detail: String?
-    /// How often the download was attempted; nil if that is not known.
+    /// The number of download attempts; nil if it is unknown.
     public let attempts: Int?
 
     package init(
@@ -32,7 +32,7 @@ public struct PhotoFailure: Sendable, Equatable {
         let attempts: Int?
     }
 
-    /// Reads what a worker has stored; nil if it is damaged.
+    /// Reads the JSON that a worker has stored; nil if it is damaged.
     package init?(index: Int, json: String) {
         guard let stored = try? UntrustedJSON().decode(Stored.self, from: json.utf8) else { return nil }
         self.init(

@@ -1,27 +1,27 @@
 import DarkroomStore
 import Foundation
 
-/// A worker as it describes itself with every heartbeat.
+/// The facts that a worker reports with every heartbeat.
 public struct WorkerStatus: Sendable, Equatable {
     /// The id, new with every start: `<host>-<process id>-<random>`.
     public let id: String
-    /// The name of its host.
+    /// The host name of the worker.
     public let host: String
-    /// The id of its process.
+    /// The process id of the worker.
     public let processID: Int
-    /// When it was last heard of, by the clock of Redis.
+    /// The time of its last claim or heartbeat, by the clock of Redis.
     public let seen: Date
-    /// Whether it was heard of within the last 10 seconds. Others take over the work of one that was not.
+    /// Whether the worker sent a claim or heartbeat within the last 10 seconds. Other workers take over the work of a lost worker.
     public let isAlive: Bool
-    /// Downloads that run.
+    /// The number of running downloads.
     public let downloading: Int
-    /// Filtrations that run.
+    /// The number of running filtrations.
     public let filtering: Int
-    /// Photos that it has made final since its start.
+    /// The number of photos that the worker has made final since its start.
     public let photos: Int
-    /// Photos a second, averaged over the last 10 seconds.
+    /// Photos per second, averaged over the last 10 seconds.
     public let photosPerSecond: Int
-    /// The first 16 operations that it holds, as `<batch id>/<number>`.
+    /// The first 16 operations that the worker has claimed, as `<batch id>/<number>`.
     public let operations: [String]
 
     /// - Parameter now: the Redis clock in ms since 1970.
@@ -40,12 +40,11 @@ public struct WorkerStatus: Sendable, Equatable {
 }
 
 extension WorkerFacts {
-    /// A number that the worker reports; 0 if it does not, or if the number is out of bounds. The bounds leave room for the sum
-    /// over all workers.
+    /// A number that the worker reports; 0 if it is missing or out of bounds. The bounds leave room for the sum over all workers.
     package func number(_ field: String) -> Int {
         fields[field].flatMap { Int($0) }.flatMap { (0...(1 << 43)).contains($0) ? $0 : nil } ?? 0
     }
 
-    /// The operations that it holds, as `<batch>/<operation>`, at most 16.
+    /// The operations that the worker has claimed, as `<batch>/<operation>`, at most 16.
     package var operations: [String] { fields["operations"]?.split(separator: " ").map(String.init) ?? [] }
 }

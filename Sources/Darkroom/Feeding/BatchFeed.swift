@@ -3,9 +3,10 @@ import DarkroomCoordinator
 import DarkroomStore
 import Foundation
 
-/// Feeds a photo list on a thread of its own.
+/// Feeds a photo list on a new thread.
 ///
-/// A feed ends when the whole list is fed and safe, with an error, or when its batch is cancelled: then its facts say so.
+/// A feed ends when the whole list is fed and durable, when an error occurs, or when its batch is cancelled, which is not an
+/// error: the facts have ``BatchFacts/cancelled``.
 package final class BatchFeed: Sendable {
     private struct State {
         var batch: BatchID?
@@ -19,7 +20,7 @@ package final class BatchFeed: Sendable {
     /// Starts feeding. ``Coordinator/stop()`` ends it early.
     /// - Parameters:
     ///   - onEnd: called on the feeding thread with the outcome.
-    ///   - feed: submits or resumes; calls its second argument as soon as the batch's id is known.
+    ///   - feed: submits or resumes the batch; must call its second argument with the batch's id.
     package init(
         _ coordinator: Coordinator, onEnd: @escaping @Sendable (Result<BatchFacts, any Error>) -> Void = { _ in },
         feed: @escaping @Sendable (Coordinator, _ onBegun: (BatchID) -> Void) throws -> BatchFacts
@@ -63,7 +64,7 @@ package final class BatchFeed: Sendable {
         }
     }
 
-    /// Blocks until the feed has ended; nil if the time passes first.
+    /// Blocks until the feed has ended; nil if the time is over before.
     package func waitUntilEnded(for duration: Duration) throws -> BatchFacts? {
         guard ended.wait(timeout: .now() + duration / .seconds(1)) == .success else { return nil }
         ended.signal()
@@ -72,9 +73,9 @@ package final class BatchFeed: Sendable {
 }
 
 extension DarkroomClient {
-    /// A coordinator for one feed or several, one after the other.
+    /// A coordinator for one or more feeds, one after the other.
     /// - Parameters:
-    ///   - replicas: how many replicas of Redis must have a batch; nil is one if there are any.
+    ///   - replicas: the number of replicas of Redis that must confirm a batch; nil means one if there are any.
     ///   - onNotice: called on the feeding thread.
     package func coordinator(
         replicas: Int? = nil, onNotice: @escaping @Sendable (FeedNotice) -> Void

@@ -1,11 +1,11 @@
-/// What ``DarkroomClient/follow(_:)`` reports of a batch.
+/// An update of a batch from ``DarkroomClient/follow(_:)``.
 public enum BatchUpdate: Sendable, Equatable {
-    /// The facts as Redis has them now. It comes first, whenever events may have been missed, and last when the batch has finished.
+    /// The present facts in Redis. Sent at the beginning, whenever events may have been missed, and when the batch has finished.
     case facts(BatchFacts)
-    /// The batch has changed. What it means for the facts is in the next `facts`, or in ``DarkroomClient/facts(of:)``.
+    /// The batch has changed. The next `facts`, or ``DarkroomClient/facts(of:)``, include the change.
     case event(BatchEvent)
-    /// Redis cannot be reached. The client tries again; `facts` comes when Redis is back.
+    /// Redis is unreachable. The client tries again; `facts` follow when Redis is reachable.
     case disconnected(DarkroomError)
-    /// The batch is not in Redis any more. Nothing comes after it.
+    /// The batch is not in Redis any more. This is the last update.
     case forgotten
 }

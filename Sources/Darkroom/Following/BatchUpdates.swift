@@ -1,19 +1,19 @@
 import DarkroomRedis
 
-/// What happens to a batch, from its present facts to its end, see ``DarkroomClient/follow(_:)``.
+/// The updates of a batch from its present facts to its end, see ``DarkroomClient/follow(_:)``.
 public struct BatchUpdates: AsyncSequence, Sendable {
     let client: DarkroomClient
     let id: BatchID
 
-    /// Starts to follow the batch.
+    /// Starts following the batch.
     public func makeAsyncIterator() -> Iterator { Iterator(client, id) }
 
-    /// One observer with a connection of its own, which ends with the sequence. It is for one task at a time.
+    /// One observer with its own connection, which ends with the sequence. One task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
-        /// What to do next.
+        /// The next step.
         private enum Phase { case reading, listening, ended }
 
-        /// How long events may be silent before the facts are read all the same.
+        /// The time without an event after which the facts are read again.
         private static let silence = Duration.seconds(3)
         private static let pauseWhileAway = Duration.milliseconds(100)
 
@@ -22,10 +22,10 @@ public struct BatchUpdates: AsyncSequence, Sendable {
         private var phase = Phase.reading
         /// Nil before the first reading and after the end.
         private var listener: EventListener?
-        /// The facts that were reported last; nil before the first.
+        /// The last reported facts; nil before the first.
         private var last: BatchFacts?
         /// True from a `disconnected` to the next reading.
-        private var hasToldOutage = false
+        private var hasReportedOutage = false
 
         init(_ client: DarkroomClient, _ id: BatchID) {
             self.client = client
@@ -46,7 +46,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             }
         }
 
-        /// Takes the next news; nil if there is nothing to report.
+        /// Takes the next update of the listener; nil if there is nothing to report.
         private mutating func listen() async throws -> BatchUpdate? {
             guard let news = await listener?.buffer.next() else { throw CancellationError() }
             switch news {
@@ -54,7 +54,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             case .disconnected(let error): return outage(error)
             case .event(let event):
                 if event.kind == .forgotten { return end(.forgotten) }
-                // The last event of a round. A retry may have begun another round since: the facts tell.
+                // This is the last event of a round. Read the facts, since a retry may have begun another round.
                 if case .completion = event.kind { phase = .reading }
                 return .event(event)
             }
@@ -74,7 +74,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 try await Task.sleep(for: Self.pauseWhileAway)
                 return nil
             }
-            hasToldOutage = false
+            hasReportedOutage = false
             guard let facts else {
                 guard listener != nil else { throw DarkroomError.gone(id, "follow batch \(id)") }
                 return end(.forgotten)
@@ -93,8 +93,8 @@ public struct BatchUpdates: AsyncSequence, Sendable {
 
         /// Reports an outage once.
         private mutating func outage(_ error: DarkroomError) -> BatchUpdate? {
-            defer { hasToldOutage = true }
-            return hasToldOutage || last == nil ? nil : .disconnected(error)
+            defer { hasReportedOutage = true }
+            return hasReportedOutage || last == nil ? nil : .disconnected(error)
         }
 
         private mutating func end(_ update: BatchUpdate) -> BatchUpdate {
@@ -114,15 +114,15 @@ extension DarkroomClient {
     /// }
     /// ```
     ///
-    /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow as they happen. The facts come again whenever events
-    /// may have been missed: after a reconnect, if more than 1,000 events wait for a slow loop, and after 3 seconds without an event
-    /// if they have changed. The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop ends. Of
-    /// a batch that has finished before, it is the only update.
+    /// The first update is the present ``BatchUpdate/facts(_:)``. All later events follow. The facts are sent again whenever events
+    /// may have been missed: after a reconnect, if more than 1,000 events wait for a slow loop, and after 3 seconds without an
+    /// event if they have changed. The last update is the facts of the finished batch, or ``BatchUpdate/forgotten``; then the loop
+    /// ends. For a finished batch it is the only update.
     ///
-    /// Meanwhile the client does what a worker's heartbeats do for others, as ``wait(for:timeout:)-(BatchID,_)`` does.
+    /// Meanwhile the client performs the maintenance of a worker's heartbeat, like ``wait(for:timeout:)-(BatchID,_)``.
     ///
-    /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning, `redisUnreachable`
-    /// if Redis is not reachable at the beginning (later the client keeps trying), `batchDamaged` or `redisRefused`; and
-    /// `CancellationError` when its task is cancelled.
+    /// The loop throws ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis at the beginning,
+    /// `redisUnreachable` if Redis is unreachable at the beginning (later the client tries again), `batchDamaged` or
+    /// `redisRefused`. It throws `CancellationError` if its task is cancelled.
     public func follow(_ id: BatchID) -> BatchUpdates { BatchUpdates(client: self, id: id) }
 }

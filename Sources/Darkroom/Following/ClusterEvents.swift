@@ -1,24 +1,24 @@
-/// What ``DarkroomClient/events()`` reports.
+/// An update from ``DarkroomClient/events()``.
 public enum ClusterUpdate: Sendable, Equatable {
-    /// From now on every event arrives. It comes first, and again after each reconnect: events in between are lost, so read again
-    /// what you show.
+    /// All events from now on are reported. Sent at the beginning and after each reconnect. Events before a reconnect may be lost,
+    /// so read the displayed data again.
     case subscribed
     /// A batch, or the cluster, has changed.
     case event(BatchEvent)
-    /// So many events were dropped here, because they came faster than they were taken: read again what you show.
+    /// This many events were dropped, because the loop was too slow. Read the displayed data again.
     case missed(Int)
-    /// Redis cannot be reached. The client tries again; `subscribed` comes when Redis is back.
+    /// Redis is unreachable. The client tries again; `subscribed` follows when Redis is reachable.
     case disconnected(DarkroomError)
 }
 
-/// What happens to all batches and to the cluster, without an end, see ``DarkroomClient/events()``.
+/// The updates of all batches and of the cluster, without an end, see ``DarkroomClient/events()``.
 public struct ClusterEvents: AsyncSequence, Sendable {
     let location: RedisLocation
 
-    /// Subscribes, with a connection of its own.
+    /// Subscribes with a new connection.
     public func makeAsyncIterator() -> Iterator { Iterator(listener: EventListener(location, capacity: 1000)) }
 
-    /// One observer. It is for one task at a time.
+    /// One observer. One task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol, Sendable {
         let listener: EventListener
 
@@ -34,13 +34,13 @@ extension DarkroomClient {
     /// ```swift
     /// for await update in client.events() {
     ///     switch update {
-    ///     case .subscribed, .missed: batches = try await client.batches()  // read what you show
+    ///     case .subscribed, .missed: batches = try await client.batches()  // read the displayed data again
     ///     case .event(let event): print(event.kind)
     ///     case .disconnected(let error): print(error)
     ///     }
     /// }
     /// ```
     ///
-    /// Up to 1,000 events wait for a slow loop. While Redis is away, the client keeps trying.
+    /// Up to 1,000 events wait for a slow loop. If Redis is unreachable, the client tries again without a limit.
     public func events() -> ClusterEvents { ClusterEvents(location: location) }
 }

@@ -1,9 +1,9 @@
 import DarkroomConcurrency
 
-/// The updates that one observer has not taken yet. When the buffer is full, the oldest are dropped and counted.
+/// The waiting updates of one observer. If the buffer is full, the oldest are dropped and counted.
 final class EventBuffer: Sendable {
     private struct State {
-        /// The oldest is at `first`; those before it are taken.
+        /// The oldest waiting update is at index `first`; those before it were taken.
         var waiting: [ClusterUpdate] = []
         var first = 0
         var missed = 0
@@ -15,7 +15,7 @@ final class EventBuffer: Sendable {
         mutating func removeFirst() -> ClusterUpdate {
             defer {
                 first += 1
-                // Removing the taken ones only now and then moves each element once.
+                // The taken updates are removed only if they are more than half, so that each element moves once on average.
                 if first * 2 > waiting.count {
                     waiting.removeFirst(first)
                     first = 0
@@ -46,7 +46,7 @@ final class EventBuffer: Sendable {
                 return observer
             }
             if state.count == capacity {
-                // A dropped `subscribed` does no harm: the observer reads everything again after `missed`, too.
+                // `subscribed` may be dropped: the observer also reads everything again after `missed`.
                 _ = state.removeFirst()
                 state.missed += 1
             }
@@ -56,7 +56,7 @@ final class EventBuffer: Sendable {
         observer?.resume(returning: update)
     }
 
-    /// Makes an observer that waits read again; does nothing if none waits.
+    /// Wakes a waiting observer so that it reads again; does nothing if none waits.
     func remind() {
         let observer = state.withLock { state in
             defer { state.observer = nil }

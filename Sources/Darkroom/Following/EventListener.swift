@@ -1,16 +1,16 @@
 import DarkroomConcurrency
 import DarkroomRedis
 
-/// A subscription to the events channel and the buffer that it fills. Both end with it.
+/// A subscription to the events channel and its buffer. Both end with the listener.
 final class EventListener: Sendable {
     let buffer: EventBuffer
     private let subscription: RedisSubscription
     private let isOver = Signal()
 
     /// - Parameters:
-    ///   - batch: the batch whose events are taken; nil takes all.
-    ///   - capacity: how many events wait for a slow observer before the oldest are dropped.
-    ///   - silence: after how long an observer that waits is reminded to read; nil never reminds.
+    ///   - batch: the batch whose events are buffered; nil for all batches.
+    ///   - capacity: the number of events that wait for a slow observer before the oldest are dropped.
+    ///   - silence: the time after which a waiting observer is woken to read again; nil for never.
     init(_ location: RedisLocation, of batch: BatchID? = nil, capacity: Int, remindsAfter silence: Duration? = nil) {
         let buffer = EventBuffer(capacity: capacity)
         self.buffer = buffer

@@ -1,7 +1,7 @@
 import DarkroomCoordinator
 import Foundation
 
-/// What became of one photo, as the manifest beside the photos keeps it.
+/// The result of one photo from the manifest.
 public struct ManifestEntry: Sendable, Equatable {
     /// A file that was written for a photo.
     public struct File: Sendable, Equatable {
@@ -13,19 +13,20 @@ public struct ManifestEntry: Sendable, Equatable {
         public let width: Int?
         /// Height in pixels; nil if the file is no picture.
         public let height: Int?
-        /// The SHA-256 of the file, hexadecimal; nil if it is not known.
+        /// The SHA-256 of the file, hexadecimal; nil if it is unknown.
         public let sha256: String?
     }
 
     /// The batch.
     public let batch: BatchID
-    /// The photo's index, name and URL. The URL has no user and password, and no query if the batch leaves queries out.
+    /// The photo's index, name and URL. The URL has no user and password, and no query if the batch has
+    /// ``BatchOptions/redactURLs``.
     public let record: PhotoRecord
     /// The final state.
     public let state: PhotoState
-    /// What exactly was found if the photo failed; nil if the reason says it all.
+    /// The details if the photo failed; nil if the reason is sufficient.
     public let detail: String?
-    /// The file that was written; nil if the photo was not filtered or the batch writes no files.
+    /// The written file; nil if the photo was not filtered or the batch writes no files.
     public let file: File?
 
     init(_ line: ManifestLine) {
@@ -44,27 +45,27 @@ public struct ManifestEntry: Sendable, Equatable {
     }
 }
 
-/// Reads what became of the photos in an output folder from the manifest in it, without Redis. Workers may be writing there.
+/// Reads the results of the photos in an output folder from its manifest, without Redis. Workers may write there meanwhile.
 public struct PhotoManifest: Sendable {
     private let reader: ManifestReader
     private let output: String
 
-    /// The manifest in the folder that photos were written to. Nothing is read yet.
+    /// The manifest in an output folder. Nothing is read yet.
     public init(output: String) {
         reader = ManifestReader(output: output)
         self.output = output
     }
 
-    /// Reads which batches have written there, in the order of their submission. Blocks.
+    /// Reads which batches have written to the folder, in the order of their submission. Blocks.
     /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`.
     public func batches() throws -> [BatchID] { try reading { try reader.batches() } }
 
-    /// Calls `body` with every entry of a batch in the order of the photo list, or of all batches, one after the other. Photos that are not
-    /// final have no entry. Blocks; it holds the entries of one operation at a time.
+    /// Calls `body` with every entry of a batch in the order of the photo list, or of all batches, one after the other. Photos
+    /// that are not final have no entry. Blocks. Only the entries of one operation are in memory at a time.
     /// - Parameters:
-    ///   - batch: the batch; nil is all.
-    ///   - body: what it throws ends the reading, and is thrown.
-    /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`, and what `body` throws.
+    ///   - batch: the batch; nil for all.
+    ///   - body: called with each entry. An error from it ends the reading.
+    /// - Throws: ``DarkroomError`` with the code `manifestUnreadable`, and the errors of `body`.
     public func forEach(of batch: BatchID? = nil, _ body: (ManifestEntry) throws -> Void) throws {
         for id in try batch.map({ [$0] }) ?? batches() {
             try reading { try reader.forEachLine(of: id) { try body(ManifestEntry($0)) } }

@@ -1,24 +1,24 @@
 import DarkroomStore
 import Foundation
 
-/// Waits until batches have finished. Meanwhile it does what a worker's heartbeats do for others, so that the operations of silent
-/// workers are recovered also if no worker is left. Blocks.
+/// Waits until batches have finished. Meanwhile it performs the maintenance of a worker's heartbeat, so that the operations of
+/// lost workers are recovered even if no worker runs. Blocks.
 package struct BatchWaiter {
-    /// How the waiting ended.
+    /// The result of the wait.
     package enum Outcome: Sendable {
-        /// All have finished or are damaged, or `isEnough` said so; their facts in the order asked for.
+        /// All batches have finished or are damaged, or `isEnough` returned true. The facts have the order of the batches.
         case finished([BatchFacts], now: Int)
-        /// The time passed first; the facts that were read last.
+        /// The time is over. The facts are those of the last reading.
         case timedOut([BatchFacts], now: Int)
     }
 
     private static let pause = Duration.milliseconds(250)
     /// Reading many batches takes long. The pause after a reading is this multiple of its duration, ``longestPause`` at most.
-    private static let pauseOfReadings = 20.0
+    private static let readingPauseFactor = 20.0
     private static let longestPause = Duration.seconds(3)
-    /// Finding out what hinders a batch reads every worker.
-    private static let problemsEvery = Duration.seconds(3)
-    private static let heartbeatEvery = Duration.seconds(3)
+    /// The interval at which problems are read, for which all workers are read.
+    private static let problemInterval = Duration.seconds(3)
+    private static let heartbeatInterval = Duration.seconds(3)
     private static let heartbeatsAtOnce = 100
 
     private let client: DarkroomClient
@@ -27,18 +27,18 @@ package struct BatchWaiter {
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
     private var warned: Set<Warned> = []
-    private var hasToldOutage = false
-    /// What hinders the batches, as it was read last: all workers are read for it.
+    private var hasReportedOutage = false
+    /// The problems of the batches at the last reading.
     private var problems: [BatchProblem] = []
     private var nextProblems = ContinuousClock.now
 
     /// - Parameters:
-    ///   - warnAfter: how long to say nothing of what hinders a batch: workers need a moment to begin.
-    ///   - warn: gets a line for each thing that hinders a batch, once, and when Redis goes and comes back; nil looks for nothing
-    ///     that hinders.
-    ///   - isFeeding: whether this program feeds the batch at the moment. Then its feeder tells of outages, and submits a batch
-    ///     again that a failover lost.
-    ///   - onAway: called each time Redis does not answer; what it throws ends the waiting.
+    ///   - warnAfter: the time before the first warning about a problem, in which workers can start.
+    ///   - warn: called once with a line for each problem of a batch, and when Redis is lost or reachable again; nil to skip the
+    ///     search for problems.
+    ///   - isFeeding: returns whether this program feeds the batch at present. If so, its feeder reports outages, and submits the
+    ///     batch again if a failover lost it.
+    ///   - onAway: called each time Redis is unreachable. An error from it ends the wait.
     package init(
         _ client: DarkroomClient, warnAfter: Duration = .zero, warn: ((String) -> Void)? = nil,
         isFeeding: @escaping () -> Bool = { false }, onAway: @escaping () throws -> Void = {}
@@ -49,20 +49,20 @@ package struct BatchWaiter {
         warnFrom = .now + warnAfter
         self.warn = warn
     }
-    /// Blocks until one batch has finished, or `isEnough`, which is asked with how it stands and what hinders it.
-    /// - Throws: also what `isEnough` throws, at once.
+    /// Blocks until a batch has finished, or until `isEnough` returns true for its facts and problems.
+    /// - Throws: also any error of `isEnough`.
     package mutating func wait(
         for batch: BatchFacts, isEnough: (BatchFacts, [BatchProblem]) throws -> Bool
     ) throws -> BatchFacts {
         switch try wait(for: [batch], timeout: nil, isEnough: { try isEnough($0[0], $1) }) {
-        case .finished(let batches, _), .timedOut(let batches, _): return batches[0]  // as many as were asked for
+        case .finished(let batches, _), .timedOut(let batches, _): return batches[0]  // one result per batch
         }
     }
 
-    /// Blocks until all have finished, at once when they have; `timeout` nil waits for ever.
+    /// Blocks until all batches have finished; returns at once if they have. Without `timeout` the time is not limited.
     ///
-    /// When Redis goes away it is tried again until it is back.
-    /// - Throws: ``DarkroomError`` when a batch is forgotten meanwhile; ``StoreError`` when Redis refuses.
+    /// If Redis is unreachable, the call tries again until it is reachable.
+    /// - Throws: ``DarkroomError`` if a batch is forgotten meanwhile; ``StoreError`` if Redis replies with an error.
     package mutating func wait(
         for batches: [BatchFacts], timeout: Duration?,
         isEnough: ([BatchFacts], [BatchProblem]) throws -> Bool = { _, _ in false }
@@ -76,12 +76,12 @@ package struct BatchWaiter {
             do {
                 if nextHeartbeat <= .now {
                     try maintain()
-                    nextHeartbeat = .now + Self.heartbeatEvery
+                    nextHeartbeat = .now + Self.heartbeatInterval
                 }
                 let began = ContinuousClock.now
                 now = try client.store.time()
                 try refresh(&latest)
-                pause = min(max(pause, (.now - began) * Self.pauseOfReadings), Self.longestPause)
+                pause = min(max(pause, (.now - began) * Self.readingPauseFactor), Self.longestPause)
                 if warn != nil, nextProblems <= .now { try findProblems(of: latest, now: now) }
                 noteBack()
                 let all = batches.compactMap { latest[$0.id] }
@@ -93,12 +93,12 @@ package struct BatchWaiter {
                 try noteAway(error)
             }
             if let deadline, deadline <= .now { return .timedOut(batches.compactMap { latest[$0.id] }, now: now) }
-            // Redis has no signal for a client to wait for that also survives its restarts.
+            // Polls, since no signal from Redis survives a restart of Redis.
             Self.sleep(min(pause, deadline.map { $0 - .now } ?? pause))
         }
     }
 
-    /// Asks Redis something, again and again while it is away.
+    /// Repeats a call while Redis is unreachable.
     package mutating func asking<Answer>(_ question: () throws -> Answer) throws -> Answer {
         while true {
             do {
@@ -113,26 +113,26 @@ package struct BatchWaiter {
     }
 
     private mutating func noteAway(_ error: StoreError) throws {
-        if !hasToldOutage, !isFeeding() {
+        if !hasReportedOutage, !isFeeding() {
             warn?("Redis cannot be used, trying again until it can: \(error)")
-            hasToldOutage = true
+            hasReportedOutage = true
         }
         try onAway()
     }
 
     private mutating func noteBack() {
-        if hasToldOutage { warn?("Redis \(client.location) is back") }
-        hasToldOutage = false
+        if hasReportedOutage { warn?("Redis \(client.location) is back") }
+        hasReportedOutage = false
     }
 
     private static func sleep(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
 
-    /// Does what a worker's heartbeats do for others; each does a bounded step, and many may be due.
+    /// Performs the maintenance of heartbeats. Each call does a bounded step, so several may be necessary.
     private func maintain() throws {
         for _ in 0..<Self.heartbeatsAtOnce where try !client.store.maintain() { return }
     }
 
-    /// Reads the facts of those that have not finished.
+    /// Reads the facts of the unfinished batches.
     private func refresh(_ latest: inout [BatchID: BatchFacts]) throws {
         let open = latest.values.filter { $0.state != .finished && $0.damage.isEmpty }
         let found = try client.store.facts(of: open.map(\.id))
@@ -146,25 +146,25 @@ package struct BatchWaiter {
         }
     }
 
-    /// Reads what hinders batches, and says what is new of it.
+    /// Reads the problems of the batches and reports new ones.
     private mutating func findProblems(of latest: [BatchID: BatchFacts], now: Int) throws {
         let batches = latest.values.sorted { $0.id < $1.id }
         let open = batches.filter { $0.state != .finished }
         problems = try client.store.problems(of: open, now: now).of(batches)
         if warnFrom <= .now { warn(of: problems, among: batches) }
-        // What is said first is read then.
-        nextProblems = .now + Self.problemsEvery
+        // The first report must use problems that are read at its time.
+        nextProblems = .now + Self.problemInterval
         if .now < warnFrom { nextProblems = min(nextProblems, warnFrom) }
     }
 
-    /// Says each problem once while it lasts.
+    /// Reports each problem once while it lasts.
     private mutating func warn(of problems: [BatchProblem], among batches: [BatchFacts]) {
         for problem in problems where !warned.contains(Warned(problem)) { warn?(problem.sentence(among: batches)) }
         warned = Set(problems.map(Warned.init))
     }
 }
 
-/// A problem that was told; its text may change while it lasts.
+/// A reported problem. Its text may change while the problem lasts.
 private struct Warned: Hashable {
     let batch: BatchID?
     let code: BatchProblem.Code

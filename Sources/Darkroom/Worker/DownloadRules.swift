@@ -1,40 +1,40 @@
 import DarkroomTransfer
 
-/// From where a worker may download photos, and how patiently.
+/// The hosts and folders from which a worker may download photos, and its timeouts.
 public struct DownloadRules: Sendable {
-    /// Connections to one host at a time.
+    /// The most concurrent connections to one host.
     public var connectionsPerHost = 6
-    /// How long a connection attempt may take, from the name lookup to the finished handshake.
+    /// The timeout of a connection attempt, from the name lookup to the finished handshake.
     public var connectTimeout: Duration = .seconds(10)
-    /// How long a connected server may be silent.
+    /// The timeout for a connected server that sends nothing.
     public var stallTimeout: Duration = .seconds(30)
-    /// How long one attempt may take as a whole.
+    /// The timeout of a whole attempt.
     public var timeout: Duration = .seconds(300)
-    /// The least bytes a second that a server must send, averaged over 30 seconds after the first 30 seconds; 0 is no least.
+    /// The least rate of a server in bytes per second, averaged over 30 seconds after the first 30 seconds; 0 for no limit.
     public var minBytesPerSecond = 1 << 10
     /// The largest download in bytes.
     public var maxBytes = 64 << 20
-    /// Redirects that one attempt follows.
+    /// The most redirects of one attempt.
     public var maxRedirects = 5
-    /// Further attempts after a failure that may pass.
+    /// The number of further attempts after a temporary failure.
     public var retries = 3
-    /// Headers of requests: `Accept: image/*` for all hosts, `photos.example=Authorization: Bearer ...` for one host over https. With
-    /// `HOST:PORT=` it is another port, with `http://HOST=` also http, with `*.DOMAIN=` all hosts below it.
+    /// Headers of requests: `Accept: image/*` for all hosts, `photos.example=Authorization: Bearer ...` for one host over https.
+    /// `HOST:PORT=` is for another port, `http://HOST=` also for http, `*.DOMAIN=` for all hosts below the domain.
     public var headers: [String] = []
-    /// What servers are told the client is.
+    /// The `User-Agent` header.
     public var userAgent = "darkroom/\(darkroomVersion)"
-    /// Allows loopback, private, link-local and all other addresses that are not of the public internet.
+    /// Allows loopback, private, link-local and all other addresses outside the public internet.
     public var allowsPrivateAddresses = false
-    /// Networks that are allowed although they are not of the public internet: `10.1.0.0/16`, `fd00::/8`.
+    /// Allowed networks outside the public internet: `10.1.0.0/16`, `fd00::/8`.
     public var allowedNetworks: [String] = []
-    /// The only hosts that are allowed, redirects included: `photos.example`, `*.example.org`; empty allows all.
+    /// The allowed hosts, also for redirects: `photos.example`, `*.example.org`; empty allows all.
     public var allowedHosts: [String] = []
     /// Hosts that are never allowed, in the same form.
     public var deniedHosts: [String] = []
-    /// Folders below which `file:` URLs may be read, links resolved.
+    /// Folders below which `file:` URLs may be read, after links are resolved.
     public var folders: [String] = []
 
-    /// Only the public internet, with the values above.
+    /// The default rules, which allow only the public internet.
     public init() {}
 
     /// - Throws: an error that describes the header, network or host that is invalid.

@@ -18,8 +18,8 @@ public final class PhotoWorker: Sendable {
     /// A worker that has not started.
     /// - Parameters:
     ///   - location: where the Redis is.
-    ///   - configuration: what the worker may do.
-    ///   - onLog: called with every line of the log from level `info` on, on any thread; must be quick.
+    ///   - configuration: the settings of the worker.
+    ///   - onLog: called with every log line of level `info` or above, on any thread; must be quick.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if a setting is invalid, or if libvips cannot be started.
     public init(
         _ location: RedisLocation, _ configuration: PhotoWorkerConfiguration = PhotoWorkerConfiguration(),
@@ -38,10 +38,10 @@ public final class PhotoWorker: Sendable {
     /// The id under which ``DarkroomClient/workers()`` lists the worker. It is new for each worker.
     public var id: String { worker.id }
 
-    /// How many photos the worker has made final.
+    /// The number of photos that the worker has made final.
     public var photosDone: Int { worker.photosDone }
 
-    /// Connects to Redis and begins to work.
+    /// Connects to Redis and starts the work.
     /// - Throws: ``DarkroomError`` with the code `redisUnreachable` or `redisRefused`.
     public func start() async throws {
         do {
@@ -52,19 +52,18 @@ public final class PhotoWorker: Sendable {
         }
     }
 
-    /// Stops the worker and returns when it has stopped: it claims and begins nothing more, running photos may end within the grace
-    /// period, and everything else goes back to the queue for other workers. Returns at once if the worker has not started.
+    /// Stops the worker and returns when it has stopped. The worker starts no more work, running photos may end within the grace
+    /// period, and all other operations are released for other workers. Returns at once if the worker has not started.
     public func stop() async {
         guard hasStarted.isSet else { return }
         worker.stop()
         try? await onOwnThread("darkroom-worker-stop") { [worker] in worker.wait() }  // waiting throws nothing
     }
 
-    /// Stops the worker at once and returns. Nothing goes back to the queue: other workers take over its operations when the leases have
-    /// expired.
+    /// Stops the worker at once and returns. No operation is released: other workers take them over when the leases have expired.
     public func abandon() { worker.leave() }
 
-    /// Both calls may take seconds, in which no thread of Swift's tasks may be blocked.
+    /// Runs `body` on a new thread: starting and stopping may take seconds, and must not block a thread of Swift's tasks.
     private func onOwnThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             _ = OwnedThread(name) { continuation.resume(with: Result(catching: body)) }

@@ -1,57 +1,56 @@
 import DarkroomWorker
 
-/// What a worker may do, and how much of it at once.
+/// The permissions and limits of a worker.
 public struct PhotoWorkerConfiguration: Sendable {
-    /// Downloads at once.
+    /// The most concurrent downloads.
     public var downloads = 32
-    /// Filtrations at once; nil is as many as there are processor cores.
+    /// The most concurrent filtrations; nil for the number of processor cores.
     public var filtrations: Int?
-    /// How long running photos may take to end after ``PhotoWorker/stop()``.
+    /// The time in which running photos may end after ``PhotoWorker/stop()``.
     public var gracePeriod: Duration = .seconds(10)
-    /// The folders below which outputs must lie; batches with another output are left to other workers. Empty allows every folder,
-    /// so that everybody who may submit a batch decides where the worker writes.
+    /// The folders below which output folders must be. The worker refuses batches with another output folder. Empty allows every
+    /// folder: then all users who may submit a batch decide where the worker writes.
     public var outputFolders: [String] = []
-    /// From where photos may be downloaded.
+    /// The rules for downloads.
     public var downloadRules = DownloadRules()
     /// The most pixels of a photo, according to its header.
     public var maxPixels = 100_000_000
-    /// The processor time that developing a photo of up to 20 million pixels may take, and proportionally more for larger ones. A photo
-    /// that takes longer fails for the reason ``FailureReason/filterTimeout``.
+    /// The processor time limit for a photo of up to 20 million pixels, and proportionally more for larger ones. A photo that takes
+    /// longer fails for the reason ``FailureReason/filterTimeout``.
     ///
-    /// Only JPEGs that become JPEGs can be stopped inside the worker. With
-    /// ``useThisProgramAsHelper(arguments:environment:)`` the worker ends helper processes in time; without helpers other photos fail
-    /// when the call of the library returns.
+    /// Inside the worker, only JPEGs that become JPEGs can be stopped. With ``useThisProgramAsHelper(arguments:environment:)`` the
+    /// worker ends helper processes in time. Without helpers, other photos fail when the library call returns.
     public var photoTimeout: Duration = .seconds(60)
-    /// The most downloaded bytes that wait for their filter before downloads pause.
+    /// The most downloaded bytes that wait for a filtration. Downloads pause above it.
     public var maxWaitingBytes = 128 << 20
-    /// Waits until there is room on a full disk. If it is false, photos fail for the reason ``FailureReason/diskFull``.
+    /// If the disk is full, waits until there is free space. If false, photos fail for the reason ``FailureReason/diskFull``.
     public var waitsForDiskSpace = true
-    /// Makes files and folders durable before a photo is reported. If it is false, a power failure can lose files that Redis counts as
-    /// filtered.
+    /// Makes files and folders durable before a photo is reported. If false, a power failure can lose files of photos that Redis
+    /// counts as filtered.
     public var isDurable = true
-    /// The hosts to which webhooks may be delivered, also private ones: `HOST`, `HOST:PORT`, `*.HOST`.
+    /// The allowed hosts of webhooks, also private ones: `HOST`, `HOST:PORT`, `*.HOST`.
     public var webhookHosts: [String] = []
-    /// The secret with which webhooks are signed; nil sends them unsigned.
+    /// The secret that signs webhooks; nil sends them unsigned.
     public var webhookSecret: [UInt8]?
-    /// The priority of filtration threads, from 0.0 (lowest) over 0.5 (that of the process) to 1.0. Above 0.5 the system requires
+    /// The priority of filtration threads: 0.0 is the lowest, 0.5 that of the process, 1.0 the highest. Values above 0.5 require
     /// privileges.
     public var threadPriority = 0.5
-    /// Develops every photo in a helper process, so that a photo that crashes its decoder does not end the worker. Otherwise JPEGs that
-    /// become JPEGs are developed in the worker, unless two workers have crashed on them. Requires
+    /// Develops every photo in a helper process, so a photo that crashes its decoder does not end the worker. If false, the worker
+    /// itself develops JPEGs that become JPEGs, unless two workers have crashed on them. Requires
     /// ``useThisProgramAsHelper(arguments:environment:)``.
     public var isolatesEveryPhoto = false
-    /// What ``register(_:_:)`` and ``useThisProgramAsHelper(arguments:environment:)`` have set.
+    /// The settings of ``register(_:_:)`` and ``useThisProgramAsHelper(arguments:environment:)``.
     private var base = WorkerConfiguration()
 
-    /// The values above.
+    /// The default configuration.
     public init() {}
 
-    /// Makes a custom operation available to batches whose filter is ``PhotoFilter/custom(_:)`` with this name. An operation that was
-    /// registered under the name before is replaced.
+    /// Registers a custom operation for batches whose filter is ``PhotoFilter/custom(_:)`` with this name. Replaces an earlier
+    /// operation with the same name.
     /// - Parameters:
     ///   - name: 1 to 64 ASCII letters, digits, `_` and `-`.
-    ///   - make: makes an operation. It is called for each photo on the thread that runs the operation, and must be quick.
-    /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` for another name.
+    ///   - make: creates an operation. Called for each photo on the thread that runs the operation. Must be quick.
+    /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if the name is invalid.
     public mutating func register(_ name: String, _ make: @escaping @Sendable () -> any PhotoOperation) throws {
         do {
             try base.register(name, make)
@@ -60,8 +59,8 @@ public struct PhotoWorkerConfiguration: Sendable {
         }
     }
 
-    /// Makes this program, with these arguments, the helper process of its own workers. A helper develops the photos on which two workers
-    /// have crashed, and those whose libraries cannot be stopped.
+    /// Uses this program, with these arguments, as the helper process of its workers. A helper develops the photos on which two
+    /// workers have crashed, and those whose libraries cannot be stopped.
     ///
     /// ```swift
     /// var configuration = PhotoWorkerConfiguration()
@@ -69,15 +68,15 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// configuration.useThisProgramAsHelper()  // in a helper process this does not return
     /// ```
     ///
-    /// If the program was started as a helper, this serves its worker with the operations that are registered by now, and never
-    /// returns. So call it early in `main`, before anything that a helper should not do. Without helpers a photo that crashes its
+    /// If the program was started as a helper, this call serves the worker with the operations registered so far, and never
+    /// returns. So call it early in `main`, before any work that a helper should not do. Without helpers, a photo that crashes its
     /// decoder ends five workers before the rest of its operation fails for the reason ``FailureReason/crashed``.
     ///
-    /// A helper is confined before it gets a photo: it computes and starts threads, but can open no file, make no connection and start
-    /// no process. An operation that needs a file reads it before this call.
+    /// A helper is confined before it gets a photo: it can compute and start threads, but cannot open files, make connections or
+    /// start processes. An operation that needs a file must read it before this call.
     /// - Parameters:
     ///   - arguments: the arguments of the helper.
-    ///   - environment: the names of environment variables that a helper gets besides those that its libraries need.
+    ///   - environment: the names of further environment variables for the helper, besides those that its libraries need.
     public mutating func useThisProgramAsHelper(
         arguments: [String] = Array(CommandLine.arguments.dropFirst()), environment: Set<String> = []
     ) {

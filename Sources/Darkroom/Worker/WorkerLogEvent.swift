@@ -2,29 +2,29 @@ import DarkroomLogging
 
 /// A line of a worker's log.
 public struct WorkerLogEvent: Sendable, CustomStringConvertible {
-    /// How much a line matters, as in swift-log.
+    /// The level of a line, as in swift-log.
     public enum Level: String, Sendable, CaseIterable {
         /// Each step of a photo.
         case trace
-        /// What helps to find a fault.
+        /// Details for finding faults.
         case debug
-        /// The regular course of things.
+        /// Normal events.
         case info
-        /// Regular, but worth a look.
+        /// Normal events of special interest.
         case notice
-        /// Something failed, and work goes on.
+        /// A failure after which the work continues.
         case warning
-        /// Something failed that somebody has to mend.
+        /// A failure that a user must fix.
         case error
-        /// Nothing goes on until somebody mends it.
+        /// A failure that stops all work until a user fixes it.
         case critical
     }
 
-    /// How much it matters.
+    /// The level.
     public let level: Level
-    /// What happened, in constant words.
+    /// The event, in constant words.
     public let message: String
-    /// The line for people, with level, message and everything that varies:
+    /// The complete line with level, message and values:
     /// `warning worker: photo failed batch=... photo=17 reason=timeout`. URLs in it have no user, password and query.
     public let description: String
 

@@ -2,28 +2,28 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// What a batch was made to wait for.
+/// The result of adding dependencies to a batch.
 package struct Depended: Sendable, Equatable {
-    /// Batches that it waits for from now on.
+    /// The new dependencies.
     package var added: [BatchID] = []
-    /// Batches that it waited for before.
+    /// Batches that it waited for already.
     package var waitedBefore: [BatchID] = []
-    /// Batches that have finished: there was nothing to wait for.
+    /// Batches that had finished already, so that the batch need not wait for them.
     package var finishedBefore: [BatchID] = []
-    /// A batch that has finished without success. The batch goes on only after success, so it is cancelled.
+    /// A batch that has finished without success. It cancelled this batch, whose option `afterSuccess` is set.
     package var cancelledBy: BatchID?
 }
 
-/// Batches that wait for others.
+/// Dependencies between batches.
 extension BatchController {
-    /// Makes a batch wait until others have finished, one after the other. Repeating it does no harm.
+    /// Makes a batch wait until others have finished. The dependencies are added one after the other. The call is idempotent.
     ///
-    /// A batch that has started cannot be made to wait. Nothing is added when one of the others is gone, or waits, also by
-    /// way of further batches, for this one: the error names that path.
+    /// A batch that has started cannot be made to wait. If one of the others is not in Redis, or waits for this batch directly
+    /// or through further batches, no dependency is added. The error names the path.
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
-        // All are looked at first, so that a mistake in one of them adds none.
+        // All are checked first, so that an error in one of them adds none.
         _ = try checkedVersion(of: id, on: others)
         var depended = Depended()
         for other in others {
@@ -31,10 +31,10 @@ extension BatchController {
                 guard ContinuousClock.now < deadline else {
                     throw ControlError(
                         .busy,
-                        "batch \(id) could not be made to wait for \(other): other dependencies were changed all the time; "
+                        "batch \(id) could not be made to wait for \(other): other calls kept changing dependencies; "
                             + "try again")
                 }
-                // Two at once would go on meeting.
+                // A random pause, so that two concurrent callers do not collide again.
                 Thread.sleep(forTimeInterval: .random(in: 0.001...0.02))
             }
             if depended.cancelledBy != nil { break }
@@ -43,10 +43,10 @@ extension BatchController {
         return depended
     }
 
-    /// Takes it back that a batch waits for others; it is ready when nothing else is left that it waits for.
-    /// - Returns: false when it waited for none of them.
+    /// Removes dependencies of a batch. A batch without dependencies becomes ready.
+    /// - Returns: false if the batch waited for none of them.
     package func removeDependency(_ id: BatchID, on others: [BatchID]) throws -> Bool {
-        try steer(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
+        try performChange(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
             case .removed(let isNew): return isNew || isChanged
             case .gone(let gone): throw ControlError.gone(gone)
@@ -54,10 +54,10 @@ extension BatchController {
         }
     }
 
-    /// How long it is tried again while others change dependencies, too.
+    /// How long the call is repeated while other callers change dependencies.
     private static let patience = Duration.seconds(10)
 
-    /// Adds one dependency; false when others were changed meanwhile, so that there may be a circle.
+    /// Adds one dependency. Returns false if dependencies have changed since the check for circles.
     private func add(_ id: BatchID, on other: BatchID, to depended: inout Depended) throws -> Bool {
         let version = try checkedVersion(of: id, on: [other])
         switch try store.perform(store.addDependency(id, on: other, version: version)) {
@@ -71,7 +71,7 @@ extension BatchController {
         return true
     }
 
-    /// The version of all dependencies in which `id` may wait for `others`.
+    /// The version of the dependencies for which the check passed that `id` may wait for `others`.
     private func checkedVersion(of id: BatchID, on others: [BatchID]) throws -> Int {
         guard !others.contains(id) else { throw Self.refusal(.itself, id, id) }
         let version = try store.dependencyVersion()
@@ -80,8 +80,8 @@ extension BatchController {
             let links = zip(path, path.dropFirst()).map { "\($0) waits for \($1)" }.joined(separator: ", ")
             throw ControlError(
                 .circle,
-                "batch \(id) cannot wait for \(path[0]): \(links), so none of them would ever begin; take one of these away "
-                    + "first: darkroom depend \(path[path.count - 2]) --on \(id) --remove")
+                "batch \(id) cannot wait for \(path[0]): \(links), so none of them would ever start; remove one of these "
+                    + "dependencies first: darkroom depend \(path[path.count - 2]) --on \(id) --remove")
         }
         return version
     }
@@ -91,7 +91,7 @@ extension BatchController {
         return ids.first { !found.contains($0) }
     }
 
-    /// The shortest way along dependencies from one of `starts` to `end`, nil when there is none.
+    /// The shortest path along dependencies from one of `starts` to `end`; nil if there is none.
     private func path(from starts: [BatchID], to end: BatchID) throws -> [BatchID]? {
         var cameFrom: [BatchID: BatchID?] = [:]
         for start in starts { cameFrom[start] = .some(nil) }
@@ -116,17 +116,17 @@ extension BatchController {
         return path.reversed()
     }
 
-    /// The error that a reply stands for.
+    /// The error for a reply.
     private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> ControlError {
         switch reply {
         case .itself:
-            ControlError(.itself, "batch \(id) cannot wait for itself: it would never begin; name another batch")
+            ControlError(.itself, "batch \(id) cannot wait for itself: it would never start; name another batch")
         case .started:
             ControlError(
                 .started,
                 "batch \(id) has started, so it cannot be made to wait for \(other); hold it with: darkroom suspend \(id)"
             )
-        case .cancelled: ControlError.cancelled(id, "it does not run any more, so it waits for nothing")
+        case .cancelled: ControlError.cancelled(id, "it does not run any more, so it cannot wait")
         case .gone(let gone): ControlError.gone(gone)
         case .added, .finishedBefore, .failedBefore, .moved:
             preconditionFailure("\(reply) is no refusal")

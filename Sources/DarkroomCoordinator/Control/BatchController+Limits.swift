@@ -1,14 +1,14 @@
 import DarkroomModel
 import DarkroomStore
 
-/// How much every worker may do at once, while it runs.
+/// Limits for what each running worker does at once.
 extension BatchController {
-    /// Downloads at once that a limit may allow.
+    /// The bounds of the limit of concurrent downloads.
     package static let downloadLimits = ClusterControls.downloadLimits
-    /// Filtrations at once that a limit may allow.
+    /// The bounds of the limit of concurrent filtrations.
     package static let filtrationLimits = ClusterControls.filtrationLimits
 
-    /// Limits what each worker of the cluster does at once; nil leaves a limit as it is. What runs goes on.
+    /// Sets the limits of each worker of the cluster; nil leaves a limit unchanged. Running downloads and filtrations continue.
     package func setLimits(downloads: Int?, filtrations: Int?) throws {
         for (limit, bounds, name) in [
             (downloads, Self.downloadLimits, "downloads"), (filtrations, Self.filtrationLimits, "filtrations"),
@@ -16,14 +16,14 @@ extension BatchController {
             guard let limit, !bounds.contains(limit) else { continue }
             throw ControlError(
                 .outOfBounds,
-                "limit of \(limit) \(name) at once: it can be \(bounds.lowerBound) to \(bounds.upperBound); to let none begin, "
+                "limit of \(limit) \(name) at once: it can be \(bounds.lowerBound) to \(bounds.upperBound); to stop new ones, "
                     + "suspend them")
         }
-        _ = try steer(store.setLimits(downloads: downloads, filtrations: filtrations))
+        _ = try performChange(store.setLimits(downloads: downloads, filtrations: filtrations))
     }
 
-    /// Takes the limits away: each worker does as much at once as it was started for.
-    package func clearLimits() throws { _ = try steer(store.clearLimits()) }
+    /// Removes the limits: each worker uses the limits that it was started with.
+    package func clearLimits() throws { _ = try performChange(store.clearLimits()) }
 
     /// The limits and flags of the cluster.
     package func limits() throws -> ClusterControls { try store.clusterControls() }

@@ -1,34 +1,34 @@
 import DarkroomModel
 import DarkroomStore
 
-/// What cancelling single photos did.
+/// The result of cancelling single photos.
 package struct PhotosCancelled: Sendable, Equatable {
-    /// Photos that were cancelled.
+    /// Photos that this call cancelled.
     package var cancelled = 0
-    /// Photos that were filtered, failed or cancelled before and stay so.
+    /// Photos that were filtered, failed or cancelled already and remain unchanged.
     package var wereFinal = 0
 }
 
-/// What a focus reaches.
+/// The result of setting a focus.
 package struct FocusSet: Sendable, Equatable {
-    /// How many photos of the range are fed.
+    /// The number of photos of the range that are fed.
     package let fed: Int
-    /// True when the others of the range are none of the batch; otherwise they may still be fed, and come first then.
+    /// True if the whole list is fed. Otherwise, more photos of the range may be fed later, and will run first.
     package let isSealed: Bool
-    /// False when the batch had this focus before.
+    /// False if the batch already had this focus.
     package let isNew: Bool
 }
 
 /// Single photos of a batch, by their indexes from 0.
 extension BatchController {
-    /// Cancels some photos of a batch; the others go on. Repeating it does no harm.
+    /// Cancels some photos of a batch. The others continue. The call is idempotent.
     /// - Parameter id: The batch.
-    /// - Parameter ranges: any number of photos; all must be fed, otherwise none is cancelled.
+    /// - Parameter ranges: any number of photos. All must be fed, otherwise none is cancelled.
     package func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
         guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
         if let last = ranges.ranges.last?.upperBound, last >= facts.photos { throw Self.notFed(ranges, facts) }
         var sum = PhotosCancelled()
-        // One call after the other: the script of a thousand photos takes its time, and others want theirs.
+        // One call after the other, since Redis executes nothing else while the script runs.
         for piece in ranges.pieces(of: Self.photosOfACall) {
             let photos = piece.reduce(0) { $0 + $1.count }
             switch try store.perform(store.cancelPhotos(id, piece)) {
@@ -37,7 +37,7 @@ extension BatchController {
                 sum.wereFinal += wereFinal
             case .finished where sum == PhotosCancelled():
                 throw ControlError.finished(id, "no photo of it is left to cancel")
-            // It has finished by what was just cancelled, or is cancelled as a whole: nothing of these will run.
+            // The photos cancelled above have finished the batch, or it is cancelled as a whole: the rest will not run.
             case .finished, .cancelledBefore: sum.wereFinal += photos
             case .notFed(let fed):
                 throw ControlError(
@@ -51,18 +51,17 @@ extension BatchController {
         return sum
     }
 
-    /// Makes these photos the next that run anywhere. The newest focus of a batch replaces the one before; it ends with the
-    /// batch.
+    /// Makes all workers run these photos first. A new focus of a batch replaces the previous one. The focus ends with the batch.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: indexes from 0; photos of it that are not fed yet are the next as soon as they are.
-    ///   - only: the others stop, and are not handed out until the focus is cleared.
+    ///   - range: indexes from 0. Photos of the range that are fed later also run first.
+    ///   - only: stops the other photos; workers do not claim them until the focus is cleared.
     package func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {
         guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {
             throw ControlError(
                 .outsideList,
-                "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are none of it; give others")
+                "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are not in it; give others")
         }
         let (isNew, photos) = try replaceFocus(
             of: id, BatchControls.Focus(range.clamped(to: StoredBounds.indexes), only: only),
@@ -72,8 +71,8 @@ extension BatchController {
         return FocusSet(fed: fed, isSealed: facts.sealed, isNew: isNew)
     }
 
-    /// Lets all photos of a batch run in their order again.
-    /// - Returns: false when it had no focus.
+    /// Removes the focus: the photos of the batch run in the order of the list again.
+    /// - Returns: false if the batch had no focus.
     @discardableResult
     package func clearFocus(_ id: BatchID) throws -> Bool {
         try replaceFocus(of: id, nil, "its focus ended with it").isNew
@@ -82,7 +81,7 @@ extension BatchController {
     private func replaceFocus(
         of id: BatchID, _ focus: BatchControls.Focus?, _ nothingLeft: String
     ) throws -> (isNew: Bool, photos: Int) {
-        switch try steer(store.focus(id, focus)) {
+        switch try performChange(store.focus(id, focus)) {
         case .done(let isNew, let photos): return (isNew, photos)
         case .finished: throw ControlError.finished(id, nothingLeft)
         case .cancelled: throw ControlError.cancelled(id, nothingLeft)
@@ -90,7 +89,7 @@ extension BatchController {
         }
     }
 
-    /// How many photos a call of the script takes.
+    /// The photos of one script call.
     private static let photosOfACall = 1000
 
     private static func notFed(_ ranges: PhotoRanges, _ facts: BatchFacts) -> ControlError {
@@ -103,7 +102,7 @@ extension BatchController {
                     + "later")
     }
 
-    /// What photos a batch has.
+    /// The number of photos of a batch and their indexes, as a clause.
     private static func extent(_ facts: BatchFacts) -> String {
         switch facts.photos {
         case 0: "batch \(facts.id) has no photos"

@@ -4,12 +4,12 @@ import Foundation
 
 /// Running failed photos again.
 extension BatchController {
-    /// Runs the failed photos of a batch again, and only those. A batch that has finished executes again.
+    /// Runs only the failed photos of a batch again. A finished batch executes again.
     ///
-    /// While a batch executes, failed photos of operations that have not ended are left out: retry it again later.
+    /// While a batch executes, the call skips failed photos of operations that have not ended: retry the batch again later.
     /// - Parameter id: The batch.
-    /// - Parameter reasons: only photos that failed for one of these; empty for all.
-    /// - Parameter overwrite: take the output folder back where another batch has taken it since.
+    /// - Parameter reasons: retry only photos that failed for one of these reasons; empty for all.
+    /// - Parameter overwrite: take the output folder back if another batch has taken it.
     package func retry(
         _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
     ) throws -> RetriedPhotos {
@@ -32,7 +32,7 @@ extension BatchController {
                         "batch \(id) cannot be retried while the batches that waited for it are being released; try again"
                     )
                 }
-                // Every heartbeat releases some, also when no worker lives.
+                // Each heartbeat releases some dependents; this one does so even if no worker runs.
                 if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
             case .cancelled:
                 throw ControlError.cancelled(
@@ -47,7 +47,8 @@ extension BatchController {
     }
 
     /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read here.
-    /// - Throws: unless `overwrite`, when another batch has taken the folder, which Redis need not know any more.
+    /// - Throws: ``ControlError`` if another batch has taken the folder and `overwrite` is false. Redis may have forgotten
+    ///   the other batch.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
         guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }
         let folder = OutputFolder(path: batch.options.output)
@@ -58,7 +59,7 @@ extension BatchController {
     private static func outputTaken(_ id: BatchID, by other: BatchID) -> ControlError {
         ControlError(
             .outputTaken,
-            "batch \(id) cannot be retried: batch \(other) has taken its output folder; say --overwrite to write over the photos "
+            "batch \(id) cannot be retried: batch \(other) has taken its output folder; give --overwrite to overwrite the photos "
                 + "of that batch, or submit the list again into another folder")
     }
 }

@@ -1,25 +1,25 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Steers batches and the cluster: what the operation queue of one device has for its operations, over all workers.
+/// Controls batches and the cluster: cancel, suspend, prioritize and more, over all workers.
 ///
-/// The functions block until Redis has what was changed; any thread may call them. Workers learn of it within
-/// milliseconds, or with their next heartbeat when the message is lost; nothing begins against it from the return on.
-/// They throw ``ControlError`` when what is asked is refused, `StoreError` when Redis fails.
+/// The functions block until Redis has the change. Any thread may call them. Workers receive a change notice within
+/// milliseconds; if it is lost, they apply the change with their next heartbeat. After a function returns, no worker starts
+/// work that violates the change.
+/// The functions throw ``ControlError`` if the change is refused and `StoreError` if Redis fails.
 package final class BatchController: Sendable {
-    /// What it steers.
+    /// The store of the batches.
     package let store: BatchStore
 
     private let replicaPatience: Duration
     private let onLack: @Sendable (ReplicaLack) -> Void
 
-    /// Steers what is in a store.
+    /// A controller of the batches in a store.
     ///
-    /// Where Redis has replicas, each function returns when one of them has the change, too, so that a failover does not
-    /// undo it.
+    /// If Redis has replicas, each function also waits until one of them has the change, so that a failover does not undo it.
     /// - Parameters:
-    ///   - store: What it steers.
-    ///   - onLack: Called when no replica has confirmed a change within 5 s. The function then returns all the same.
+    ///   - store: The store of the batches.
+    ///   - onLack: Called if no replica has confirmed a change within 5 s. The function then returns normally.
     package convenience init(store: BatchStore, onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }) {
         self.init(store: store, replicaPatience: .seconds(5), onLack: onLack)
     }
@@ -30,7 +30,7 @@ package final class BatchController: Sendable {
         self.onLack = onLack
     }
 
-    /// If Redis has replicas, blocks until one of them has all changes made through the store, or 5 s are over.
+    /// If Redis has replicas, blocks until one of them has all changes made through the store, or until 5 s are over.
     package func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }
@@ -38,30 +38,30 @@ package final class BatchController: Sendable {
         onLack(lack)
     }
 
-    /// Performs a call that changes something.
-    func steer<Reply>(_ call: ScriptCall<Reply>) throws -> Reply { try steer([call])[0] }
+    /// Performs a call that makes a change, and waits for a replica.
+    func performChange<Reply>(_ call: ScriptCall<Reply>) throws -> Reply { try performChange([call])[0] }
 
-    /// Performs calls that change something in one pipeline.
-    func steer<Reply>(_ calls: [ScriptCall<Reply>]) throws -> [Reply] {
+    /// Performs calls that make changes in one pipeline, and waits for a replica.
+    func performChange<Reply>(_ calls: [ScriptCall<Reply>]) throws -> [Reply] {
         let replies = try store.perform(calls)
         try awaitReplica()
         return replies
     }
 
-    /// Cancels a batch: what of it has not begun never will, what runs is stopped, what is done stays. For good.
+    /// Cancels a batch permanently: queued photos never start, running photos are stopped, and finished photos remain.
     ///
-    /// Repeating it does no harm. A batch that is over, and not by a cancel, stays as it is, and the reply says so.
+    /// The call is idempotent. A batch that has finished without being cancelled remains unchanged; the reply is `finished`.
     /// - Parameter id: The batch.
-    /// - Parameter reason: why, for those who look at the batch; may be empty.
-    /// - Returns: `cancelled` or `finished`; a batch that is gone is an error.
+    /// - Parameter reason: why the batch was cancelled, shown with its facts; may be empty.
+    /// - Returns: `cancelled` or `finished`; a batch that is not in Redis is an error.
     package func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
-        let reply = try steer(store.cancel(id, reason: reason))
+        let reply = try performChange(store.cancel(id, reason: reason))
         if case .gone = reply { throw ControlError.gone(id) }
         return reply
     }
 
-    /// Cancels every batch that there is.
-    /// - Returns: how many had not finished and were not cancelled before.
+    /// Cancels every batch.
+    /// - Returns: the number of batches that this call cancelled.
     package func cancelAll() throws -> Int {
         var cancelled = 0
         var rest = try store.batchIDs()[...]
@@ -76,36 +76,35 @@ package final class BatchController: Sendable {
         return cancelled
     }
 
-    /// Suspends a batch, or the cluster when none is named: no download and no filtration of it begins from now on. What
-    /// runs goes on to its end.
-    /// - Parameter id: The batch.
-    /// - Parameter part: `everything`, or only downloads or filtrations; the three are independent of each other.
-    /// - Returns: false when it was suspended so before.
+    /// Suspends a batch or the cluster: no download and no filtration of it starts. Running ones continue to their end.
+    /// - Parameter id: The batch; nil for the cluster.
+    /// - Parameter part: `everything`, or only downloads or filtrations. The three flags are independent of each other.
+    /// - Returns: false if the flag was set already.
     package func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
-        try changed(steer(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
+        try changed(performChange(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
     }
 
-    /// Lets a batch, or the cluster, go on.
-    /// - Parameter id: The batch.
-    /// - Parameter part: `everything` lifts whatever is suspended, also when only a part was.
-    /// - Returns: false when nothing of it was suspended.
+    /// Resumes a batch or the cluster.
+    /// - Parameter id: The batch; nil for the cluster.
+    /// - Parameter part: the flag to clear. `everything` clears all three flags.
+    /// - Returns: false if none of these flags was set.
     package func resume(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
         let parts = part == .everything ? [.downloads, .filtrations, .everything] : [part]
-        let replies = try steer(parts.map { store.suspend(id, $0, false) })
+        let replies = try performChange(parts.map { store.suspend(id, $0, false) })
         return try replies.reduce(false) { isChanged, reply in
             try changed(reply, of: id, "there is nothing left to resume") || isChanged
         }
     }
 
-    /// Makes a batch more or less urgent, from the next claim on, everywhere. What is claimed already runs as it would.
-    /// - Returns: false when it had the priority before.
+    /// Changes the priority of a batch for all further claims. Operations that are already claimed are not affected.
+    /// - Returns: false if the batch already had this priority.
     package func prioritize(_ id: BatchID, _ priority: BatchPriority) throws -> Bool {
-        try changed(steer(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
+        try changed(performChange(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
     }
 
-    /// Removes a batch from Redis; its photos stay.
-    /// - Parameter unfinished: removes it also if it has not finished.
-    /// - Returns: nil, or the state of a batch that was not removed because it has not finished.
+    /// Removes a batch from Redis. Its photos remain.
+    /// - Parameter unfinished: true to remove the batch even if it has not finished.
+    /// - Returns: nil, or the state of an unfinished batch that was not removed.
     package func forget(_ id: BatchID, unfinished: Bool) throws -> BatchState? {
         while true {
             switch try store.perform(store.forget(id, unfinished: unfinished)) {
@@ -118,10 +117,10 @@ package final class BatchController: Sendable {
         }
     }
 
-    /// How many calls are sent at once.
+    /// The calls of one pipeline.
     static let callsOfAPipeline = 100
 
-    /// Whether something was changed.
+    /// Whether the reply reports a change; throws if the change was refused.
     func changed(_ reply: ControlReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
         guard let id else {
             guard case .done(let isNew) = reply else { preconditionFailure("the cluster does not finish") }

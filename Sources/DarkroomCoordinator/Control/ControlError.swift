@@ -1,8 +1,8 @@
 import DarkroomModel
 
-/// Why a batch, or the cluster, was not steered as it was asked. Nothing was changed, unless the text says what was.
+/// Why a change to a batch or to the cluster was refused. Nothing was changed, unless the description names a change.
 package struct ControlError: Error, Sendable, CustomStringConvertible {
-    /// What kind of refusal it is; more may be added.
+    /// The kind of refusal. More kinds may be added.
     package struct Code: Sendable, Hashable {
         private enum Kind {
             case batchGone, finished, cancelled, started, circle, itself, notFed, outsideList, outOfBounds, busy
@@ -10,36 +10,36 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         }
         private let kind: Kind
 
-        /// The batch, or one that it is to wait for, is not, or no longer, in Redis.
+        /// The batch, or a batch that it should wait for, is not in Redis.
         package static let batchGone = Code(kind: .batchGone)
-        /// The batch has finished: nothing of it is left to be steered.
+        /// The batch has finished, so the change has no effect.
         package static let finished = Code(kind: .finished)
-        /// The batch is cancelled, which is for good.
+        /// The batch is cancelled. A cancelled batch cannot be continued.
         package static let cancelled = Code(kind: .cancelled)
-        /// The batch has started, so it cannot be made to wait any more.
+        /// The batch has started, so it cannot be made to wait.
         package static let started = Code(kind: .started)
         /// The batches would wait for each other.
         package static let circle = Code(kind: .circle)
         /// A batch cannot wait for itself.
         package static let itself = Code(kind: .itself)
-        /// Some of the photos are not fed yet; trying again later can help.
+        /// Some of the photos are not fed yet. Trying again later can help.
         package static let notFed = Code(kind: .notFed)
-        /// The photos are none of the batch's, all of which are fed.
+        /// The photos are outside the list, which is fed to its end.
         package static let outsideList = Code(kind: .outsideList)
-        /// A limit is smaller or larger than limits may be.
+        /// A limit is out of bounds.
         package static let outOfBounds = Code(kind: .outOfBounds)
-        /// Others kept changing what it depends on; trying again can help.
+        /// Another change of the dependencies was in progress. Trying again can help.
         package static let busy = Code(kind: .busy)
         /// Another batch has taken the output folder.
         package static let outputTaken = Code(kind: .outputTaken)
     }
 
-    /// What kind of refusal it is.
+    /// The kind of refusal.
     package let code: Code
-    /// What failed, on what, what was found, what to do.
+    /// What failed, on which object, what was found, and what to do.
     package let description: String
 
-    /// An error with the whole sentence that users read.
+    /// An error with the complete message for users.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
@@ -50,15 +50,16 @@ extension ControlError {
     static func gone(_ id: BatchID) -> ControlError {
         ControlError(
             .batchGone,
-            "batch \(id) is not in Redis: it was forgotten, or never there; \"darkroom batches\" lists those that are")
+            "batch \(id) is not in Redis: it was forgotten or never submitted; \"darkroom batches\" lists those that are"
+        )
     }
 
-    /// - Parameter what: what was asked, which no longer makes sense: `there is nothing left to suspend`.
+    /// - Parameter what: why the change has no effect: `there is nothing left to suspend`.
     static func finished(_ id: BatchID, _ what: String) -> ControlError {
         ControlError(.finished, "batch \(id) has finished: \(what)")
     }
 
-    /// - Parameter what: what was asked, and what to do instead.
+    /// - Parameter what: why the change has no effect, and what to do instead.
     static func cancelled(_ id: BatchID, _ what: String) -> ControlError {
         ControlError(.cancelled, "batch \(id) is cancelled: \(what)")
     }

@@ -2,29 +2,28 @@ import DarkroomRedis
 import DarkroomStore
 import Foundation
 
-/// Waits until what was written through a store's connection is safe: in the append-only file of the server, and on
-/// replicas.
+/// Waits until the writes of a store's connection are durable: in the append-only file of the server and on replicas.
 struct Durability {
-    /// How safe it has become.
+    /// The durability that was reached.
     struct Outcome: Equatable {
-        /// False when the server keeps no append-only file, so that there was nothing to wait for.
+        /// False if the server keeps no append-only file.
         var keepsFile: Bool
-        /// Set when fewer replicas have confirmed it in time than were asked for.
+        /// Set if fewer replicas than wanted have confirmed the writes in time.
         var lack: ReplicaLack?
     }
 
     let store: BatchStore
-    /// How many replicas are to have it; nil: one where there are any.
+    /// The number of replicas that must confirm the writes; nil means one if Redis has replicas.
     var replicas: Int?
-    /// How long the append-only file may take before that is an error.
+    /// How long the append-only file may take before ``wait()`` throws.
     var patience = Duration.seconds(30)
-    /// How long replicas may take before it is said that they lack it.
+    /// How long replicas may take before ``wait()`` returns a ``ReplicaLack``.
     var replicaPatience = Duration.seconds(10)
-    /// Asked at least once a second; what it throws ends the waiting.
+    /// Called at least once a second. An error from it ends the wait.
     var check: () throws -> Void = {}
 
-    /// Blocks until it is safe, or the patience is over.
-    /// - Throws: ``CoordinatorError`` with the code `notDurable` when the append-only file does not take it.
+    /// Blocks until the writes are durable or the time is over.
+    /// - Throws: ``CoordinatorError`` with the code `notDurable` if the append-only file does not get the writes in time.
     func wait() throws -> Outcome {
         Outcome(keepsFile: try waitForFile(), lack: try waitForReplicas())
     }
@@ -38,11 +37,12 @@ struct Durability {
         }
         throw CoordinatorError(
             .notDurable,
-            "all is fed and sealed, but the append-only file of Redis has not taken it for "
-                + "\(patience.components.seconds) s; look at its disk and its log")
+            "the batch is fed and sealed, but the append-only file of Redis does not have it after "
+                + "\(patience.components.seconds) s; check the disk and the log of Redis")
     }
 
-    /// WAITAOF (since 7.2) says when it is on the disk; without it, the file has it when its buffer is empty.
+    /// WAITAOF (since Redis 7.2) reports when the writes are on the disk. Older servers have them in the file when the file's
+    /// buffer is empty.
     private func isInFile() throws -> Bool {
         switch store.connection.call([RedisCommand("WAITAOF", "1", "0", "1000")])[0] {
         case .success(let reply): return (reply.array?.first?.int ?? 0) >= 1
@@ -50,13 +50,13 @@ struct Durability {
         case .failure: break  // no such command
         }
         if try information("persistence")["aof_buffer_length"] == "0" { return true }
-        usleep(5000)  // Redis writes its buffer before it waits for the next command
+        usleep(5000)  // Redis writes the buffer before it waits for the next command
         return false
     }
 
-    /// Blocks until the wanted number of replicas has all earlier writes, or the patience is over.
+    /// Blocks until the wanted number of replicas has all earlier writes, or the time is over.
     func waitForReplicas() throws -> ReplicaLack? {
-        // Asked on the connection that is to wait: WAIT is about all that was written before its last command.
+        // WAIT covers the writes of its own connection before its last command, so INFO must use the same connection.
         var connected = try connectedReplicas()
         let wanted = replicas ?? min(connected, 1)
         guard wanted > 0 else { return nil }
@@ -74,7 +74,7 @@ struct Durability {
 
     private func connectedReplicas() throws -> Int { try information("replication").int("connected_slaves") ?? 0 }
 
-    /// How long one WAIT blocks: less than the connection waits for any reply.
+    /// How long one WAIT blocks: less than the reply timeout of the connection.
     private var waitMilliseconds: Int {
         min(1000, max(1, Int(replicaPatience / .milliseconds(1))))
     }
@@ -84,28 +84,28 @@ struct Durability {
     }
 }
 
-/// What is missing to the replicas that were asked for.
+/// Too few replicas have confirmed a write.
 package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
-    /// How many were to have the batch.
+    /// How many replicas were wanted.
     package let asked: Int
-    /// How many the server knows.
+    /// How many replicas are connected to the server.
     package let connected: Int
-    /// How many have confirmed that they have it.
+    /// How many replicas have confirmed the write.
     package let confirmed: Int
-    /// How long they were waited for.
+    /// How long the caller waited.
     package let patience: Duration
-    /// What they were to have.
+    /// The kind of write.
     package var subject = Subject.batch
 
-    /// What replicas were to have.
+    /// The kind of write that replicas should have.
     package enum Subject: Sendable {
-        /// A batch that was fed.
+        /// A fed batch.
         case batch
-        /// What a call changed for a batch or for the cluster.
+        /// A change to a batch or to the cluster.
         case change
     }
 
-    /// What was asked, what was found, what that means, what to do.
+    /// How many replicas were wanted, how many were found, what that means, what to do.
     package var description: String {
         let replicas = asked == 1 ? "1 replica" : "\(asked) replicas"
         let found =
@@ -114,11 +114,11 @@ package struct ReplicaLack: Sendable, Equatable, CustomStringConvertible {
         let seconds = patience.components.seconds
         return switch subject {
         case .batch:
-            "\(replicas) should have the batch, but \(found) within \(seconds) s; all is fed, and until more have it a "
-                + "failover may lose photos (then feed again with --resume); look at the replicas: darkroom doctor"
+            "\(replicas) should have the batch, but \(found) within \(seconds) s; the batch is fed, but until more have it a "
+                + "failover may lose photos (then feed it again with --resume); check the replicas: darkroom doctor"
         case .change:
-            "\(replicas) should have this change, but \(found) within \(seconds) s; the change is made, and until more have "
-                + "it a failover may lose it (then make it again); look at the replicas: darkroom doctor"
+            "\(replicas) should have this change, but \(found) within \(seconds) s; the change is made, but until more have "
+                + "it a failover may lose it (then make it again); check the replicas: darkroom doctor"
         }
     }
 }

@@ -1,11 +1,12 @@
 import DarkroomStore
 import Foundation
 
-/// What the threads around a feeder share: what it has fed, whether it is to stop, and the signal that wakes it.
+/// The state that the threads of a feeder share: the confirmed operations, the stop flag, and the condition that wakes the
+/// feeder.
 ///
-/// Unchecked: everything that changes is read and written under the condition's lock.
+/// Unchecked: all variables are read and written under the condition's lock.
 final class FeedControl: @unchecked Sendable {
-    /// How long Redis may be silent before the feeder gives up.
+    /// How long Redis may be unreachable before the feeder fails.
     let patience: Duration
 
     private let store: BatchStore
@@ -26,52 +27,52 @@ final class FeedControl: @unchecked Sendable {
     /// The operations that Redis has confirmed.
     var confirmedOperations: Int { locked { operations } }
 
-    /// Throws when the feeder is to stop or something failed for good.
+    /// Throws if ``stop()`` or ``fail(_:)`` was called.
     func check() throws(CoordinatorError) {
         let (isStopped, failure) = locked { (self.isStopped, self.failure) }
         if let failure { throw failure }
         if isStopped { throw CoordinatorError(.stopped, "stopped before the whole list was fed") }
     }
 
-    /// Makes the feeder stop at its next step.
+    /// Makes the next ``check()`` throw `stopped`.
     func stop() { change { isStopped = true } }
 
-    /// Makes the feeder fail at its next step.
+    /// Makes the next ``check()`` throw an error.
     func fail(_ error: CoordinatorError) { change { failure = failure ?? error } }
 
-    /// Notes what Redis has.
+    /// Records the number of operations that Redis has.
     func confirmed(operations: Int) { change { self.operations = operations } }
 
-    /// Tells the user something.
+    /// Reports a notice to the user.
     func notice(_ notice: FeedNotice) { onNotice(notice) }
 
-    /// Notes that Redis answers.
+    /// Records that Redis has replied.
     func answered() {
         noteReachable(nil)
         if locked({ memory.accepted(.now) }) { onNotice(.memoryFreed) }
     }
 
-    /// Notes that Redis has refused something because it has no memory left. Reads from Redis what to say of it: for the
-    /// feeding thread.
+    /// Records that Redis has refused a write because it has no memory left. Only the feeding thread may call it, since it
+    /// reads the details of the notice from Redis and blocks.
     func refusedForMemory() {
         noteReachable(nil)
         switch locked({ memory.refused(.now) }) {
         case nil: return
-        case .tell: onNotice(.memoryFull(RedisMemory(of: store)))
-        case .lookForWork:
+        case .reportFull: onNotice(.memoryFull(RedisMemory(of: store)))
+        case .checkForWork:
             guard hasNothingToDrain, locked({ memory.foundNoWork() }) else { return }
             onNotice(.memoryStaysFull)
         }
     }
 
-    /// Whether no operation of any batch is left that workers could end. What cannot be read now is looked at later again.
+    /// Whether no batch has an operation left that workers could finish. A failed read returns false; a later call reads again.
     private var hasNothingToDrain: Bool {
         guard let batches = try? store.facts(of: store.batchIDs()) else { return false }
         return batches.allSatisfy { $0.state == .finished || $0.operations == $0.operationsEnded }
     }
 
-    /// Does `body` again while Redis is away or not ready, as long as the patience lasts, and for any time while it only
-    /// has no memory left.
+    /// Repeats `body` while Redis is unreachable or not ready, for ``patience`` at most. While Redis only has no memory left,
+    /// the time is not limited.
     func retrying<Result>(_ body: () throws -> Result) throws -> Result {
         var deadline = ContinuousClock.now + patience
         while true {
@@ -90,7 +91,8 @@ final class FeedControl: @unchecked Sendable {
                     noteReachable(error)
                     guard ContinuousClock.now < deadline else {
                         throw CoordinatorError(
-                            .redisUnreachable, "Redis has been away for \(patience.components.seconds) s: \(error)")
+                            .redisUnreachable,
+                            "Redis has been unreachable for \(patience.components.seconds) s: \(error)")
                     }
                 }
             }
@@ -98,7 +100,7 @@ final class FeedControl: @unchecked Sendable {
         }
     }
 
-    /// Does `body` once; nil if it fails.
+    /// Calls `body` once; nil if it fails.
     func attempt<Result>(_ body: () throws -> Result) -> Result? {
         do {
             let result = try body()
@@ -119,10 +121,10 @@ final class FeedControl: @unchecked Sendable {
         onNotice(error.map { .connectionLost($0) } ?? .connectionRestored)
     }
 
-    /// Wakes the feeder, since something has arrived.
+    /// Wakes the feeder when replies have arrived.
     func wake() { change {} }
 
-    /// Waits until `isReady`, the feeder is to stop, or the time is over.
+    /// Waits until `isReady` returns true, the feeder must stop, or the time is over.
     func wait(for duration: Duration, until isReady: () -> Bool = { false }) {
         condition.lock()
         defer { condition.unlock() }

@@ -3,28 +3,28 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Brings packed operations to Redis, many on their way at once, and keeps each until Redis has it.
+/// Sends packed operations to Redis, many in flight at once, and keeps each until Redis has confirmed it.
 ///
-/// The feeding thread owns a pipeline, and a timer flushes it while the list pauses. Replies come on the connection's thread and
-/// wait in a mailbox until one of them looks.
-final class FeedPipeline: @unchecked Sendable {  // what changes is only touched while `lock` is held
-    /// Thrown when the list is to be read again.
+/// The feeding thread owns a pipeline, and a timer flushes it while the list pauses. The connection's thread puts replies
+/// into a queue; the feeding thread or the timer takes them from there.
+final class FeedPipeline: @unchecked Sendable {  // all variables are only used while `lock` is held
+    /// Thrown when the list must be read again.
     enum ReadAgain: Error {
-        /// Redis has lost operations that it had confirmed (a failover).
+        /// Redis has lost confirmed operations (a failover).
         case rolledBack
-        /// Somebody else has fed the batch to the end of a list: this list is to be compared with it.
+        /// Another coordinator has fed and sealed the batch: this list must be compared with it.
         case overtaken
     }
-    /// Thrown when the batch was cancelled: it takes nothing more.
+    /// Thrown when the batch was cancelled: it takes no more operations.
     struct Cancelled: Error {}
 
-    /// Replies to a run of operations, as they came.
+    /// The replies to consecutive operations.
     private struct Arrival: Sendable {
         let first: Int
         let results: [Result<FeedReply, StoreError>]
     }
 
-    /// The most bytes that are kept for operations that Redis has not confirmed.
+    /// The most bytes of unconfirmed operations.
     private static let maxBytes = 4 << 20
 
     private let store: BatchStore
@@ -49,7 +49,7 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         packed = confirmed
     }
 
-    /// Takes the next operation; blocks while as many are kept as may be.
+    /// Adds the next operation. Blocks while too many operations are unconfirmed.
     func feed(_ operation: PackedOperation) throws {
         lock.lock()
         defer { lock.unlock() }
@@ -58,23 +58,23 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
             kept.append(operation)
             keptBytes += operation.entry.count
         }
-        // Where the list comes slowly, an operation does not wait for others to fill a pipeline.
+        // If the list arrives slowly, an operation is sent at once instead of waiting for a full pipeline.
         let now = ContinuousClock.now
         let isSlow = now - lastFed > .milliseconds(5)
         lastFed = now
-        try drive(isUrgent: isSlow) { kept.count < FeedWindow.most && keptBytes < Self.maxBytes }
+        try drive(allowsPartial: isSlow) { kept.count < FeedWindow.most && keptBytes < Self.maxBytes }
     }
 
     /// Blocks until Redis has all operations.
     func finish() throws {
         lock.lock()
         defer { lock.unlock() }
-        try drive(isUrgent: true) { kept.isEmpty }
+        try drive(allowsPartial: true) { kept.isEmpty }
     }
 
-    /// Sends operations that are held back to fill a pipeline, one for which Redis had no memory before, and those that were
-    /// on their way when Redis was lost, once it is back. Goes no further than it can without waiting: the feeding thread goes
-    /// on reading the list meanwhile, and finds by itself what ends the feed.
+    /// Sends the operations that can be sent without waiting: those that do not fill a pipeline, one that Redis refused for
+    /// lack of memory, and those that were in flight when the connection was lost. The feeding thread, which reads the list
+    /// meanwhile, detects the conditions that end the feed.
     func flush() {
         lock.lock()
         defer { lock.unlock() }
@@ -82,28 +82,28 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         takeArrivals()
         var mayResume = true
         while true {
-            switch window.next(packed: packed, isUrgent: true) {
+            switch window.next(packed: packed, allowsPartial: true) {
             case .send(let numbers): send(numbers)
             case .pause where mayResume:
                 window.resume()
                 mayResume = false
-            case .ask where mayResume:
+            case .query where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
-                // The feeding thread asks again with its next operation, and throws what ends the feed.
-                guard (try? stands(facts)) != nil else { return }
+                // The feeding thread queries again with its next operation and throws the error that ends the feed.
+                guard (try? apply(facts)) != nil else { return }
                 mayResume = false
             default: return
             }
         }
     }
 
-    /// Does what the window says until nothing is to be done but to wait, and goes on waiting until `isDone`.
-    private func drive(isUrgent: Bool, until isDone: () -> Bool) throws {
+    /// Performs the window's actions until `isDone` returns true and the window has nothing to send.
+    private func drive(allowsPartial: Bool, until isDone: () -> Bool) throws {
         while true {
             takeArrivals()
             try control.check()
             let mustWait = !isDone()
-            switch window.next(packed: packed, isUrgent: isUrgent || mustWait) {
+            switch window.next(packed: packed, allowsPartial: allowsPartial || mustWait) {
             case .send(let numbers): send(numbers)
             case .wait:
                 guard mustWait else { return }
@@ -111,12 +111,12 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
             case .pause:
                 control.wait(for: .milliseconds(100))
                 window.resume()
-            case .ask: try ask()
+            case .query: try query()
             case .restart: throw ReadAgain.rolledBack
-            case .give(up: .cancelled): throw Cancelled()
-            case .give(up: .gone): throw gone
-            // The list is compared with what the batch is now, and may go on behind it.
-            case .give: throw ReadAgain.overtaken
+            case .fail(.cancelled): throw Cancelled()
+            case .fail(.gone): throw gone
+            // The list is compared with the present batch; photos after its last one are added.
+            case .fail: throw ReadAgain.overtaken
             }
         }
     }
@@ -168,13 +168,13 @@ final class FeedPipeline: @unchecked Sendable {  // what changes is only touched
         control.confirmed(operations: window.confirmed)
     }
 
-    /// Asks Redis where it stands.
-    private func ask() throws {
-        try stands(control.retrying { try store.facts(of: batch) })
+    /// Reads from Redis which operation it expects.
+    private func query() throws {
+        try apply(control.retrying { try store.facts(of: batch) })
     }
 
-    /// Takes where Redis stands.
-    private func stands(_ facts: BatchFacts?) throws {
+    /// Continues from the facts that Redis has; throws if the feed cannot continue.
+    private func apply(_ facts: BatchFacts?) throws {
         guard let facts else { throw gone }
         guard !facts.cancelled else { throw Cancelled() }
         guard !facts.sealed else { throw ReadAgain.overtaken }

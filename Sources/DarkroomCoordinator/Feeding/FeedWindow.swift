@@ -1,40 +1,40 @@
 import DarkroomStore
 
-/// Decides what is fed next: it is told what Redis answered and says what to do.
+/// Decides which operations are sent next, from the replies of Redis.
 ///
-/// Operations are sent in order, many at once, and Redis takes them only in order. So whatever goes wrong with one, all
-/// that is on its way behind it comes back refused: the window lets that pass and goes on from the first operation
-/// that Redis does not have. After `FULL` it begins with one operation and doubles with every success, so a full window
+/// Operations are sent in order, many at once, and Redis accepts them only in order. If one is refused, Redis refuses all
+/// operations in flight after it. The window waits for these replies and continues with the first operation that Redis
+/// does not have. After `FULL` the window sends one operation and doubles the number with every success, so a full Redis
 /// costs one small call a poll.
 struct FeedWindow {
-    /// What the feeder is to do now.
+    /// The feeder's next step.
     enum Action: Equatable {
         /// Send these operations in one pipeline.
         case send(ClosedRange<Int>)
-        /// Wait until replies come, if any are due.
+        /// Wait for replies, if any are outstanding.
         case wait
-        /// Redis takes no more for now: call ``resume()`` after a pause.
+        /// Redis accepts no operation at present: call ``resume()`` after a pause.
         case pause
-        /// Ask Redis which operation it expects, and tell by ``redisExpects(_:)``.
-        case ask
-        /// Redis has lost operations that it had confirmed: read the list again from its beginning.
+        /// Read from Redis which operation it expects, and call ``redisExpects(_:)``.
+        case query
+        /// Redis has lost confirmed operations: read the list again from its beginning.
         case restart
-        /// Redis refused an operation for good: the batch is gone, cancelled, sealed, or ended with a short operation.
-        case give(up: FeedReply)
+        /// Redis refuses all further operations: the batch is gone, cancelled, sealed, or ended with a short operation.
+        case fail(FeedReply)
     }
 
-    /// What came between; what is on its way is in vain.
+    /// Why sending has stopped. Redis refuses the operations in flight.
     private enum Setback { case full, lost, again, rolledBack, refused(FeedReply) }
 
     /// The most operations of one pipeline.
     static let pipeline = 32
-    /// The most operations on their way.
+    /// The most operations in flight.
     static let most = 1024
 
     /// The last operation that Redis has.
     private(set) var confirmed: Int
     private var sent: Int
-    private var onTheirWay = 0
+    private var inFlight = 0
     private var limit = Self.most
     private var setback: Setback?
 
@@ -44,37 +44,37 @@ struct FeedWindow {
         sent = confirmed
     }
 
-    /// What to do, with operations up to `packed` there to be sent.
-    /// - Parameter isUrgent: also send fewer than fill a pipeline.
-    mutating func next(packed: Int, isUrgent: Bool) -> Action {
+    /// The next step, if the operations up to `packed` can be sent.
+    /// - Parameter allowsPartial: true to send also fewer operations than fill a pipeline.
+    mutating func next(packed: Int, allowsPartial: Bool) -> Action {
         if let setback {
-            guard onTheirWay == 0 else { return .wait }
+            guard inFlight == 0 else { return .wait }
             switch setback {
             case .full: return .pause
-            case .lost: return .ask
+            case .lost: return .query
             case .rolledBack: return .restart
-            case .refused(let reply): return .give(up: reply)
+            case .refused(let reply): return .fail(reply)
             case .again: resume()
             }
         }
         let wanted = min(Self.pipeline, limit)
-        let count = min(wanted, limit - onTheirWay, packed - sent)
-        guard count > 0, count == wanted || isUrgent else { return .wait }
+        let count = min(wanted, limit - inFlight, packed - sent)
+        guard count > 0, count == wanted || allowsPartial else { return .wait }
         let first = sent + 1
         sent += count
-        onTheirWay += count
+        inFlight += count
         return .send(first...sent)
     }
 
-    /// Takes the reply to operation `number`.
+    /// Processes the reply to operation `number`.
     mutating func replied(_ reply: FeedReply, to number: Int) {
-        onTheirWay -= 1
+        inFlight -= 1
         guard setback == nil else { return }
         switch reply {
         case .fed:
             confirmed = max(confirmed, number)
             limit = min(limit * 2, Self.most)
-        case .expects(let expected) where expected > number:  // it has this one already
+        case .expects(let expected) where expected > number:  // Redis has this operation already
             confirmed = max(confirmed, expected - 1)
             sent = max(sent, confirmed)
         case .expects(let expected):
@@ -87,22 +87,22 @@ struct FeedWindow {
         }
     }
 
-    /// Takes that nobody knows whether operation `number` arrived, because the connection was lost or Redis was not ready.
+    /// Records that the connection was lost or Redis was not ready, so that operation `number` may have arrived or not.
     mutating func failed(_ number: Int) {
-        onTheirWay -= 1
+        inFlight -= 1
         switch setback {
         case nil, .full, .again: setback = .lost
         case .lost, .rolledBack, .refused: break
         }
     }
 
-    /// Goes on after a pause.
+    /// Continues after a pause.
     mutating func resume() {
         setback = nil
         sent = confirmed
     }
 
-    /// Takes which operation Redis expects, after it was asked.
+    /// Continues with the operation that Redis expects.
     mutating func redisExpects(_ expected: Int) {
         if expected <= confirmed {
             setback = .rolledBack

@@ -1,14 +1,14 @@
 import DarkroomModel
 import DarkroomStore
 
-/// How much a list had.
+/// The operations and photos of a whole list.
 typealias FedTotals = (operations: Int, photos: Int)
 
-/// Reads a list once and feeds what Redis does not have of it.
+/// Feeds the photos of a list that Redis does not have.
 ///
-/// The feeder is handed every photo of the list from the first on. The photos that Redis has already are only digested, and
-/// at the last of them the digest is compared, so a list that differs is noticed before anything of it is fed. A list that
-/// goes on behind the last photo of a batch that was fed to its end has grown: the batch is opened again for the rest.
+/// The feeder gets every photo of the list from the first on. It only digests the photos that Redis has already, and
+/// compares the digest at the last of them, so it detects a different list before it feeds a photo. If the list has more
+/// photos than a sealed batch, the feeder opens the batch again and adds them.
 final class Feeder {
     private let present: BatchFacts
     private let store: BatchStore
@@ -17,10 +17,10 @@ final class Feeder {
     private let pipeline: FeedPipeline
     private let flush: PausedListFlush
     private var photos = 0
-    /// True while the batch takes operations behind those it had.
+    /// True while the batch accepts operations.
     private var isOpen: Bool
 
-    /// A feeder of a batch that stands in Redis as `facts` say.
+    /// A feeder of a batch that has these facts in Redis.
     init(store: BatchStore, facts: BatchFacts, control: FeedControl) {
         present = facts
         self.store = store
@@ -33,7 +33,7 @@ final class Feeder {
 
     deinit { flush.stop() }
 
-    /// Takes the list's next photo; blocks while too many operations are on their way.
+    /// Adds the list's next photo. Blocks while too many operations are in flight.
     func append(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) throws {
         packer.append(name: name, url: url)
         photos += 1
@@ -41,7 +41,7 @@ final class Feeder {
         if packer.isFull { try complete() }
     }
 
-    /// Takes that the list has ended, and blocks until Redis has all of it.
+    /// Ends the list. Blocks until Redis has all operations.
     func finish() throws -> FedTotals {
         guard photos >= present.photos else {
             throw differs("it ends after \(photos) of the \(present.photos) photos fed before")
@@ -62,7 +62,7 @@ final class Feeder {
         if !isLast { try pipeline.feed(operation) }
     }
 
-    /// Opens the batch for what follows, once its last operation does not execute.
+    /// Opens the batch for more operations; waits until no worker executes its last operation.
     private func open(last: PackedOperation?) throws {
         if !present.options.output.isEmpty,
             let other = OutputFolder(path: present.options.output).taker(since: present)
@@ -107,8 +107,8 @@ final class Feeder {
     private func differs(_ how: String) -> CoordinatorError {
         CoordinatorError(
             .listDiffers,
-            "batch \(present.id): this photo list is not the one it was begun with: \(how). Photos may be added behind the "
-                + "last one, nothing else: give the list as it was, corrected lines added at its end, or this one as a new "
+            "batch \(present.id): this photo list is not the one it was begun with: \(how). Photos may only be added after the "
+                + "last one: give the unchanged list with corrected lines added at its end, or submit this list as a new "
                 + "batch")
     }
 }

@@ -1,7 +1,7 @@
 import DarkroomModel
 
-/// Finds the first photo in which a list differs from the list of a batch, by the manifest beside the batch's photos. Redis
-/// has a digest of the list only.
+/// Finds the first photo that differs between a list and a batch. It compares the list with the manifest in the output
+/// folder, since Redis has only a digest of the list.
 struct ListDifference {
     private let batch: BatchFacts
     private let manifest: ManifestReader
@@ -14,7 +14,7 @@ struct ListDifference {
         manifest = ManifestReader(output: batch.options.output)
     }
 
-    /// The first difference in words; nil when no photo whose line is there differs.
+    /// A phrase for the first difference; nil if no photo with a manifest line differs.
     static func first(in list: some PhotoListSource, from batch: BatchFacts) throws -> String? {
         guard !batch.options.output.isEmpty else { return nil }
         var difference = ListDifference(batch)
@@ -42,7 +42,7 @@ struct ListDifference {
         if record.index % size == 0 { try read(operation: record.index / size + 1) }
         guard var line = known[record.index] else { return nil }
         var now = ManifestLine(batch: batch.id, record: record, state: .new)
-        // A manifest may be without what is secret of URLs, and messages are.
+        // Manifests may have URLs without their secrets, and messages must.
         line.redact(query: true)
         now.redact(query: true)
         guard line.name != now.name || line.url != now.url else { return nil }

@@ -1,64 +1,64 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// Decides what is said of a Redis that has no memory left: that it is full once, also when single operations find room
-/// meanwhile, and once that nothing will free memory.
+/// Decides which notices a Redis without free memory causes: one that it is full, also if it accepts single operations
+/// meanwhile, and one if no operation is left that would free memory.
 struct MemoryWatch {
-    /// What is to be done when Redis has refused something.
+    /// The step after Redis has refused a write.
     enum Action: Equatable {
-        /// Say that it is full.
-        case tell
-        /// Look whether operations are left whose end would free memory.
-        case lookForWork
+        /// Report that Redis is full.
+        case reportFull
+        /// Check whether operations are left whose end would free memory.
+        case checkForWork
     }
 
-    /// It is over when nothing was refused for so long: where workers drain slowly, every operation that ends makes room
-    /// for one.
-    private static let isOverAfter = Duration.seconds(2)
-    private static let looksEvery = Duration.seconds(10)
+    /// Redis counts as full until it has refused nothing for this time. If workers are slow, every finished operation makes
+    /// room for only one new operation.
+    private static let quietPeriod = Duration.seconds(2)
+    private static let checkInterval = Duration.seconds(10)
 
     private var lastRefusal: ContinuousClock.Instant?
-    private var nextLook = ContinuousClock.now
-    private var hasToldOfNoWork = false
+    private var nextCheck = ContinuousClock.now
+    private var hasReportedNoWork = false
 
-    /// Takes that Redis has refused something.
+    /// Records a refused write.
     mutating func refused(_ now: ContinuousClock.Instant) -> Action? {
         defer { lastRefusal = now }
         guard lastRefusal != nil else {
-            nextLook = now + Self.looksEvery
-            return .tell
+            nextCheck = now + Self.checkInterval
+            return .reportFull
         }
-        guard nextLook <= now, !hasToldOfNoWork else { return nil }
-        nextLook = now + Self.looksEvery
-        return .lookForWork
+        guard nextCheck <= now, !hasReportedNoWork else { return nil }
+        nextCheck = now + Self.checkInterval
+        return .checkForWork
     }
 
-    /// Takes that nothing is left whose end would free memory.
-    /// - Returns: whether that is news.
+    /// Records that no operation is left whose end would free memory.
+    /// - Returns: true at the first call.
     mutating func foundNoWork() -> Bool {
-        defer { hasToldOfNoWork = true }
-        return !hasToldOfNoWork
+        defer { hasReportedNoWork = true }
+        return !hasReportedNoWork
     }
 
-    /// Takes that Redis has accepted something.
-    /// - Returns: whether memory is no hindrance any more.
+    /// Records an accepted write.
+    /// - Returns: true if Redis no longer counts as full.
     mutating func accepted(_ now: ContinuousClock.Instant) -> Bool {
-        guard let lastRefusal, now - lastRefusal >= Self.isOverAfter else { return false }
+        guard let lastRefusal, now - lastRefusal >= Self.quietPeriod else { return false }
         self = MemoryWatch()
         return true
     }
 }
 
-/// How much memory a Redis with a limit has and uses.
+/// The memory limit of a Redis and the memory that it uses.
 package struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
     /// `used_memory` of INFO, in bytes.
     package let usedBytes: Int
     /// `maxmemory`, in bytes.
     package let limitBytes: Int
 
-    /// Asks a Redis; nil when it does not say, or has no limit.
+    /// Reads the values from Redis; nil if the call fails or Redis has no limit.
     init?(of store: BatchStore) {
-        // It is only for a message: while Redis does not answer, the message does without.
+        // The values are only for a message, which omits them if Redis does not answer.
         guard case .success(let reply) = store.connection.call([RedisCommand("INFO", "memory")])[0] else { return nil }
         let information = ServerInformation(reply.string ?? "")
         guard let used = information.int("used_memory"), let limit = information.int("maxmemory"), limit > 0 else {
@@ -68,7 +68,7 @@ package struct RedisMemory: Sendable, Equatable, CustomStringConvertible {
         limitBytes = limit
     }
 
-    /// In MB, as redis.conf counts them.
+    /// In MB of 2^20 bytes, the unit of redis.conf.
     package var description: String {
         func megabytes(_ bytes: Int) -> String {
             let tenths = (bytes * 10 + (1 << 19)) >> 20

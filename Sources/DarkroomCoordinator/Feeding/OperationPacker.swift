@@ -2,27 +2,27 @@ import DarkroomCoding
 import DarkroomModel
 import DarkroomStore
 
-/// An operation as it is fed.
+/// An operation that is ready to be fed.
 struct PackedOperation: Sendable {
     let number: Int
     let photos: Int
     /// A version byte and the deflated lines, see `EntryCoding`.
     let entry: [UInt8]
-    /// The chained digest of the feed up to and with this operation, hexadecimal.
+    /// The chained digest of all operations up to this one, hexadecimal.
     let digest: String
 }
 
 /// Packs the photos of a list into operations, in the list's order, and chains their digest.
 ///
-/// The digest of an operation is SHA-256 of the digest before (32 bytes, none for the first) and its entry before deflating:
-/// two lists have the same digest after the same operation exactly when all entries up to there are the same.
-/// One thread at a time may use it.
+/// The digest of an operation is SHA-256 of the previous digest (32 bytes, none for the first operation) and its entry
+/// before deflating. Two lists have the same digest after an operation exactly if all entries up to there are the same.
+/// One thread at a time may use a packer.
 struct OperationPacker {
     /// The most photos an operation has.
     let size: Int
-    /// The number of the operation that is being filled, from 1.
+    /// The number of the current operation, from 1.
     private(set) var number = 1
-    /// Photos in it so far.
+    /// The photos of the current operation so far.
     private(set) var photos = 0
 
     private var entry: [UInt8] = []
@@ -41,7 +41,7 @@ struct OperationPacker {
         photos += 1
     }
 
-    /// The operation as it is fed; the next one begins.
+    /// Returns the current operation and begins the next one.
     mutating func pack() -> PackedOperation {
         let packed = PackedOperation(
             number: number, photos: photos, entry: [EntryCoding.version] + deflater.compress(entry), digest: digest())
@@ -49,14 +49,14 @@ struct OperationPacker {
         return packed
     }
 
-    /// The digest of the operation, which Redis has already; the next one begins.
+    /// Returns the digest of the current operation, which Redis has already, and begins the next one.
     mutating func skip() -> String {
         let digest = digest()
         begin()
         return digest
     }
 
-    /// The digest of the feed up to the last photo, as if the operation ended there.
+    /// The chained digest up to the last photo, as if the operation ended there.
     var digestSoFar: String { Hexadecimal.text(sum()) }
 
     private mutating func digest() -> String {

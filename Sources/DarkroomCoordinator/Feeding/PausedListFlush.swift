@@ -7,7 +7,7 @@ final class PausedListFlush: Sendable {
     private let signal = Signal()
     private let thread: OwnedThread
 
-    /// Begins to flush `pipeline`.
+    /// Starts the thread.
     init(_ pipeline: FeedPipeline, every interval: Duration = .milliseconds(250)) {
         thread = OwnedThread("feed-flush") { [stopped, signal] in
             while !stopped.isSet {
@@ -17,7 +17,7 @@ final class PausedListFlush: Sendable {
         }
     }
 
-    /// Ends it, and waits for its end.
+    /// Stops the thread and waits for its end.
     func stop() {
         stopped.set()
         signal.raise()

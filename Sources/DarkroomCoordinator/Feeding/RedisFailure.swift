@@ -5,7 +5,7 @@ import DarkroomStore
 enum RedisFailure {
     /// The connection was lost or the server is not ready (loading, failing over): try again.
     case passing
-    /// The server has no memory left: try again when workers have drained it.
+    /// The server has no memory left: try again when workers have finished operations.
     case full
     /// Trying again does not help.
     case lasting

@@ -1,20 +1,20 @@
 /// Why a manifest could not be read.
 package struct ManifestError: Error, Sendable, CustomStringConvertible {
-    /// What kind of failure it is.
+    /// The kind of failure.
     package struct Code: Sendable, Hashable {
         private enum Kind { case noManifest, unreadable, damaged }
         private let kind: Kind
-        /// There is no manifest in that folder, or no such folder.
+        /// The folder has no manifest or does not exist.
         package static let noManifest = Code(kind: .noManifest)
-        /// The file system refuses.
+        /// The file system reported an error.
         package static let unreadable = Code(kind: .unreadable)
-        /// A file holds something else than lines of photos.
+        /// A file has a line that is no manifest line.
         package static let damaged = Code(kind: .damaged)
     }
 
-    /// What kind of failure it is.
+    /// The kind of failure.
     package let code: Code
-    /// On what, what was found, what to do.
+    /// On which file or folder, what was found, and what to do.
     package let description: String
 
     init(_ code: Code, _ description: String) {

@@ -1,38 +1,38 @@
 import DarkroomModel
 import Foundation
 
-/// The files of up to a thousand operations of a batch that follow one another, those of one folder.
+/// The manifest files of up to 1,000 consecutive operations of a batch, which share a folder.
 ///
-/// An operation has a file for each claim under which photos of it became final, until whoever brings it to its end removes
-/// the others. In the regular course of things the highest fence has all lines; after Redis has lost its latest changes an
-/// operation may end under a fence lower than one that Redis forgot. So each photo's line is that of the highest fence
-/// that has it. What cannot be read of lower ones is left out: a power cut damages files of claims that were not reported.
-/// Lines of other batches are left out: no worker wrote them here.
+/// An operation has one file for each claim under which photos became final. The worker that ends the operation removes the
+/// files of earlier claims. Usually the file with the highest fencing token has all lines. If Redis loses its latest
+/// changes, an operation may end under a lower fencing token than one that Redis lost. So for each photo, the line with the
+/// highest fencing token counts. Unreadable lines of lower fencing tokens are skipped: a power failure damages files of
+/// claims that were not reported. Lines of other batches are skipped: no worker wrote them here.
 package struct ManifestPart: Sendable {
-    /// As many operations share a folder.
+    /// The number of operations that share a folder.
     package static let size = 1000
 
     private let batch: BatchID
     private let folder: ManifestFolder
-    /// By operation, the highest first.
-    private var fences: [Int: [Int]]
+    /// The fencing tokens by operation, the highest first.
+    private var fencingTokens: [Int: [Int]]
 
     init(of batch: BatchID, folder: ManifestFolder) throws(ManifestError) {
         self.batch = batch
         self.folder = folder
-        fences = try Self.fences(in: folder)
+        fencingTokens = try Self.fencingTokens(in: folder)
     }
 
     /// The numbers of the operations that have lines, ascending.
-    package var operations: [Int] { fences.keys.sorted() }
+    package var operations: [Int] { fencingTokens.keys.sorted() }
 
-    /// The lines of an operation, by index; none when there is no file of it.
+    /// The lines of an operation, sorted by index; empty if the operation has no file.
     package mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine] {
-        while let listed = fences[number] {
+        while let listed = fencingTokens[number] {
             if let lines = try lines(ofOperation: number, listed) { return lines }
-            // One was removed since the folder was read: there is a higher fence now, or the batch was forgotten.
-            fences[number] = try Self.fences(in: folder)[number]
-            guard fences[number] != listed else {
+            // A file was removed since the folder was read: there is a higher fencing token, or the batch was forgotten.
+            fencingTokens[number] = try Self.fencingTokens(in: folder)[number]
+            guard fencingTokens[number] != listed else {
                 throw ManifestError(
                     .unreadable, "\(folder): a file of operation \(number) is listed but not there")
             }
@@ -40,25 +40,25 @@ package struct ManifestPart: Sendable {
         return []
     }
 
-    /// The lines in the files of these fences; nil when one is not there any more.
-    private func lines(ofOperation number: Int, _ fences: [Int]) throws(ManifestError) -> [ManifestLine]? {
+    /// The lines in the files of these fencing tokens; nil if one of the files was removed.
+    private func lines(ofOperation number: Int, _ fencingTokens: [Int]) throws(ManifestError) -> [ManifestLine]? {
         var byIndex: [Int: ManifestLine] = [:]
-        for fencingToken in fences {
+        for fencingToken in fencingTokens {
             let name = ManifestPath.fileName(operation: number, fencingToken: fencingToken)
             guard let text = try folder.contents(of: name) else { return nil }
-            for line in try Self.lines(of: text, "\(folder)\(name)", isLenient: fencingToken != fences.first)
+            for line in try Self.lines(of: text, "\(folder)\(name)", isLenient: fencingToken != fencingTokens.first)
             where line.batch == batch && byIndex[line.index] == nil { byIndex[line.index] = line }
         }
         return byIndex.values.sorted { $0.index < $1.index }
     }
 
-    private static func fences(in folder: ManifestFolder) throws(ManifestError) -> [Int: [Int]] {
-        var fences: [Int: [Int]] = [:]
+    private static func fencingTokens(in folder: ManifestFolder) throws(ManifestError) -> [Int: [Int]] {
+        var fencingTokens: [Int: [Int]] = [:]
         for file in try folder.names() ?? [] {
             guard let (number, fencingToken) = ManifestPath.parse(fileName: file) else { continue }
-            fences[number, default: []].append(fencingToken)
+            fencingTokens[number, default: []].append(fencingToken)
         }
-        return fences.mapValues { $0.sorted(by: >) }
+        return fencingTokens.mapValues { $0.sorted(by: >) }
     }
 
     private static func lines(of text: [UInt8], _ path: String, isLenient: Bool) throws(ManifestError) -> [ManifestLine]
@@ -72,9 +72,9 @@ package struct ManifestPart: Sendable {
                 guard !isLenient else { continue }
                 throw ManifestError(
                     .damaged,
-                    "\(path), line \(position + 1): no line of a manifest (found "
-                        + "\"\(String(decoding: line.prefix(60), as: UTF8.self))\"); Darkroom writes these files whole, so "
-                        + "something else has changed it: remove the line to read the rest")
+                    "\(path), line \(position + 1): not a manifest line (found "
+                        + "\"\(String(decoding: line.prefix(60), as: UTF8.self))\"); Darkroom replaces these files atomically, so "
+                        + "another program has changed it; remove the line to read the rest")
             }
         }
         return lines

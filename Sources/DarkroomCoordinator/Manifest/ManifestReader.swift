@@ -2,16 +2,16 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Reads what became of the photos in an output folder, from its `manifest/` folder alone; workers may be writing there.
+/// Reads the results of the photos in an output folder from its `manifest/` folder. Workers may write there meanwhile.
 ///
-/// It holds the names of at most a thousand operations' files and the lines of one operation at a time.
+/// The reader holds the file names of at most 1,000 operations and the lines of one operation in memory.
 package struct ManifestReader: Sendable {
     private let output: String
 
-    /// A reader of the folder that photos were written to.
+    /// A reader of an output folder.
     package init(output: String) { self.output = output }
 
-    /// The batches that wrote there, earliest submission first.
+    /// The batches that wrote to the folder, earliest submission first.
     package func batches() throws(ManifestError) -> [BatchID] {
         guard let names = try ManifestFolder(output: output, path: "manifest").names() else {
             throw ManifestError(
@@ -24,7 +24,7 @@ package struct ManifestReader: Sendable {
         return names.compactMap { BatchID($0) }.sorted()
     }
 
-    /// Calls `body` with every line: batch by batch, each in the order of its list.
+    /// Calls `body` with every line, batch by batch, in the order of each list.
     package func forEachLine(_ body: (ManifestLine) throws -> Void) throws {
         for batch in try batches() { try forEachLine(of: batch, body) }
     }
@@ -39,7 +39,7 @@ package struct ManifestReader: Sendable {
         }
     }
 
-    /// The numbers of a batch's parts, ascending; none when it has no manifest here.
+    /// The numbers of a batch's parts, ascending; empty if the batch has no manifest here.
     package func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
         guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
             return []
@@ -47,7 +47,7 @@ package struct ManifestReader: Sendable {
         return [0] + names.compactMap(ManifestPath.part(folderName:)).sorted()
     }
 
-    /// A part of a batch's manifest: operation n is in part n div ``ManifestPart/size``. Empty when there is none.
+    /// A part of a batch's manifest: operation n is in part n div ``ManifestPart/size``. Empty if the part does not exist.
     package func part(_ number: Int, of batch: BatchID) throws(ManifestError) -> ManifestPart {
         let subfolder = ManifestPath.subfolder(operation: number * ManifestPart.size)
         return try ManifestPart(
@@ -55,24 +55,24 @@ package struct ManifestReader: Sendable {
     }
 }
 
-/// A folder of a manifest below an output folder, in which nobody who may write is trusted: no link is followed.
+/// A folder of a manifest below an output folder. Other users may write there, so no link is followed.
 struct ManifestFolder: CustomStringConvertible {
     /// The output folder.
     let output: String
-    /// The path below it.
+    /// The path below the output folder.
     let path: String
 
     var description: String { output + "/" + path }
 
-    /// A file's size that no file of a manifest has: an operation's photos take 1 MiB at most.
+    /// The largest file that is read. It is larger than any manifest file: an operation's photos take 1 MiB at most.
     private static let maxBytes = 1 << 28
 
-    /// The names in it; nil when there is no such folder.
+    /// The names in the folder; nil if the folder does not exist.
     func names() throws(ManifestError) -> [String]? {
         try read(path) { (folder) throws(SystemFailure) in try folder.folder(path).names() }
     }
 
-    /// The bytes of a file in it; nil when there is no such file.
+    /// The bytes of a file in the folder; nil if the file does not exist.
     func contents(of name: String) throws(ManifestError) -> [UInt8]? {
         let file = Path.joined(path, name)
         return try read(file) { (folder) throws(SystemFailure) in

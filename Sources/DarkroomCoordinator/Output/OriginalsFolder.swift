@@ -1,6 +1,6 @@
-/// The folder that downloaded bytes are kept in for good, by the SHA-256 of their URL: `--originals`.
+/// The folder that keeps downloaded bytes permanently, by the SHA-256 of their URL: `--originals`.
 ///
-/// Several batches may share one, also at the same time: that is what it is for.
+/// Several batches may share one, also at the same time.
 package struct OriginalsFolder: Sendable {
     /// The folder's absolute path.
     package let path: String
@@ -8,7 +8,7 @@ package struct OriginalsFolder: Sendable {
     /// A folder by its absolute path.
     package init(path: String) { self.path = path }
 
-    /// Makes the folder where it is missing, and writes a file to see that it can be written.
+    /// Creates the folder if it is missing, and writes a file to check that the folder can be written to.
     package func prepare() throws(CoordinatorError) {
         let folder = WritableFolder(role: "originals folder", path: path)
         try folder.create()

@@ -2,10 +2,10 @@ import DarkroomFiles
 import DarkroomModel
 import Glibc
 
-/// The folder that a batch's photos are written to, and its `manifest/<batch id>/`, by whose presence workers know that
-/// they see the same folder.
+/// The output folder of a batch and its `manifest/<batch id>/`. Workers check that the latter exists, which shows that they
+/// have mounted the same folder.
 ///
-/// Both are made by the coordinator and by nobody else, so that a machine without the share writes nothing.
+/// Only the coordinator creates both, so that a machine without the shared folder writes nothing.
 package struct OutputFolder: Sendable {
     /// The folder's absolute path.
     package let path: String
@@ -15,7 +15,7 @@ package struct OutputFolder: Sendable {
 
     private var folder: WritableFolder { WritableFolder(role: "output folder", path: path) }
 
-    /// The batches that have a manifest here, in order.
+    /// The batches that have a manifest here, sorted by id.
     package func batches() throws(CoordinatorError) -> [BatchID] {
         do throws(SystemFailure) {
             return try Folder(trusted: path).folder("manifest").names().compactMap { BatchID($0) }.sorted()
@@ -26,10 +26,10 @@ package struct OutputFolder: Sendable {
         }
     }
 
-    /// Makes the folder, and those above it, where they are missing.
+    /// Creates the folder and its parents if they are missing.
     package func create() throws(CoordinatorError) { try folder.create() }
 
-    /// True when a batch has no manifest here, or an empty one: none of its photos was written. A manifest that cannot be read
+    /// True if a batch has no manifest here or an empty one, so that none of its photos was written. An unreadable manifest
     /// counts as one with photos.
     package func isUntouched(by batch: BatchID) -> Bool {
         do throws(SystemFailure) {
@@ -40,16 +40,16 @@ package struct OutputFolder: Sendable {
         }
     }
 
-    /// Which Redis a batch was submitted to, see `BatchStore.identify()`; nil when its manifest does not say so.
+    /// The id of the Redis that a batch was submitted to, see `BatchStore.identify()`; nil if its manifest has no id.
     func origin(of batch: BatchID) -> Int? {
         let path = ManifestPath.folder(batch) + "/" + ManifestPath.origin
-        // A file that cannot be read names no Redis, so the folder counts as that of another Redis and is not taken.
+        // If the file is unreadable, the folder counts as that of another Redis and is not taken.
         guard let text = try? Folder(trusted: self.path).contents(of: path, maxBytes: 100) else { return nil }
         return Int(String(decoding: text, as: UTF8.self).prefix { $0 != "\n" })
     }
 
-    /// The batch that took the folder last, and the number of that (see `BatchFacts.outputTaken`); nil if no batch has taken
-    /// it, or if the manifest of the batch is gone.
+    /// The batch that took the folder last, and its number (see `BatchFacts.outputTaken`); nil if no batch has taken the folder,
+    /// or if the manifest of the batch is gone.
     package var holder: (batch: BatchID, taken: Int)? {
         guard let folder = try? Folder(trusted: path),
             let found = try? FolderHolder.read(ManifestPath.holder, in: folder), let batch = BatchID(found.owner),
@@ -58,11 +58,11 @@ package struct OutputFolder: Sendable {
         return (batch, found.number)
     }
 
-    /// The number with which the folder was taken last, also by a batch whose manifest is gone; 0 if none is found. Workers
-    /// leave the folder to the largest number.
+    /// The number with which the folder was taken last, also by a batch whose manifest is gone; 0 if none is found. The batch
+    /// with the largest number has the folder.
     var lastTaken: Int {
-        // A number that cannot be read here is lower than what Redis gives in nearly all cases, since Redis goes by its clock.
-        // Where it is not, workers refuse the batch and say which batch has the folder.
+        // If the number is unreadable, the number from Redis is larger in nearly all cases, since Redis uses its clock.
+        // Otherwise, workers refuse the batch and report which batch has the folder.
         guard let folder = try? Folder(trusted: path) else { return 0 }
         return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
     }
@@ -73,12 +73,12 @@ package struct OutputFolder: Sendable {
         return holder.batch
     }
 
-    /// Throws when another batch than `batch` has a manifest here.
+    /// Throws if another batch than `batch` has a manifest here.
     /// - Parameters:
-    ///   - batch: the batch that may have one; nil for none.
-    ///   - origin: which Redis is asked, see `BatchStore.identify()`; nil for none.
-    ///   - isGone: whether that Redis does not know a batch. A manifest of a batch that was submitted there, that is empty, and for
-    ///     which no worker took the folder, remains of a submission that was killed. It does not keep other batches out.
+    ///   - batch: the batch that may have a manifest here; nil for none.
+    ///   - origin: the id of the Redis that `isGone` reads, see `BatchStore.identify()`; nil for none.
+    ///   - isGone: whether a batch is not in that Redis. If a batch was submitted to that Redis and is gone, its manifest is
+    ///     empty, and no worker took the folder for it, the manifest is left from a killed submission and is ignored.
     package func checkFree(
         for batch: BatchID? = nil, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
@@ -93,16 +93,16 @@ package struct OutputFolder: Sendable {
         throw CoordinatorError(
             .outputTaken,
             "output folder \(path): it has the photos of batch \(other) (its folder manifest/\(other)); choose another "
-                + "folder, say --overwrite to write over them, or go on with a list that has grown by: darkroom submit LIST "
+                + "folder, give --overwrite to overwrite them, or feed a list that has grown with: darkroom submit LIST "
                 + "--resume \(other)")
     }
 
-    /// Makes the folder and the batch's manifest folder, and writes a file to see that it can be written.
+    /// Creates the folder and the batch's manifest folder, and writes a file to check that the folder can be written to.
     /// - Parameters:
-    ///   - batch: the batch that writes there.
-    ///   - overwrite: take the folder also when it has the manifest of another batch.
-    ///   - origin: the Redis that it is submitted to, see ``checkFree(for:origin:isGone:)``.
-    ///   - isGone: see there.
+    ///   - batch: the batch that writes to the folder.
+    ///   - overwrite: take the folder even if it has the manifest of another batch.
+    ///   - origin: the Redis of the batch, see ``checkFree(for:origin:isGone:)``.
+    ///   - isGone: see ``checkFree(for:origin:isGone:)``.
     package func prepare(
         for batch: BatchID, overwrite: Bool, origin: Int? = nil, isGone: (BatchID) -> Bool = { _ in false }
     ) throws(CoordinatorError) {
@@ -114,7 +114,7 @@ package struct OutputFolder: Sendable {
         } catch {
             throw CoordinatorError(
                 .outputDenied,
-                "output folder \(path): \(ManifestPath.folder(batch)) cannot be made in it: \(error.text); choose another folder"
+                "output folder \(path): \(ManifestPath.folder(batch)) cannot be created in it: \(error.text); choose another folder"
             )
         }
         do throws(CoordinatorError) {
@@ -125,12 +125,12 @@ package struct OutputFolder: Sendable {
         }
     }
 
-    /// Removes the folder of a batch's manifest, with what it holds, and `manifest` itself if that leaves it empty.
+    /// Removes the folder of a batch's manifest with its files, and `manifest` itself if it is empty then.
     package func withdraw(_ batch: BatchID) {
-        // A manifest that cannot be removed stays. The next batch that wants the folder reports it.
+        // A manifest that cannot be removed remains. The next batch with this output folder reports it.
         guard let folder = try? Folder(trusted: path) else { return }
         try? folder.removeTree(ManifestPath.folder(batch))
         if (try? batches())?.isEmpty == true { try? folder.remove(ManifestPath.holder) }
-        try? folder.removeFolder("manifest")  // fails, as it should, while there is something in it
+        try? folder.removeFolder("manifest")  // fails if the folder is not empty
     }
 }

@@ -2,17 +2,17 @@ import DarkroomFiles
 import DarkroomText
 import Foundation
 
-/// A folder that the coordinator makes for the workers, after it has seen that it can be written.
+/// A folder that the coordinator creates for the workers and checks for write access.
 struct WritableFolder: Sendable {
-    /// What messages call it: `output folder`.
+    /// The name in messages: `output folder`.
     let role: String
     /// Its absolute path.
     let path: String
 
-    /// Makes the folder, and those above it, where they are missing.
+    /// Creates the folder and its parents if they are missing.
     func create() throws(CoordinatorError) { try make(path) }
 
-    /// Tries to write a file.
+    /// Writes a file and removes it.
     func tryWriting() throws(CoordinatorError) {
         do throws(SystemFailure) {
             try Folder(trusted: path).tryWriting(4096)
@@ -30,7 +30,7 @@ struct WritableFolder: Sendable {
         return CoordinatorError(.outputDenied, "\(role) \(path): it cannot be written: \(failure.text); \(advice)")
     }
 
-    /// Makes a folder and those above it.
+    /// Creates a folder and its parents.
     private func make(_ folder: String) throws(CoordinatorError) {
         guard mkdir(folder, 0o777) != 0 else { return }
         if errno == ENOENT, let above = Path.split(folder).folder, !above.isEmpty {
@@ -43,7 +43,7 @@ struct WritableFolder: Sendable {
         let found = error == EEXIST ? "it is a file" : systemErrorText(error)
         throw CoordinatorError(
             .outputDenied,
-            "\(role) \(path): \(folder) cannot be made: \(found); "
+            "\(role) \(path): \(folder) cannot be created: \(found); "
                 + (error == EACCES ? "change its permissions, or " : "") + "choose another folder"
         )
     }

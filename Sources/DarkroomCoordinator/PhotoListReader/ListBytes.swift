@@ -2,12 +2,12 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// The bytes of a list, from its beginning to its end, as often as asked.
+/// The bytes of a list, which can be read several times.
 protocol ListBytes: AnyObject {
-    /// Fills the buffer, or a part of it; 0 at the end. Blocks until there is something.
+    /// Fills the buffer or a part of it. Returns the number of bytes, 0 at the end. Blocks until there are bytes.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int
 
-    /// Whether nothing has come for half a second. Blocks so long at most.
+    /// Whether no bytes arrive within half a second. Blocks for half a second at most.
     func hasPaused() -> Bool
 
     /// Goes back to the beginning.
@@ -18,7 +18,7 @@ protocol ListBytes: AnyObject {
 final class FileBytes: ListBytes {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// Where reading began, which for standard input need not be 0; negative for a pipe or a terminal.
+    /// The offset at which reading began, which for standard input need not be 0; negative for a pipe or a terminal.
     private let start: off_t
 
     /// The bytes of the file at `path`.
@@ -30,14 +30,14 @@ final class FileBytes: ListBytes {
         guard descriptor >= 0 else {
             if code == ENOENT || code == ENOTDIR {
                 throw PhotoListError(
-                    .notFound, "there is no such file; name a file, a folder of photos, a URL, or - for standard input")
+                    .notFound, "there is no such file; give a file, a folder of photos, a URL, or - for standard input")
             }
             throw PhotoListError(
                 .unreadable, "it cannot be opened (\(systemErrorText(code))); check its permissions")
         }
     }
 
-    /// The bytes that come from a descriptor, which stays open.
+    /// The bytes of a descriptor, which stays open.
     init(descriptor: Int32) {
         self.descriptor = descriptor
         ownsDescriptor = false

@@ -3,12 +3,12 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// A folder as a photo list: the files in it that end like a picture's, by the bytes of their paths below it.
+/// A folder as a photo list: the files with a picture's extension, sorted by the bytes of their paths below the folder.
 ///
-/// Hidden files and folders are left out. Subfolders are read if ``ListOptions/isRecursive``. Links to folders are not
-/// followed, so that there is no cycle.
+/// Hidden files and folders are skipped. Subfolders are read if ``ListOptions/isRecursive`` is true. Links to folders are
+/// not followed, so that there is no cycle.
 struct PhotoFolder {
-    /// What was left out.
+    /// The number of skipped folders and files.
     struct Skipped {
         var folders = 0
         var files = 0
@@ -35,17 +35,17 @@ struct PhotoFolder {
         names.sort { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// Hands on the photos, each under its path below the folder.
+    /// Passes each photo to `receive`, under its path below the folder.
     func read(_ receive: PhotoListReceiver) {
         let url = PhotoURL.file(path: path + [UInt8(ascii: "/")])
         for name in names {
-            // Of the path of a single name only the encoding is wanted.
+            // The call for a single name only percent-encodes it.
             let encoded = url + PhotoURL.file(path: name).dropFirst("file://".utf8.count)
             name.withUnsafeBytes { name in encoded.withUnsafeBytes { receive(name, $0) } }
         }
     }
 
-    /// Takes the photos of a folder, and returns its subfolders.
+    /// Adds the photos of a folder and returns its subfolders.
     private mutating func read(_ folder: [UInt8]) throws(PhotoListError) -> [(name: [UInt8], status: stat)] {
         let whole = path + (folder.isEmpty ? [] : [UInt8(ascii: "/")] + folder)
         let handle = (whole + [0]).withUnsafeBytes { bytes in
@@ -75,7 +75,7 @@ struct PhotoFolder {
         withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
     }
 
-    /// What a name stands for, links followed, and whether it is one.
+    /// The status of the file that a name or its link points to, and whether the name is a link.
     private static func status(of name: [UInt8], in folder: Int32) -> (stat, isLink: Bool)? {
         var link = stat(), target = stat()
         let isThere = (name + [0]).withUnsafeBytes { bytes in

@@ -4,19 +4,18 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Reads a photo list from wherever the user has it: a file, standard input (`-`), `http(s)://`, each perhaps gzipped, or
-/// a folder of photos.
+/// Reads a photo list from a file, standard input (`-`) or `http(s)://`, each optionally gzipped, or from a folder of photos.
 ///
-/// It reads a piece at a time, when asked: who is slow slows the list down, and memory stays the same for lists of any
-/// length (but for JSON documents and property lists, see `PhotoListParser`). One thread at a time may use it; it blocks.
+/// Each call of ``next(_:)`` reads one piece, so memory does not grow with the list (except for JSON documents and property
+/// lists, see `PhotoListParser`). One thread at a time may use a reader. It blocks.
 package final class PhotoListReader {
-    /// The bytes read at once; of compressed ones few, since a piece of them may grow a thousandfold.
+    /// The bytes read at once: fewer if compressed, since decompression may yield a thousand times as many bytes.
     private static let pieceBytes = 256 << 10
     private static let compressedPieceBytes = 16 << 10
 
-    /// What messages call the list: its path or URL (without password and query), or `standard input`.
+    /// The list's name in messages: its path or URL (without password and query), or `standard input`.
     package let name: String
-    /// How many entries were handed on since the beginning.
+    /// How many entries were passed on since the beginning.
     package private(set) var photos = 0
 
     private enum Source {
@@ -29,26 +28,26 @@ package final class PhotoListReader {
     private let remark: @Sendable (String) -> Void
     private let source: Source
     private var entries: EntryReading
-    /// The folder that relative paths in the list begin at.
+    /// The base folder of relative paths in the list.
     private let base: String?
-    private var hasRemarkedOnText = false
+    private var hasReportedConversion = false
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: PhotoListReader.pieceBytes, alignment: 16)
     private var parser: PhotoListParser
     private var gzip: GzipReader?
-    /// True while nothing was read.
+    /// True until the first byte is read.
     private var isAtStart = true
-    /// True when the parser has looked at bytes whose entries were not handed on yet.
+    /// True if the parser has examined bytes whose entries are not passed on yet.
     private var hasExamined = false
     private var isEnded = false
 
-    /// Opens a list and reads as much of it as its format takes to be known; of a property list that is all.
+    /// Opens a list and reads until its format is known. A property list is read to its end.
     ///
-    /// What cannot be read again, standard input for one, is kept in a temporary file for `rewind`.
+    /// Bytes that cannot be read again, for example from a pipe, are kept in a temporary file for `rewind`.
     /// - Parameters:
     ///   - location: a path, a URL, or `-` for standard input.
     ///   - options: how to read it.
-    ///   - standardInput: the descriptor that `-` stands for.
-    ///   - remark: told what was left out, converted or guessed, a sentence each.
+    ///   - standardInput: the descriptor for `-`.
+    ///   - remark: called with a sentence for everything that was skipped, converted or guessed.
     package init(
         _ location: String, _ options: ListOptions = ListOptions(), standardInput: Int32 = STDIN_FILENO,
         remark: @escaping @Sendable (String) -> Void = { _ in }
@@ -69,7 +68,7 @@ package final class PhotoListReader {
                 if base != nil, parser.format?.isReadWhole == false { photosFolder = try folderOfFirstPath() }
             case .folder(let folder):
                 photosFolder = String(decoding: folder.path, as: UTF8.self)
-                tell(folder.skipped)
+                report(folder.skipped)
             }
         } catch {
             throw error.about(name)
@@ -81,19 +80,19 @@ package final class PhotoListReader {
     /// The format of the list.
     package var format: PhotoListFormat {
         if case .folder = source { return .folder }
-        return parser.format ?? .text  // it is known since `begin`
+        return parser.format ?? .text  // `begin` has set it
     }
 
     /// True where no two photos can have the same name: in a property list's dictionary and in a folder.
     package var namesAreUnique: Bool { format == .folder || parser.namesAreUnique }
 
-    /// The file name template for this list unless the user gives one.
+    /// The default file name template for this list.
     package var standardFileNameTemplate: String {
         FileNameTemplate.standard(
             for: format, namesAreDistinct: parser.namesAreDistinct, stemsAreDistinct: parser.stemsAreDistinct)
     }
 
-    /// The template of file names that `text` writes, or the one for this list where it is nil.
+    /// The file name template in `text`, or the default one for this list if `text` is nil.
     package func fileNameTemplate(_ text: String?) throws(FileNameTemplate.Problem) -> FileNameTemplate {
         try FileNameTemplate(
             text ?? standardFileNameTemplate, namesAreUnique: namesAreUnique, stemsAreUnique: parser.stemsAreDistinct)
@@ -103,11 +102,11 @@ package final class PhotoListReader {
     /// paths; empty for other lists.
     package private(set) var photosFolder = ""
 
-    /// The folder of the first entry of a list that is streamed, where that is a path.
+    /// The folder of the first entry of a streamed list; empty if that entry is no path.
     private func folderOfFirstPath() throws(PhotoListError) -> String {
         var path: [UInt8]?
         var isFirst = true
-        var probe = parser  // a copy, which hands on what was looked at
+        var probe = parser  // a copy, so that `parser` still has the examined bytes
         try probe.parse(UnsafeRawBufferPointer(start: nil, count: 0), isLast: isEnded) { _, url in
             if isFirst { path = entries.path(url) }
             isFirst = false
@@ -117,7 +116,7 @@ package final class PhotoListReader {
         return folder.standardizedFileURL.path
     }
 
-    private func tell(_ skipped: PhotoFolder.Skipped) {
+    private func report(_ skipped: PhotoFolder.Skipped) {
         guard skipped.folders + skipped.files > 0 else { return }
         func count(_ number: Int, _ what: String) -> String { "\(number) \(what)\(number == 1 ? "" : "s")" }
         let parts =
@@ -127,19 +126,19 @@ package final class PhotoListReader {
         remark("folder \(name): \(parts.joined(separator: " and ")) skipped\(advice)")
     }
 
-    /// Tells once that the list is not UTF-8.
-    private func tellOfText() {
-        guard entries.converted > 0, !hasRemarkedOnText else { return }
-        hasRemarkedOnText = true
+    /// Remarks once that the list is not UTF-8.
+    private func reportConversion() {
+        guard entries.converted > 0, !hasReportedConversion else { return }
+        hasReportedConversion = true
         remark(
             "photo list \(name): it has text that is not UTF-8, which is read as Windows-1252; to be sure, convert it first (iconv)"
         )
     }
 
-    /// Reads on and hands the next entries to `receive`, some thousands at most where the list is streamed; false when
-    /// these were the last.
+    /// Reads the next entries, a few thousand at most if the list is streamed, and passes them to `receive`. Returns false at
+    /// the end of the list.
     ///
-    /// A list without any photo ends in an error. After an error only `rewind` is of use.
+    /// A list without photos is an error. After an error only `rewind` may be called.
     package func next(_ receive: PhotoListReceiver) throws(PhotoListError) -> Bool {
         var count = 0
         func counting(_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) {
@@ -147,7 +146,7 @@ package final class PhotoListReader {
             if case .folder = source { receive(name, url) } else { entries.read(name, url, receive) }
         }
         defer { photos += count }
-        defer { tellOfText() }
+        defer { reportConversion() }
         do throws(PhotoListError) {
             switch source {
             case .folder(let folder):
@@ -193,13 +192,13 @@ package final class PhotoListReader {
             try readPiece(bytes) { [self] (piece, isLast) throws(PhotoListError) in
                 isKnown = try parser.examine(piece, isLast: isLast)
             }
-            // A pipe that pauses is known by what it gave.
+            // If a pipe pauses, the bytes so far decide.
             if !isKnown, !isEnded, bytes.hasPaused() { isKnown = parser.decide() }
         }
         hasExamined = true
     }
 
-    /// Reads once and hands on what comes of it, unzipped; at the end an empty last piece.
+    /// Reads once and passes the decompressed bytes to `body`; at the end an empty last piece.
     private func readPiece(
         _ bytes: any ListBytes, _ body: (UnsafeRawBufferPointer, Bool) throws(PhotoListError) -> Void
     ) throws(PhotoListError) {
@@ -228,7 +227,7 @@ package final class PhotoListReader {
             let step = try bytes.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count..<room]))
             count += step
             if step == 0 { break }
-        } while isAtStart && count < 2  // as many bytes as gzip is known by
+        } while isAtStart && count < 2  // the length of the gzip magic number
         let piece = UnsafeRawBufferPointer(rebasing: buffer[..<count])
         if isAtStart, GzipReader.isGzip(piece) { gzip = GzipReader() }
         isAtStart = false
@@ -247,7 +246,7 @@ package final class PhotoListReader {
         return .bytes(try again(FileBytes(path: location)))
     }
 
-    /// The folder of a list that is a file, the working folder for standard input; nil for a list from the web.
+    /// The folder of a list file, or the working folder for standard input; nil for a list from the web.
     private static func base(of location: String) -> String? {
         if isWeb(location) { return nil }
         let folder =
@@ -264,10 +263,10 @@ package final class PhotoListReader {
         return start.hasPrefix("http://") || start.hasPrefix("https://")
     }
 
-    /// What messages call the list at a location: its path, its URL without what may be secret, or `standard input`.
+    /// The list's name in messages: its path, its URL without secret parts, or `standard input`.
     package static func displayName(_ location: String) -> String {
         if location == "-" { return "standard input" }
-        // A URL may have blanks in it; a path may have a mistyped URL.
+        // A URL may contain blanks; a path may contain a mistyped URL.
         return isWeb(location) ? PhotoURL.redacted(location) : PhotoURL.redacting(location)
     }
 
@@ -283,7 +282,7 @@ package final class PhotoListReader {
     }
 
     private static func damaged(_ error: CodingError) -> PhotoListError {
-        PhotoListError(.damaged, "the gzipped list \(error.message); make or fetch it again")
+        PhotoListError(.damaged, "the gzipped list \(error.message); create or download it again")
     }
 }
 

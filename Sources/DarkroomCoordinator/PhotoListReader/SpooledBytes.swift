@@ -2,16 +2,16 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// Bytes that come once, made readable again: what was read is kept in a file without a name.
+/// Makes bytes that arrive once readable again: keeps them in an unlinked file.
 ///
-/// That file lies below `TMPDIR`, or in `/var/tmp`, which unlike `/tmp` is never in memory; it goes with the process.
+/// The file is in `TMPDIR`, by default in `/var/tmp`, which unlike `/tmp` is never in memory. It ends with the process.
 final class SpooledBytes: ListBytes {
     private let source: any ListBytes
     private let spool: Int32
     private var spooledBytes = 0
     private var position = 0
 
-    /// Keeps what is read from `source`.
+    /// Keeps the bytes of `source`.
     init(_ source: any ListBytes) throws(PhotoListError) {
         self.source = source
         let folder = ProcessInfo.processInfo.environment["TMPDIR"] ?? "/var/tmp"
@@ -20,8 +20,8 @@ final class SpooledBytes: ListBytes {
         guard spool >= 0 else {
             throw PhotoListError(
                 .unreadable,
-                "no file can be made in \(folder) to keep it while it is fed (\(systemErrorText())); "
-                    + "set TMPDIR to a folder with room")
+                "no temporary file for it can be created in \(folder) (\(systemErrorText())); "
+                    + "set TMPDIR to a folder with free space")
         }
         unlink(template)
         _ = fcntl(spool, F_SETFD, FD_CLOEXEC)
@@ -32,15 +32,15 @@ final class SpooledBytes: ListBytes {
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int {
         if position < spooledBytes {
             let count = pread(spool, buffer.baseAddress, min(buffer.count, spooledBytes - position), position)
-            guard count > 0 else { throw failure("reading back what was kept of it") }
+            guard count > 0 else { throw failure("reading its temporary file") }
             position += count
             return count
         }
         let count = try source.read(into: buffer)
         var written = 0
-        while written < count {  // so the buffer is not empty and has a base
+        while written < count {  // the buffer is not empty here, so it has a base address
             let step = pwrite(spool, buffer.baseAddress! + written, count - written, spooledBytes + written)
-            guard step > 0 else { throw failure("keeping it while it is fed") }
+            guard step > 0 else { throw failure("writing its temporary file") }
             written += step
         }
         spooledBytes += count
@@ -55,7 +55,7 @@ final class SpooledBytes: ListBytes {
     private func failure(_ attempt: String) -> PhotoListError {
         PhotoListError(
             .unreadable,
-            "\(attempt) failed (\(systemErrorText())); set TMPDIR to a folder with room, or give the list as a file"
+            "\(attempt) failed (\(systemErrorText())); set TMPDIR to a folder with free space, or give the list as a file"
         )
     }
 }

@@ -2,18 +2,18 @@ import DarkroomModel
 import DarkroomTransfer
 import Foundation
 
-/// The bytes of a list that lies on a web server, taken as they come.
+/// The bytes of a list on a web server, in the order of their arrival.
 ///
-/// The transfer's thread waits while half a mebibyte is not yet read, so memory is bounded and the server slowed down.
+/// The transfer's thread waits while 512 KiB are unread, which bounds the memory and slows the server down.
 final class WebBytes: ListBytes {
     private let engine: TransferEngine
     private let pipe = Pipe()
 
-    /// Begins to fetch `url`.
+    /// Starts the download of `url`.
     init(url: String) {
         var configuration = TransferConfiguration()
-        // The user names this very address, so it may be a private one, but nobody on the public internet may choose one. A
-        // list has no largest size, nor a longest time or a least rate while it is fed.
+        // The user chose this address, so it may be private; a redirect from the public internet may not lead to a private
+        // one. Size, time and rate are not limited.
         configuration.mayStartAnywhere = true
         configuration.maxBytes = 1 << 50
         configuration.timeout = nil
@@ -41,7 +41,7 @@ final class WebBytes: ListBytes {
     func hasPaused() -> Bool { pipe.isEmpty(after: .milliseconds(500)) }
 
     func rewind() throws(PhotoListError) {
-        throw PhotoListError(.unreadable, "bytes from the web come once")
+        throw PhotoListError(.unreadable, "a download cannot be read again")
     }
 
     private static func failure(_ error: TransferError) -> PhotoListError {
@@ -55,8 +55,8 @@ final class WebBytes: ListBytes {
 }
 
 extension WebBytes {
-    /// Bytes on their way from the transfer's thread to the reader's.
-    private final class Pipe: @unchecked Sendable {  // what changes is only touched while `condition` is locked
+    /// Passes bytes from the transfer's thread to the reader's.
+    private final class Pipe: @unchecked Sendable {  // all variables are only used while `condition` is locked
         private static let maxWaitingBytes = 512 << 10
 
         private let condition = NSCondition()
@@ -65,7 +65,7 @@ extension WebBytes {
         private var failure: PhotoListError?
         private var isAbandoned = false
 
-        /// Takes bytes when there is room for them; drops them when nobody reads any more.
+        /// Adds bytes. Blocks while there is no room; discards the bytes after ``abandon()``.
         func write(_ bytes: UnsafeRawBufferPointer) {
             condition.lock()
             defer { condition.unlock() }
@@ -74,7 +74,7 @@ extension WebBytes {
             condition.broadcast()
         }
 
-        /// Says that no more bytes come, and why when there should have been more.
+        /// Ends the bytes, with an error if the transfer failed.
         func end(_ failure: PhotoListError?) {
             condition.lock()
             defer { condition.unlock() }
@@ -83,7 +83,7 @@ extension WebBytes {
             condition.broadcast()
         }
 
-        /// Waits for bytes, and hands out what fits; 0 at the end.
+        /// Waits for bytes and fills the buffer or a part of it; 0 at the end.
         func read(into buffer: UnsafeMutableRawBufferPointer) -> Result<Int, PhotoListError> {
             condition.lock()
             defer { condition.unlock() }
@@ -96,7 +96,7 @@ extension WebBytes {
             return .success(count)
         }
 
-        /// Whether nothing comes within a time.
+        /// Whether no bytes arrive within a time.
         func isEmpty(after duration: Duration) -> Bool {
             condition.lock()
             defer { condition.unlock() }
@@ -105,7 +105,7 @@ extension WebBytes {
             return waiting.isEmpty && !isEnded
         }
 
-        /// Says that nobody reads any more.
+        /// Ends the reading, so that ``write(_:)`` discards further bytes.
         func abandon() {
             condition.lock()
             defer { condition.unlock() }

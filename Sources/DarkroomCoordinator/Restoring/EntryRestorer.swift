@@ -1,12 +1,13 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Reads a batch's list again and gives operations that have ended with failed photos their entries back, where Redis has
-/// not kept them: it keeps those of the first 10,000 such operations.
+/// Restores the missing entries of operations that have ended with failed photos from the batch's list. Redis keeps only
+/// the entries of the first 10,000 of these operations.
 ///
-/// It reads the list twice: first all is compared, then what is missing is written. One thread at a time may use it.
+/// The restorer reads the list twice: first it compares the whole list, then it writes the missing entries. One thread at a
+/// time may use it.
 final class EntryRestorer {
-    /// Operations whose letters are read at once.
+    /// Operations whose state codes are read at once.
     private static let operationsOfAReading = 1000
     /// Entries that are sent at once.
     private static let entriesOfAPipeline = 20
@@ -14,7 +15,7 @@ final class EntryRestorer {
     private let store: BatchStore
     private let batch: BatchFacts
     private let control: FeedControl
-    /// For each operation with failed photos a part of the chained digest up to it: a list may change while it is read.
+    /// A part of the chained digest for each operation with failed photos: the list may change between the two readings.
     private var fingerprints: [Int: UInt64] = [:]
     private var firstRead = 0
     private var stateCodes: [UInt8] = []
@@ -25,7 +26,7 @@ final class EntryRestorer {
         self.control = control
     }
 
-    /// Reads the list once and throws when it is not the one that the batch was fed from.
+    /// Reads the list once and throws if it is not the list that the batch was fed from.
     func compare(_ list: some PhotoListSource) throws {
         var digest = ""
         let photos = try forEachOperation(of: list) { packer in
@@ -33,16 +34,18 @@ final class EntryRestorer {
             digest = packer.skip()
             if try hasFailures(number) { fingerprints[number] = Self.fingerprint(digest) }
         }
-        // While a batch is fed, its list goes on behind what is fed.
+        // While a batch is being fed, its list has more photos than the batch.
         guard photos == batch.photos || (photos > batch.photos && !batch.sealed) else {
             throw differs(
-                "it has \(photos > batch.photos ? "more" : "\(photos)") photos, the batch has \(batch.photos)")
+                "it has \(photos > batch.photos ? "more" : "\(photos)") photos; the batch has \(batch.photos)")
         }
-        guard digest == batch.feedDigest else { throw differs("it has as many photos, but others or in another order") }
+        guard digest == batch.feedDigest else {
+            throw differs("it has the same number of photos, but other photos or another order")
+        }
     }
 
-    /// Reads the list again, from its beginning, and restores what is missing.
-    /// - Returns: how many operations have their entry again.
+    /// Reads the list again from its beginning and restores the missing entries.
+    /// - Returns: the number of restored entries.
     func restore(_ list: some PhotoListSource) throws -> Int {
         var restored = 0
         var calls: [ScriptCall<RestoreEntryReply>] = []
@@ -72,8 +75,8 @@ final class EntryRestorer {
     /// The first 64 bits of a digest in hexadecimal.
     private static func fingerprint(_ digest: String) -> UInt64 { UInt64(digest.prefix(16), radix: 16) ?? 0 }
 
-    /// Packs the list as it was fed, and calls `body` for each operation that is complete, which takes it from the packer.
-    /// - Returns: the photos of the list; where it has more than the batch, one more than that.
+    /// Packs the list into the operations of the batch. Calls `body` for each complete operation, which must pack or skip it.
+    /// - Returns: the photos of the list; if it has more photos than the batch, the batch's number plus 1.
     private func forEachOperation(
         of list: some PhotoListSource, _ body: (inout OperationPacker) throws -> Void
     ) throws -> Int {
@@ -125,11 +128,12 @@ final class EntryRestorer {
 }
 
 extension Coordinator {
-    /// Gives the operations of a batch that have ended with failed photos their names and URLs again where Redis has not
-    /// kept them, so that all its failed photos can be retried.
+    /// Restores the names and URLs of operations that have ended with failed photos, if Redis has not kept them, so that all
+    /// failed photos of the batch can be retried.
     ///
-    /// The list is compared with what was fed before anything is changed; one that differs is an error. It is read twice.
-    /// - Returns: how many operations have their names and URLs again.
+    /// The list is read twice. The first reading compares it with the batch; if the list differs, the call throws and changes
+    /// nothing.
+    /// - Returns: the number of operations whose names and URLs were restored.
     package func restoreEntries(of id: BatchID, from list: some PhotoListSource) throws -> Int {
         let restorer = EntryRestorer(store: store, batch: try facts(of: id), control: control)
         try restorer.compare(list)

@@ -1,13 +1,13 @@
 /// A change of a batch, of its operations or photos, or of the cluster.
 ///
-/// Redis keeps no events: a program that does not listen misses them. ``DarkroomClient/follow(_:)`` and ``DarkroomClient/events()``
-/// tell when that may have happened.
+/// Redis keeps no events: a program that is not connected misses them. ``DarkroomClient/follow(_:)`` and
+/// ``DarkroomClient/events()`` report when events may be missing.
 public struct BatchEvent: Sendable, Equatable {
     /// What changed, and to what.
     public let kind: Kind
     /// The batch; nil if the cluster as a whole has changed.
     public let batch: BatchID?
-    /// When, in ms since 1970 of the Redis clock.
+    /// The time of the change in ms since 1970 of the Redis clock.
     package let time: Int
 
     /// What changed, and to what. More kinds may be added, so a `switch` over them needs a default.
@@ -24,29 +24,29 @@ public struct BatchEvent: Sendable, Equatable {
         case isCancelled(Bool)
         /// Whether this part of the batch, or of the cluster, is suspended.
         case isSuspended(QueuePart, Bool)
-        /// For how many batches it waits now.
+        /// The number of batches that the batch waits for now.
         case dependencies(Int)
-        /// Its priority now.
+        /// The new priority.
         case priority(BatchPriority)
-        /// Its focus now; nil if it has none.
+        /// The new focus; nil if it was cleared.
         case focus(BatchControls.Focus?)
-        /// The limits of each worker now; nil is no limit.
+        /// The new limits of each worker; nil means no limit.
         case limits(downloads: Int?, filtrations: Int?)
-        /// It was removed from Redis.
+        /// The batch was removed from Redis.
         case forgotten
         /// The batch has finished; the last event of its round.
         case completion(Completion)
         /// A worker has claimed operations.
         case claimed(operations: [Int], worker: String)
-        /// A worker has released an operation: it is queued again.
+        /// A worker has released an operation, which is queued again.
         case released(operation: Int)
-        /// The lease of an operation has expired, as often as `leaseExpiries` says. The operation is queued again.
+        /// The lease of an operation has expired, and the operation is queued again. `leaseExpiries` counts its expired leases.
         case recovered(operation: Int, leaseExpiries: Int)
         /// Every photo of an operation is final.
         case ended(operation: Int)
-        /// The states of photos that have changed, by index. `dropped` changes before these are not reported.
+        /// The new states of photos by index. `dropped` earlier changes are not reported.
         case photos([Int: PhotoState], worker: String, dropped: Int = 0)
-        /// An event of this name that this version does not know.
+        /// An event with this name that a newer version has added.
         case other(String)
     }
 
@@ -56,7 +56,7 @@ public struct BatchEvent: Sendable, Equatable {
         public let round: Int
         /// True: the batch was cancelled.
         public let isCancelled: Bool
-        /// All photos.
+        /// The number of all photos.
         public let photos: Int
         /// Photos that were filtered.
         public let filtered: Int

@@ -1,4 +1,4 @@
-/// The members of a flat JSON object: what messages of the events channel have.
+/// The members of a flat JSON object, the form of the messages of the events channel.
 struct EventMessage {
     private enum Value {
         case bool(Bool)
@@ -10,7 +10,7 @@ struct EventMessage {
 
     private let values: [String: Value]
 
-    /// Nil when the bytes are no JSON object. Members of other kinds are left out, as are those that are null.
+    /// Nil if the bytes are no JSON object. Null members and members of other kinds are skipped.
     init?(_ json: [UInt8]) {
         guard let values = json.withUnsafeBytes(Self.values) else { return nil }
         self.values = values
@@ -21,7 +21,7 @@ struct EventMessage {
     func string(_ name: String) -> String? { if case .string(let value)? = values[name] { value } else { nil } }
     func ints(_ name: String) -> [Int]? { if case .ints(let value)? = values[name] { value } else { nil } }
 
-    /// The texts of an object by their keys.
+    /// The text members of an object by key.
     func members(_ name: String) -> [String: String]? {
         if case .members(let value)? = values[name] { value } else { nil }
     }
@@ -39,7 +39,7 @@ struct EventMessage {
         return scanner.peek() == nil ? values : nil
     }
 
-    /// Takes a value; nil when it is of no use.
+    /// Reads a value; nil for null and other kinds.
     private static func value(_ scanner: inout JSONScanner) throws(JSONScanner.Failure) -> Value? {
         switch try scanner.kind() {
         case .string: return .string(text(try scanner.string()))
@@ -66,15 +66,15 @@ struct EventMessage {
         }
     }
 
-    /// Takes a value and returns it as it is written.
+    /// Reads a value and returns its text.
     private static func word(_ scanner: inout JSONScanner) throws(JSONScanner.Failure) -> String {
-        _ = scanner.peek()  // passes over white space
+        _ = scanner.peek()  // skips white space
         let start = scanner.position
         try scanner.skipValue()
         return String(decoding: scanner.bytes.part(start..<scanner.position), as: UTF8.self)
     }
 
-    /// A number within the bounds of what is stored. Lua writes large numbers with an exponent.
+    /// A number within ``StoredBounds/numbers``. Lua writes large numbers with an exponent.
     private static func int(_ word: String) -> Int? {
         guard let int = Int(word) ?? Double(word).flatMap({ Int(exactly: $0) }), StoredBounds.numbers.contains(int)
         else { return nil }

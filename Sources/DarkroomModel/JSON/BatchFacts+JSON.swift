@@ -1,9 +1,9 @@
 extension JSON {
-    /// The facts of a batch, the same wherever they appear.
+    /// The JSON form of a batch's facts, the same in all outputs.
     /// - Parameters:
     ///   - batch: the facts.
     ///   - now: in ms of the Redis clock.
-    ///   - problems: what hinders the batch, see `BatchProblems`.
+    ///   - problems: the problems that affect the batch, see `BatchProblems`.
     package init(_ batch: BatchFacts, now: Int, problems: [BatchProblem] = []) {
         let failures = batch.failuresByCount.map { JSON.Member(key: $0.reason.word, value: .int($0.count)) }
         let left = batch.secondsLeft(at: batch.photosPerSecond(now: now), problems: problems)
@@ -25,7 +25,7 @@ extension JSON {
         self = adding(JSON.controls(of: batch))
     }
 
-    /// What else holds for a batch: only what does.
+    /// The optional members: only those that apply to the batch.
     private static func controls(of batch: BatchFacts) -> [Member] {
         var members: [Member] = []
         if !batch.damage.isEmpty {
@@ -47,14 +47,14 @@ extension JSON {
         return members
     }
 
-    /// Something that hinders a batch.
+    /// The JSON form of a problem.
     package init(_ problem: BatchProblem) {
         self = [
             "code": .string(problem.code.rawValue), "text": .string(problem.text), "remedy": .string(problem.remedy),
         ]
     }
 
-    /// How many photos are in each state.
+    /// The number of photos in each state.
     package init(_ counts: PhotoCounts) {
         self = [
             "new": .int(counts.new), "downloaded": .int(counts.downloaded), "filtered": .int(counts.filtered),

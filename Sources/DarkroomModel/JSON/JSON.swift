@@ -1,14 +1,14 @@
 import Foundation
 
-/// A JSON value that is written with its members in the order given, as documented.
+/// A JSON value whose members are written in the given, documented order.
 package enum JSON: Sendable, Equatable {
-    /// Nothing.
+    /// Null.
     case null
-    /// A truth value.
+    /// A Boolean.
     case bool(Bool)
     /// A whole number.
     case int(Int)
-    /// Any other number; finite.
+    /// Any other number. It must be finite.
     case double(Double)
     /// A string.
     case string(String)
@@ -19,7 +19,7 @@ package enum JSON: Sendable, Equatable {
 
     /// A name and a value of an object.
     package struct Member: Sendable, Equatable {
-        /// The name, which an object should have once.
+        /// The name. It should be unique in its object.
         package let key: String
         /// The value.
         package let value: JSON
@@ -37,7 +37,7 @@ package enum JSON: Sendable, Equatable {
     /// A whole number; null for nil.
     package init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
 
-    /// A number with the decimals that say something: three for seconds, two for rates.
+    /// A number with a fixed number of decimals: three for seconds, two for rates.
     package init(_ value: Double?, decimals: Int) {
         let scale = pow(10, Double(decimals))
         self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
@@ -46,13 +46,13 @@ package enum JSON: Sendable, Equatable {
     /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
-    /// This object with further members; any other value as it is.
+    /// This object with further members; any other value unchanged.
     package func adding(_ members: [Member]) -> JSON {
         guard case .object(let own) = self else { return self }
         return .object(own + members)
     }
 
-    /// The value as text without spaces.
+    /// The value as compact text.
     package var text: String {
         var bytes: [UInt8] = []
         append(to: &bytes)
@@ -80,7 +80,7 @@ package enum JSON: Sendable, Equatable {
     }
 
     private static func iso8601(_ milliseconds: Int) -> String {
-        // Whole seconds: a fraction would be cut off below the millisecond it means.
+        // Formats whole seconds: the formatter truncates a fraction, which may lose a millisecond.
         let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
         return seconds.dropLast() + String(format: ".%03dZ", milliseconds % 1000)
     }
@@ -99,7 +99,7 @@ package enum JSON: Sendable, Equatable {
 }
 
 extension JSON: ExpressibleByDictionaryLiteral {
-    /// An object with its members in the order written.
+    /// An object with its members in the order of the literal.
     package init(dictionaryLiteral elements: (String, JSON)...) {
         self = .object(elements.map { Member(key: $0, value: $1) })
     }

@@ -1,13 +1,13 @@
 import Foundation
 
-/// Decodes JSON that other processes wrote: messages, manifests, answers of helper processes.
+/// Decodes JSON from other processes: messages, manifests, replies of helper processes.
 ///
-/// Every key that Darkroom writes is printable ASCII without escapes, and an object with another key is refused. With Swift 6.0,
-/// Foundation's decoder ends the process on a key that is no text: bytes that are no UTF-8, control characters, wrong escapes.
+/// Every key that Darkroom writes is printable ASCII without escapes. An object with any other key is refused, because the
+/// Foundation decoder of Swift 6.0 ends the process if a key has invalid UTF-8, control characters or invalid escapes.
 package struct UntrustedJSON {
     private let decoder = JSONDecoder()
 
-    /// A decoder, for any number of values.
+    /// A decoder for any number of values.
     package init() {}
 
     /// Decodes a value.

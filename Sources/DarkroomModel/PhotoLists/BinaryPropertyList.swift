@@ -2,28 +2,28 @@
 ///
 /// DESIGN. Many containers of a binary property list may refer to the same object, so 164 bytes can describe gigabytes, and
 /// Foundation expands all of them. A photo list needs only the top object and the texts that it refers to. This type reads no
-/// object below those, so their size, depth and cycles do not matter. It takes one text at a time from the bytes of the list.
-/// Because a text may be referred to many times, too, it adds up the bytes of all entries before it hands on the first.
+/// deeper objects, so their size, depth and cycles do not matter. It reads one text at a time from the bytes of the list.
+/// Since a text may be referred to many times, too, this type adds up the bytes of all entries before it passes on the first.
 ///
 /// The format is that of Apple's `CFBinaryPList.c`: objects, a table of their offsets, and a trailer of 32 bytes.
 struct BinaryPropertyList {
-    /// Why the bytes are no list of photos.
+    /// Why the bytes are no photo list.
     enum Problem: Error {
-        /// What is damaged.
+        /// The list is damaged, for this reason.
         case damaged(String)
-        /// What the top object is in place of a dictionary or an array.
+        /// The top object is no dictionary or array but this.
         case notAList(String)
-        /// How many bytes the entries come to.
+        /// The entries have this many bytes, which is too many.
         case tooLarge(Int)
     }
 
-    /// The longest text that is taken as it is, 1 MiB.
+    /// The longest text that is accepted: 1 MiB.
     private static let maxTextBytes = 1 << 20
     private static let trailerBytes = 32
 
     private enum Kind { case text, utf16, array, dictionary, other(String) }
 
-    /// An object, and where its bytes (of a container: its references) begin; `count` is of characters, or members.
+    /// An object, the start of its bytes (for a container: of its references), and the number of characters or members.
     private struct Object {
         let kind: Kind
         let start: Int
@@ -42,7 +42,7 @@ struct BinaryPropertyList {
     /// The positions of a dictionary's entries, by the bytes of their keys.
     private var order: [Int]?
 
-    /// Nil for what does not begin as a binary property list.
+    /// Nil if the bytes do not begin like a binary property list.
     init?(_ bytes: [UInt8], maxBytes: Int) throws(Problem) {
         guard bytes.starts(with: Array("bplist".utf8)) else { return nil }
         guard bytes.count >= 8 + Self.trailerBytes else { throw Problem.damaged("it has no trailer") }
@@ -53,14 +53,14 @@ struct BinaryPropertyList {
         self.bytes = bytes
         (offsetBytes, referenceBytes) = (Int(bytes[bytes.count - 26]), Int(bytes[bytes.count - 25]))
         (objectCount, self.table) = (count, table)
-        // Each object takes a byte and an offset at least, so nothing here overflows.
+        // Each object takes at least one byte and an offset, so these sums do not overflow.
         guard (1...8).contains(offsetBytes), (1...8).contains(referenceBytes), count <= bytes.count,
             table + count * offsetBytes + Self.trailerBytes == bytes.count
         else { throw Problem.damaged("its trailer makes no sense") }
         try begin(with: object(top), maxBytes: maxBytes)
     }
 
-    /// Hands on the entries: a dictionary's by the bytes of their names, since it has no order.
+    /// Passes the entries to `receive`. The entries of a dictionary, which has no order, are sorted by the bytes of the names.
     func parse(_ receive: PhotoListReceiver) throws(Problem) {
         var scratch = PhotoURL.Scratch()
         for position in 0..<members.count {
@@ -99,22 +99,22 @@ struct BinaryPropertyList {
             if Self.bytesPerCharacter(key.kind) == 0 { throw Problem.damaged("a key of its dictionary is no text") }
             keys.append(withText(key) { Array($0) })
             keyBytes += keys[position].count
-            // No two keys are the same, so they have at most the bytes of the list, and half as many again from UTF-16.
+            // Keys are unique, so they have at most the bytes of the list, and half as many more after conversion from UTF-16.
             guard keyBytes <= 2 * bytes.count else { throw Problem.damaged("its keys share their bytes") }
         }
         let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
         for (one, next) in zip(order, order.dropFirst()) where keys[one] == keys[next] {
             let key = keys[one].withUnsafeBytes { $0.excerpt(maxBytes: 80) }
-            throw Problem.damaged("the key \"\(key)\" stands in its dictionary twice")
+            throw Problem.damaged("the key \"\(key)\" occurs twice in its dictionary")
         }
         self.order = order
     }
 
-    /// The number of the object that the top object names at `position`.
+    /// The number of the object that the top object refers to at `position`.
     private func member(_ position: Int) throws(Problem) -> Int {
         let start = members.start + position * referenceBytes
         guard let member = Self.number(in: bytes, at: start, referenceBytes) else {
-            throw Problem.damaged("it names an object that is not there")
+            throw Problem.damaged("it refers to an object that does not exist")
         }
         return member
     }
@@ -124,7 +124,7 @@ struct BinaryPropertyList {
     private func object(_ number: Int) throws(Problem) -> Object {
         guard number < objectCount,
             let offset = Self.number(in: bytes, at: table + number * offsetBytes, offsetBytes), offset < table
-        else { throw Problem.damaged("it names an object that is not there") }
+        else { throw Problem.damaged("it refers to an object that does not exist") }
         let marker = bytes[offset]
         if let what = try scalar(marker, offset) { return Object(kind: .other(what), start: offset, count: 0) }
         var (start, count) = (offset + 1, Int(marker & 15))
@@ -142,11 +142,13 @@ struct BinaryPropertyList {
             case 10: (.array, referenceBytes)
             default: (.dictionary, 2 * referenceBytes)
             }
-        guard count <= (table - min(start, table)) / size else { throw Problem.damaged("an object of it is cut") }
+        guard count <= (table - min(start, table)) / size else {
+            throw Problem.damaged("one of its objects is truncated")
+        }
         return Object(kind: kind, start: start, count: count)
     }
 
-    /// What an object is that is neither a text nor a container with a use here; nil for those.
+    /// A description of an object that is neither text nor container; nil for texts and containers.
     private func scalar(_ marker: UInt8, _ offset: Int) throws(Problem) -> String? {
         switch marker >> 4 {
         case 5, 6, 7, 10, 13: return nil
@@ -165,7 +167,7 @@ struct BinaryPropertyList {
         return "a value of another kind"
     }
 
-    /// The most bytes of UTF-8 that a character of a text takes; 0 for what is no text.
+    /// The most bytes of UTF-8 that a character of a text takes; 0 if the object is no text.
     private static func bytesPerCharacter(_ kind: Kind) -> Int {
         switch kind {
         case .text: 1
@@ -174,8 +176,8 @@ struct BinaryPropertyList {
         }
     }
 
-    /// Calls `body` with the trimmed text of an object. An object that is no text gives a description of it, which fails as a
-    /// URL.
+    /// Calls `body` with the trimmed text of an object. For an object that is no text, `body` gets a description, which fails as
+    /// a URL.
     private func withURL(_ number: Int, _ body: (UnsafeRawBufferPointer) -> Void) throws(Problem) {
         let object = try object(number)
         var what: String
@@ -201,7 +203,7 @@ struct BinaryPropertyList {
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// A big-endian number; nil where it lies outside of the list or is larger than the list.
+    /// A big-endian number; nil if it is outside of the list or larger than the list.
     private static func number(in bytes: [UInt8], at start: Int, _ count: Int) -> Int? {
         guard start >= 0, start + count <= bytes.count else { return nil }
         let value = bytes[start..<start + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
@@ -210,7 +212,7 @@ struct BinaryPropertyList {
 }
 
 extension UnsafeRawBufferPointer {
-    /// Without the blanks and line ends at both ends.
+    /// The bytes without white space at both ends.
     fileprivate var trimmedOfSpace: UnsafeRawBufferPointer {
         func isSpace(_ byte: UInt8) -> Bool { Byte.isBlank(byte) || (10...13).contains(byte) }
         guard let first = firstIndex(where: { !isSpace($0) }), let last = lastIndex(where: { !isSpace($0) }) else {

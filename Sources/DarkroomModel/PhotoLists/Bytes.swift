@@ -1,6 +1,6 @@
 import Foundation
 
-/// Names for the bytes that lists are made of.
+/// Names for bytes in lists.
 package enum Byte {
     static let tab = UInt8(ascii: "\t")
     static let lineFeed = UInt8(ascii: "\n")
@@ -21,7 +21,7 @@ package enum Byte {
 
     package static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
-    /// The value of a hexadecimal digit, nil for any other byte.
+    /// The value of a hexadecimal digit; nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
@@ -33,17 +33,17 @@ package enum Byte {
 }
 
 extension UnsafeRawBufferPointer {
-    /// These bytes of this buffer, as a buffer of their own.
+    /// A part of this buffer as a buffer.
     func part(_ range: Range<Int>) -> UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: self[range]) }
 
-    /// The offset of the first `byte` at or after `start`: `memchr`, which looks at 32 bytes at a time.
+    /// The offset of the first `byte` at or after `start`. Uses `memchr`, which compares 32 bytes at a time.
     func offset(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start < count, let base = baseAddress else { return nil }
         guard let found = memchr(base + start, Int32(byte), count - start) else { return nil }
         return UnsafeRawPointer(found) - base
     }
 
-    /// Without the spaces and tabs at both ends.
+    /// The bytes without spaces and tabs at both ends.
     var trimmed: UnsafeRawBufferPointer {
         var start = 0, end = count
         while start < end, Byte.isBlank(self[start]) { start += 1 }
@@ -54,7 +54,7 @@ extension UnsafeRawBufferPointer {
     /// Whether these bytes begin with `text`.
     func begins(with text: StaticString) -> Bool {
         count >= text.utf8CodeUnitCount && text.utf8CodeUnitCount > 0
-            && memcmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0  // count > 0, so there is a base
+            && memcmp(baseAddress!, text.utf8Start, text.utf8CodeUnitCount) == 0  // count > 0, so it is not nil
     }
 
     /// These bytes as text for a message: at most `maxBytes`, control characters escaped.

@@ -2,24 +2,24 @@
 package struct EntryReading {
     /// The folder of relative paths; nil if paths are not converted, as in a list from the web.
     private let folder: [UInt8]?
-    /// How many entries were no UTF-8.
+    /// The number of entries that were not UTF-8.
     package private(set) var converted = 0
 
-    /// - Parameter folder: The absolute path that relative ones begin at; nil leaves paths as they are.
+    /// - Parameter folder: The absolute path of the base folder of relative paths; nil leaves paths unchanged.
     package init(folder: String?) { self.folder = folder.map { Array($0.utf8) } }
 
-    /// Hands an entry on as it is meant.
+    /// Converts an entry and passes it to `receive`.
     package mutating func read(
         _ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer, _ receive: PhotoListReceiver
     ) {
-        // The path itself is bytes, whatever they mean.
+        // The bytes of a path are not converted, since a path has no encoding.
         if let path = path(url) {
             return PhotoURL.file(path: path).withUnsafeBytes { convert(name, $0, receive) }
         }
         convert(name, url, receive)
     }
 
-    /// The absolute path that stands in place of a URL; nil for everything else.
+    /// The absolute form of a path in place of a URL; nil if the entry is no path.
     package func path(_ url: UnsafeRawBufferPointer) -> [UInt8]? {
         guard let folder, PhotoURL.authorityStart(url) == nil, LocalPath.isOne(url) else { return nil }
         return LocalPath.absolute(url, in: folder)
@@ -44,7 +44,7 @@ package struct EntryReading {
         return Array(text.utf8)
     }
 
-    /// A character of Windows-1252; five bytes that it does not use are those of Latin-1, as in the WHATWG's table.
+    /// A character of Windows-1252. The five unused bytes have their meaning in Latin-1, as in the WHATWG's table.
     private static func scalar(_ byte: UInt8) -> UnicodeScalar {
         (0x80...0x9f).contains(byte) ? special[Int(byte) - 0x80] : UnicodeScalar(byte)
     }

@@ -1,9 +1,9 @@
-/// How columns of a table and keys of an object are recognised as the URL and as the name of a photo.
+/// Recognises the URL and the name of a photo among the columns of a table or the keys of an object.
 ///
-/// Case and everything but letters and digits is ignored, so `Image URL`, `image_url` and `imageUrl` are one. Of
-/// several that fit the earliest in these lists is taken.
+/// Case and all characters except letters and digits are ignored, so `Image URL`, `image_url` and `imageUrl` are equal. If
+/// several fields match, the earliest name in these lists wins.
 enum FieldNames {
-    /// The names of a URL's column or key, best first.
+    /// The names of a URL's column or key, the best first.
     static let url = [
         "url", "imageurl", "photourl", "pictureurl", "imgurl", "fileurl", "downloadurl", "originalurl", "fullurl",
         "largeurl", "mediaurl", "contenturl", "sourceurl", "srcurl", "urls", "uri", "link", "href", "src", "source",
@@ -12,19 +12,19 @@ enum FieldNames {
         "bild", "foto",
     ].map { Array($0.utf8) }
 
-    /// The names of a name's column or key, best first.
+    /// The names of a name's column or key, the best first.
     static let name = [
         "name", "filename", "title", "caption", "label", "id", "key", "file", "titel", "bezeichnung",
         "titre", "nom", "titulo", "nombre",
     ].map { Array($0.utf8) }
 
-    /// How well `field` fits as the URL's, 0 best; nil when not at all.
+    /// The rank of `field` as the URL, 0 is the best; nil if it does not match.
     static func urlRank(_ field: UnsafeRawBufferPointer) -> Int? {
         if field.count == 3, field.begins(with: "url") { return 0 }
         return withNormalized(field) { rank($0, url) }
     }
 
-    /// How well `field` fits as the name's, 0 best; nil when not at all.
+    /// The rank of `field` as the name, 0 is the best; nil if it does not match.
     static func nameRank(_ field: UnsafeRawBufferPointer) -> Int? {
         if field.count == 4, field.begins(with: "name") { return 0 }
         return withNormalized(field) { rank($0, name) }

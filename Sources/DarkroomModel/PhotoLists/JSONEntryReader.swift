@@ -1,12 +1,12 @@
-/// Turns JSON values into entries: a string is a URL, an object has a URL and perhaps a name under keys of `FieldNames`,
-/// anything else becomes an entry that says what was found and fails.
+/// Converts JSON values to entries. A string is a URL. An object has a URL and optionally a name under keys of `FieldNames`.
+/// Any other value becomes an entry that fails, with a description of the value.
 struct JSONEntryReader {
     private var scratch = PhotoURL.Scratch()
     private var urlBytes: [UInt8] = []
     private var nameBytes: [UInt8] = []
     private var keyBytes: [UInt8] = []
 
-    /// Takes the next value as an entry.
+    /// Reads the next value as an entry.
     mutating func entry(
         _ scanner: inout JSONScanner, _ receive: PhotoListReceiver
     ) throws(JSONScanner.Failure) {
@@ -18,7 +18,7 @@ struct JSONEntryReader {
         }
     }
 
-    /// Takes the next value as the URL of an entry called `name`.
+    /// Reads the next value as the URL of the entry `name`.
     mutating func entry(
         named name: JSONScanner.Text, _ scanner: inout JSONScanner, _ receive: PhotoListReceiver
     ) throws(JSONScanner.Failure) {
@@ -29,7 +29,7 @@ struct JSONEntryReader {
         }
     }
 
-    /// Hands on an entry that fails with `text`.
+    /// Passes on an entry that fails with `text`.
     mutating func emit(name: JSONScanner.Text?, text: String, _ receive: PhotoListReceiver) {
         var text = text
         text.withUTF8 { url in

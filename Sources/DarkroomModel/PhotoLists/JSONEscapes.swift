@@ -1,6 +1,6 @@
 /// The escapes of JSON strings (RFC 8259, section 7).
 enum JSONEscapes {
-    /// Puts the plain bytes of a string's `raw` ones into `bytes`; half a surrogate pair becomes U+FFFD.
+    /// Replaces `bytes` by the unescaped form of `raw`. Half a surrogate pair becomes U+FFFD.
     static func resolve(_ raw: UnsafeRawBufferPointer, into bytes: inout [UInt8]) {
         bytes.removeAll(keepingCapacity: true)
         var position = 0
@@ -21,7 +21,7 @@ enum JSONEscapes {
         }
     }
 
-    /// Appends the character whose four digits begin at `position`, with its second half where it has one.
+    /// Appends the character whose four digits begin at `position`, or the surrogate pair that begins there.
     private static func appendScalar(
         _ raw: UnsafeRawBufferPointer, _ position: inout Int, to bytes: inout [UInt8]
     ) {

@@ -1,10 +1,10 @@
 /// A whole JSON document: an object name -> URL, or an array of URLs or of objects.
 ///
-/// An object's entries come in the order of the text, and a name may stand there twice.
+/// The entries of an object keep the order of the text. A name may occur twice.
 struct JSONListParser {
     private var reader = JSONEntryReader()
 
-    /// Hands on the entries of `bytes`; none of them when the document is damaged anywhere.
+    /// Passes the entries of `bytes` to `receive`; none if any part of the document is damaged.
     mutating func parse(_ bytes: UnsafeRawBufferPointer, _ receive: PhotoListReceiver) throws(PhotoListError) {
         do throws(JSONScanner.Failure) {
             var check = JSONScanner(bytes)

@@ -1,22 +1,22 @@
-/// Walks over JSON (RFC 8259) byte by byte, without making values of what nobody asks for.
+/// Scans JSON (RFC 8259) byte by byte and decodes only the requested values.
 struct JSONScanner {
-    /// What kind of value stands at a place.
+    /// The kind of a value.
     enum Kind { case string, object, array, number, literal }
 
-    /// JSON that is none: where, and what was found there.
+    /// Invalid JSON: the offset, and what was found there.
     struct Failure: Error {
         let offset: Int
         let message: String
-        /// True when the bytes ended and more of them might have made it good.
+        /// True if the bytes ended too early, so that more bytes might make the JSON valid.
         let isAtEnd: Bool
     }
 
-    /// A string as it stands between its quotes.
+    /// A string, with the bytes between its quotes.
     struct Text {
         let raw: UnsafeRawBufferPointer
         let hasEscapes: Bool
 
-        /// Calls `body` with the plain bytes, for which `scratch` may be used.
+        /// Calls `body` with the unescaped bytes. May use `scratch` for them.
         func withBytes<Result>(
             _ scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) throws -> Result
         ) rethrows -> Result {
@@ -26,7 +26,7 @@ struct JSONScanner {
         }
     }
 
-    /// Deeper values than this are refused rather than followed into a full stack.
+    /// The deepest nesting. Deeper values are refused, since they could overflow the stack.
     private static let maxDepth = 512
 
     let bytes: UnsafeRawBufferPointer
@@ -36,7 +36,7 @@ struct JSONScanner {
         self.bytes = bytes
     }
 
-    /// The next byte that is no white space, not taken; nil at the end.
+    /// The next byte that is no white space, without consuming it; nil at the end.
     mutating func peek() -> UInt8? {
         while position < bytes.count {
             switch bytes[position] {
@@ -47,7 +47,7 @@ struct JSONScanner {
         return nil
     }
 
-    /// The kind of the value that begins here.
+    /// The kind of the next value.
     mutating func kind() throws(Failure) -> Kind {
         switch peek() ?? 0 {
         case Byte.quote: .string
@@ -59,26 +59,26 @@ struct JSONScanner {
         }
     }
 
-    /// Takes `byte` when it is the next one that is no white space.
+    /// Consumes `byte` if it is the next byte that is no white space.
     mutating func take(_ byte: UInt8) -> Bool {
         guard peek() == byte else { return false }
         position += 1
         return true
     }
 
-    /// Takes `byte`, which has to come next.
+    /// Consumes `byte`; throws if another byte is next.
     mutating func expect(_ byte: UInt8) throws(Failure) {
         guard take(byte) else { throw failure("\"\(Character(UnicodeScalar(byte)))\"") }
     }
 
-    /// Takes a string.
+    /// Reads a string.
     mutating func string() throws(Failure) -> Text {
         try expect(Byte.quote)
         let start = position
         var hasEscapes = false
         var search = start
         while let quote = bytes.offset(of: Byte.quote, from: search) {
-            // A quote behind an odd number of backslashes is part of the string.
+            // A quote after an odd number of backslashes is part of the string.
             var backslashes = 0
             while quote - backslashes > start, bytes[quote - backslashes - 1] == Byte.backslash { backslashes += 1 }
             if backslashes % 2 == 0 {
@@ -92,7 +92,7 @@ struct JSONScanner {
         throw Failure(offset: start - 1, message: "a string that is not closed", isAtEnd: true)
     }
 
-    /// Takes any value; `onKey` gets every key of its objects.
+    /// Skips any value; `onKey` gets every key of its objects.
     mutating func skipValue(depth: Int = 0, onKey: (Text) -> Void = { _ in }) throws(Failure) {
         guard depth < Self.maxDepth else {
             throw Failure(offset: position, message: "more than \(Self.maxDepth) levels of nesting", isAtEnd: false)
@@ -111,7 +111,7 @@ struct JSONScanner {
         }
     }
 
-    /// Takes an object; `body` takes the value of each key.
+    /// Reads an object; `body` must read the value of each key.
     mutating func members(_ body: (inout JSONScanner, Text) throws(Failure) -> Void) throws(Failure) {
         try expect(UInt8(ascii: "{"))
         if take(UInt8(ascii: "}")) { return }
@@ -123,7 +123,7 @@ struct JSONScanner {
         guard take(UInt8(ascii: "}")) else { throw failure("\",\" or \"}\"") }
     }
 
-    /// Takes an array; `body` takes each element.
+    /// Reads an array; `body` must read each element.
     mutating func elements(_ body: (inout JSONScanner) throws(Failure) -> Void) throws(Failure) {
         try expect(UInt8(ascii: "["))
         if take(UInt8(ascii: "]")) { return }
@@ -131,7 +131,7 @@ struct JSONScanner {
         guard take(UInt8(ascii: "]")) else { throw failure("\",\" or \"]\"") }
     }
 
-    /// Takes a value and says what it is, for the entry that stands in place of its URL.
+    /// Skips a value and returns a description of it, which is used in place of a URL.
     mutating func describeValue() throws(Failure) -> String {
         let kind = try kind(), start = position
         try skipValue()
@@ -143,7 +143,7 @@ struct JSONScanner {
         }
     }
 
-    /// A failure here: something else was expected.
+    /// A failure at the present position.
     mutating func failure(_ expected: String) -> Failure {
         guard let byte = peek() else {
             return Failure(offset: position, message: "the end, expected \(expected)", isAtEnd: true)

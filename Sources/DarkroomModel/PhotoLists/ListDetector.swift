@@ -1,9 +1,9 @@
-/// Finds the format of a list from its first bytes; the ending of its name only decides where the bytes allow two.
+/// Finds the format of a list from its first bytes. The extension of its name only decides between two possible formats.
 struct ListDetector {
-    /// How many bytes are looked at.
+    /// The number of bytes that are examined.
     static let windowBytes = 64 << 10
 
-    /// What was found, with what its parser has to know.
+    /// The format and the parameters of its parser.
     enum Finding: Equatable {
         case text
         case separated(SeparatedListParser.Layout)
@@ -17,8 +17,8 @@ struct ListDetector {
     private let ending: String
     private let columns: ListColumns
 
-    /// A detector for a list that begins with `window`, which is all of it when `isWhole`; `ending` is that of its name
-    /// in lower case, without `.gz`.
+    /// A detector for a list that begins with `window`, which is the whole list if `isWhole`. `ending` is the extension of the
+    /// list's name in lower case, without `.gz`.
     init(_ window: UnsafeRawBufferPointer, isWhole: Bool, ending: String, columns: ListColumns = ListColumns()) {
         self.window = window
         self.isWhole = isWhole
@@ -26,7 +26,7 @@ struct ListDetector {
         self.columns = columns
     }
 
-    /// The format, or an error that says what the bytes are instead.
+    /// The format; throws an error that describes the bytes if they are no list.
     func find() throws(PhotoListError) -> Finding {
         guard let first = window.first(where: { !Byte.isBlank($0) && $0 != 10 && $0 != 13 }) else {
             throw PhotoListError(.empty, "it is empty; \(Self.formatAdvice)")
@@ -43,8 +43,7 @@ struct ListDetector {
         }
     }
 
-    /// The lines of the window, without those that are blank or a comment; one that the window cuts is left out, unless
-    /// it is the only one.
+    /// The lines of the window without blank lines and comments. An incomplete last line is omitted, unless it is the only one.
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0
@@ -69,14 +68,14 @@ struct ListDetector {
         throw notAList("XML that is no property list")
     }
 
-    /// An object may be a whole document or the first line of many.
+    /// Decides whether an object is a whole document or the first of many lines.
     private func object() -> Finding {
         if ["jsonl", "ndjson"].contains(ending) { return .jsonLines }
         var scanner = JSONScanner(window)
         guard (try? scanner.skipValue()) != nil else { return .json }
         if scanner.peek() != nil { return .jsonLines }
         guard isWhole else { return .json }
-        // A single object: a photo when it has a URL under the very key `url`, else names and URLs.
+        // A single object is a photo if it has a URL under the exact key `url`; otherwise it is names and URLs.
         var hasURL = false
         scanner = JSONScanner(window)
         try? scanner.members { (scanner, key) throws(JSONScanner.Failure) in
@@ -121,11 +120,11 @@ struct ListDetector {
     ]
     private static let pictureAdvice =
         "one photo is developed by `darkroom develop IN OUT`, a folder of photos is a list"
-    static let formatAdvice = "a list has a URL a line, or is CSV, TSV, JSON, JSONL or a property list"
+    static let formatAdvice = "a list has one URL per line, or is CSV, TSV, JSON, JSONL or a property list"
 
     private func notAList(
         _ found: String, advice: String = ListDetector.formatAdvice
     ) -> PhotoListError {
-        PhotoListError(.notAList, "it is \(found), no photo list; \(advice)")
+        PhotoListError(.notAList, "it is \(found), not a photo list; \(advice)")
     }
 }

@@ -1,6 +1,6 @@
-/// Paths that stand in a list in place of URLs.
+/// Paths in place of URLs in a list.
 enum LocalPath {
-    /// Whether an entry is a file path: it begins with `/`, `./` or `../`, or it has a picture's ending and a first component
+    /// Whether an entry is a file path: it begins with `/`, `./` or `../`, or it has a picture's extension and a first component
     /// that is neither a scheme nor a host.
     static func isOne(_ text: UnsafeRawBufferPointer) -> Bool {
         guard let first = text.first, !text.contains(where: { $0 < 32 || $0 == 127 }) else { return false }
@@ -11,7 +11,7 @@ enum LocalPath {
         return !text[..<slash].contains(UInt8(ascii: "."))
     }
 
-    /// The absolute form of a path, which begins at `folder` where it is relative.
+    /// The absolute form of a path; `folder` is the base of relative paths.
     static func absolute(_ path: UnsafeRawBufferPointer, in folder: [UInt8]) -> [UInt8] {
         if path.first == Byte.slash { return Array(path) }
         return folder + [Byte.slash] + (path.begins(with: "./") ? path.dropFirst(2) : path[...])

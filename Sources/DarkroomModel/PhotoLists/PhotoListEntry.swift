@@ -1,20 +1,20 @@
-/// What takes the entries of a list as they are read: name and URL, as bytes that are valid during the call only.
+/// Receives the entries of a list: name and URL, as bytes that are only valid during the call.
 package typealias PhotoListReceiver = (_ name: UnsafeRawBufferPointer, _ url: UnsafeRawBufferPointer) -> Void
 
-/// One entry of a photo list: a name and what stands there as its URL, which may be no URL at all.
+/// An entry of a photo list: a name and a URL, which may be invalid.
 package struct PhotoListEntry: Sendable, Hashable {
-    /// The name as the list has it, or taken from the URL.
+    /// The name in the list or from the URL.
     package let name: String
-    /// The URL as the list has it.
+    /// The URL in the list.
     package let url: String
 
-    /// An entry of these texts.
+    /// An entry with these texts.
     package init(name: String, url: String) {
         self.name = name
         self.url = url
     }
 
-    /// An entry of these bytes; what is no UTF-8 is replaced.
+    /// An entry with these bytes. Bytes that are not UTF-8 are replaced.
     package init(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) {
         self.init(name: String(decoding: name, as: UTF8.self), url: String(decoding: url, as: UTF8.self))
     }

@@ -1,34 +1,34 @@
-/// A photo list that cannot be read; a single entry that is no usable URL is no such error but a photo that fails.
+/// A photo list that cannot be read. An entry with an invalid URL is not an error of the list; only its photo fails.
 package struct PhotoListError: Error, CustomStringConvertible {
     /// What is wrong with the list.
     package struct Code: Hashable, Sendable {
         private enum Value { case notFound, unreadable, empty, notAList, damaged, tooLarge }
         private let value: Value
 
-        /// There is nothing at the place named.
+        /// The file or URL does not exist.
         package static let notFound = Code(value: .notFound)
-        /// It is there and cannot be opened, fetched or read to its end.
+        /// The list exists but cannot be opened, downloaded or read to its end.
         package static let unreadable = Code(value: .unreadable)
-        /// It holds no bytes, or no photos.
+        /// The list has no bytes or no photos.
         package static let empty = Code(value: .empty)
-        /// It is something else: a picture, a web page, prose.
+        /// The bytes are no list, but a picture, a web page or prose.
         package static let notAList = Code(value: .notAList)
-        /// It began as a list and goes on as none, or ends too early.
+        /// The beginning is a valid list, but the rest is not, or the list ends too early.
         package static let damaged = Code(value: .damaged)
-        /// It is of a format that is read whole, and larger than that allows.
+        /// The list has a format that is read whole, and exceeds the limit for it.
         package static let tooLarge = Code(value: .tooLarge)
     }
 
     /// What is wrong with the list.
     package let code: Code
-    /// The list's path or URL as the user gave it, `standard input`, or empty where only bytes are known.
+    /// The list's path or URL as the user gave it, `standard input`, or empty if only bytes are known.
     package var list: String
-    /// The line, from 1, where it was found; nil when it is about no single line.
+    /// The line of the error, from 1; nil if the error has no single line.
     package let line: Int?
-    /// What was found and what to do.
+    /// What was found, and what to do.
     package let message: String
 
-    /// An error about a list that is named later, or about `list`.
+    /// An error about `list`, which may be set later.
     package init(_ code: Code, list: String = "", line: Int? = nil, _ message: String) {
         self.code = code
         self.list = list
@@ -36,7 +36,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
         self.message = message
     }
 
-    /// The whole sentence: `photo list photos.csv, line 17: ...`.
+    /// The complete message: `photo list photos.csv, line 17: ...`.
     package var description: String {
         "photo list" + (list.isEmpty ? "" : " \(list)") + (line.map { ", line \($0)" } ?? "") + ": \(message)"
     }

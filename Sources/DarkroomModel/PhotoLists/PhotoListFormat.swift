@@ -1,10 +1,10 @@
-/// The forms of photo lists.
+/// The formats of photo lists.
 package enum PhotoListFormat: Sendable, Equatable {
-    /// A URL a line.
+    /// One URL per line.
     case text
-    /// CSV, TSV and their like.
+    /// CSV, TSV and similar tables.
     case separated
-    /// JSONL: a JSON string or object a line.
+    /// JSONL: a JSON string or object per line.
     case jsonLines
     /// One JSON document.
     case json
@@ -13,6 +13,6 @@ package enum PhotoListFormat: Sendable, Equatable {
     /// A folder whose files are the photos.
     case folder
 
-    /// True for the formats that are read whole before their first photo is known.
+    /// True for the formats that are read to the end before the first photo is known.
     package var isReadWhole: Bool { self == .json || self == .propertyList }
 }

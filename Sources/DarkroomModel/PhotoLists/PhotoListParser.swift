@@ -1,10 +1,10 @@
-/// Reads a photo list from chunks of its bytes, of any size and already unzipped, and hands its entries on in order.
+/// Reads a photo list from chunks of decompressed bytes, of any size, and passes its entries on in order.
 ///
-/// Plain text, CSV, TSV and JSONL are streamed: the memory is that of the longest line, at most 1 MiB. A JSON document
-/// and a property list are collected first, up to `maxWholeBytes`. An entry that is no usable URL is handed on like any
-/// other, its text or what was found in place of the URL.
+/// Plain text, CSV, TSV and JSONL are streamed: the parser holds at most the longest line, up to 1 MiB. A JSON document and a
+/// property list are collected first, up to `maxWholeBytes`. Entries with an invalid URL are passed on, too, with their text
+/// or a description of it.
 package struct PhotoListParser {
-    /// The largest JSON document or property list, 1 GB.
+    /// The size of the largest JSON document or property list: 1 GB.
     package static let maxWholeBytes = 1 << 30
 
     private enum Content {
@@ -15,28 +15,28 @@ package struct PhotoListParser {
         case propertyList(PropertyListParser)
     }
 
-    /// The format, once enough bytes have come to know it.
+    /// The format; nil until enough bytes have arrived to detect it.
     package private(set) var format: PhotoListFormat?
-    /// True where no two entries can have the same name: in a property list's dictionary.
+    /// True if two entries cannot have the same name, as in a property list's dictionary.
     package private(set) var namesAreUnique = false
-    /// True for a property list's dictionary none of whose names differ only in case; false of every other list.
+    /// True for a property list's dictionary without names that differ only in case; false for every other list.
     package private(set) var namesAreDistinct = false
-    /// True where the same holds of the names without the endings of pictures, and some have one.
+    /// True if the same holds for the names without picture extensions, and some names have one.
     package private(set) var stemsAreDistinct = false
-    /// A sentence for the user that says which columns of a table were guessed; nil if none were.
+    /// A sentence for the user with the columns of a table that were guessed; nil if none were.
     package private(set) var guess: String?
 
     private let ending: String
     private let maxWholeBytes: Int
     private let columns: ListColumns
     private var content: Content?
-    /// The bytes that came before the format was known; all bytes of a list that is read whole.
+    /// The bytes that arrived before the format was known; all bytes of a list that is read whole.
     private var held: [UInt8] = []
 
-    /// The number of bytes after which the format was decided because the list paused; nil if it did not pause before.
+    /// The number of bytes after which the format was decided because the list paused; nil if it did not pause.
     package var examinedBytes: Int?
 
-    /// A parser for a list with this name; its ending decides only where the bytes allow two formats.
+    /// A parser for a list with this name. The name's extension only decides between two possible formats.
     package init(
         listName: String = "", columns: ListColumns = ListColumns(), maxWholeBytes: Int = PhotoListParser.maxWholeBytes
     ) {
@@ -47,8 +47,8 @@ package struct PhotoListParser {
         self.maxWholeBytes = maxWholeBytes
     }
 
-    /// Takes the next bytes without handing anything on; true when the format is known, and of a property list also
-    /// whether its names are unique. From then on `parse` takes the bytes.
+    /// Examines the next bytes without passing on entries. Returns true when the format is known, and for a property list also
+    /// whether its names are unique. Call `parse` with the bytes that follow.
     package mutating func examine(_ chunk: UnsafeRawBufferPointer, isLast: Bool) throws(PhotoListError) -> Bool {
         try hold(chunk)
         if format == nil {
@@ -74,9 +74,9 @@ package struct PhotoListParser {
 
     /// Decides the format from the bytes examined so far, for a list that pauses.
     ///
-    /// Returns false if the bytes have no line with a URL, as when only the header of a table is there, or if they may begin
-    /// a JSON document or a property list. A parser that reads the list again must decide after the same number of bytes, so
-    /// that it finds the same format: see ``examinedBytes``.
+    /// Returns false if the bytes have no line with a URL (for example only the header of a table), or if they may begin a JSON
+    /// document or a property list. A parser that reads the list again must decide after the same number of bytes, so that it
+    /// finds the same format: see ``examinedBytes``.
     package mutating func decide() -> Bool {
         guard format == nil, held.contains(Byte.lineFeed), String(decoding: held, as: UTF8.self).contains("://"),
             let finding = try? find(isWhole: false), finding != .json, finding != .propertyList
@@ -87,9 +87,9 @@ package struct PhotoListParser {
         return false
     }
 
-    /// Takes the next bytes and hands on the entries that are complete; `isLast` ends the list.
+    /// Parses the next bytes and passes on the complete entries; `isLast` ends the list.
     ///
-    /// May be called from the beginning, or after `examine` has returned true. After an error the parser is of no use.
+    /// May be called from the beginning, or after `examine` has returned true. After an error the parser must not be used.
     package mutating func parse(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
@@ -112,14 +112,14 @@ package struct PhotoListParser {
         guard held.count + chunk.count <= maxWholeBytes else {
             throw PhotoListError(
                 .tooLarge,
-                "it is larger than \(maxWholeBytes) bytes, which is the most that a JSON document or a property list may "
-                    + "have, since it is read whole; write it as JSONL (an object a line), which has no limit")
+                "it is larger than \(maxWholeBytes) bytes, the limit for a JSON document or a property list, "
+                    + "which is read whole; write it as JSONL (one object per line), which has no limit")
         }
         held.append(contentsOf: chunk)
     }
 
     private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
-        // The same bytes whatever the chunks they come in, so that a list is always found to be the same.
+        // The number of bytes must not depend on the size of the chunks, so that a list always has the same format.
         let window = min(held.count, examinedBytes ?? ListDetector.windowBytes, ListDetector.windowBytes)
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in
@@ -162,7 +162,7 @@ package struct PhotoListParser {
     private mutating func advance(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {
-        // Taken out while it changes, so that its buffers have one owner and are not copied.
+        // The parser is moved out while it changes, so that its buffers have one owner and are not copied.
         guard let current = content.take() else { return }
         switch current {
         case .text(var splitter, var parser):

@@ -1,18 +1,17 @@
 extension PhotoURL {
-    /// Why an entry cannot be fetched: the reason that its photo fails with, and what was found.
+    /// Why an entry cannot be downloaded: the failure reason of its photo, and the details.
     package struct Problem: Sendable, Equatable {
         /// `notAURL` or `schemeDenied`.
         package let reason: FailureReason
-        /// What was found; for an entry that is no URL at all the entry itself, at most 200 bytes of it.
-        /// Neither names user and password nor the query.
+        /// The details; for an entry that is no URL the entry itself, at most 200 bytes of it. User, password and query are
+        /// omitted.
         package let detail: String
     }
 
-    /// What is wrong with an entry's URL, or nil when it can be fetched.
+    /// The problem of an entry's URL; nil if the URL can be downloaded.
     ///
-    /// It must have the form `scheme://host`, `file:///path` for files, hold no control characters, and no spaces before
-    /// its path. Bytes outside ASCII and spaces in the path are fine: who
-    /// fetches it percent-encodes them.
+    /// The URL must have the form `scheme://host`, or `file:///path` for files, no control characters, and no spaces before its
+    /// path. Bytes outside ASCII and spaces in the path are allowed: the download percent-encodes them.
     package static func check(_ url: UnsafeRawBufferPointer) -> Problem? {
         guard !url.isEmpty else { return Problem(reason: .notAURL, detail: "the entry is empty") }
         guard let authority = authorityStart(url) else {
@@ -31,7 +30,7 @@ extension PhotoURL {
         }
     }
 
-    /// What is wrong with an entry's URL, or nil when it can be fetched.
+    /// The problem of an entry's URL; nil if the URL can be downloaded.
     package static func check(_ url: String) -> Problem? {
         var url = url
         return url.withUTF8 { check(UnsafeRawBufferPointer($0)) }
@@ -41,19 +40,19 @@ extension PhotoURL {
         let end = url[start...].firstIndex(where: isAuthorityEnd) ?? url.count
         let host = host(url, from: start)
         guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "the URL has no host") }
-        // User and password may hold most characters; a host, its port and what surrounds them never these.
+        // User and password may have most characters. Host, port and their separators may not have these.
         if url[start..<end].contains(where: { forbiddenInAuthority.contains($0) }) {
             return Problem(
                 reason: .notAURL,
-                detail: "the URL has a space or another character before its path that none may have there")
+                detail: "the URL has a space or another invalid character before its path")
         }
-        let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is not empty and lies within url
+        let afterHost = host.baseAddress! + host.count - url.baseAddress!  // host is a part of url and not empty
         guard afterHost < end else { return nil }
         let port = String(decoding: url[afterHost + 1..<end], as: UTF8.self)
         guard url[afterHost] == Byte.colon, port.isEmpty || UInt16(port) != nil else {
-            // It may be the beginning of a password with a / or ? in it.
+            // The detail omits the text: it may be the beginning of a password with a / or ?.
             return Problem(
-                reason: .notAURL, detail: "the URL has something else than a number up to 65535 in place of a port")
+                reason: .notAURL, detail: "the port of the URL is not a number up to 65535")
         }
         return nil
     }

@@ -1,11 +1,11 @@
-/// What may be shown of a URL: user, password, query and fragment may hold secrets. The one place that leaves them out.
+/// Removes the parts of a URL that may be secret: user, password, query and fragment. All redaction is in this file.
 extension PhotoURL {
-    /// A URL without user, password, query and fragment; what is no URL is treated as if it were one.
+    /// A URL without user, password, query and fragment. Text that is no URL is treated like a URL.
     package static func redacted(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...]), as: UTF8.self)
     }
 
-    /// A URL without user and password; what is no URL is treated as if it were one.
+    /// A URL without user and password. Text that is no URL is treated like a URL.
     package static func withoutUser(_ url: String) -> String {
         String(decoding: redacted(Array(url.utf8)[...], keepsQuery: true), as: UTF8.self)
     }
@@ -13,7 +13,7 @@ extension PhotoURL {
     /// A text in which every URL (of any scheme, up to the next blank, quote or angle bracket) is redacted.
     /// - Parameters:
     ///   - text: any text.
-    ///   - keepsQuery: whether query and fragment stay.
+    ///   - keepsQuery: true to keep query and fragment.
     package static func redacting(_ text: String, keepsQuery: Bool = false) -> String {
         let bytes = Array(text.utf8)
         guard let first = marker(in: bytes[...]) else { return text }
@@ -34,7 +34,7 @@ extension PhotoURL {
     }
 
     private static func redacted(_ url: ArraySlice<UInt8>, keepsQuery: Bool = false) -> [UInt8] {
-        // By bytes: as a `Character`, a question mark with an accent over it is no question mark.
+        // Compares bytes: a question mark with a combining accent is another `Character`.
         var plain = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != Byte.hash })
         let query = keepsQuery ? url.dropFirst(plain.count) : []
         let start = userStart(plain)
@@ -42,14 +42,14 @@ extension PhotoURL {
         if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) {
             plain.removeSubrange(start...at)
         } else if let colon = misplacedPort(plain[start..<end]), isOfTheWeb(plain[..<start]) {
-            // A password with an unescaped / ? or # in it ends where it is no longer known to be one.
+            // The end of a password with an unescaped /, ? or # is unknown.
             plain.removeSubrange(colon...)
             return plain
         }
         return plain + query
     }
 
-    /// The colon behind a host that no port follows; a text may go on behind the URL with punctuation.
+    /// The colon after a host if no port follows: in a text, punctuation may follow the URL.
     private static func misplacedPort(_ authority: ArraySlice<UInt8>) -> Int? {
         let host = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
         guard let colon = authority[host...].firstIndex(of: Byte.colon) else { return nil }
@@ -57,19 +57,19 @@ extension PhotoURL {
         return rest.allSatisfy { ":.,;)'".utf8.contains($0) } ? nil : colon
     }
 
-    /// Whether what stands before the authority is the scheme of the web, or none.
+    /// Whether the scheme before the authority is `http` or `https`, or missing.
     private static func isOfTheWeb(_ scheme: ArraySlice<UInt8>) -> Bool {
         let name = String(decoding: scheme.prefix { $0 != Byte.colon && !isSlash($0) }, as: UTF8.self).lowercased()
         return ["", "http", "https"].contains(name)
     }
 
-    /// A name that an entry gives which is no URL at all: without what would be user and password of one.
+    /// The name from an entry that is no URL, without the parts that would be user and password of a URL.
     static func redactedName(_ name: UnsafeRawBufferPointer, isFirstPart: Bool) -> UnsafeRawBufferPointer {
         guard isFirstPart, let at = name.lastIndex(of: UInt8(ascii: "@")) else { return name }
         return name.part(at + 1..<name.count)
     }
 
-    /// Where a user would stand: behind scheme, colon and slashes (in whatever number and direction), else at the start.
+    /// The position of a possible user: after scheme, colon and slashes (any number, also backslashes), otherwise the start.
     private static func userStart(_ url: [UInt8]) -> Int {
         guard let colon = url.firstIndex(of: Byte.colon), url[..<colon].allSatisfy(isSchemeByte),
             colon + 1 < url.count, isSlash(url[colon + 1])
@@ -77,7 +77,7 @@ extension PhotoURL {
         return url[(colon + 1)...].firstIndex { !isSlash($0) } ?? url.endIndex
     }
 
-    /// The colon of the first `://` behind what could be a scheme.
+    /// The colon of the first `://` after a possible scheme.
     private static func marker(in text: ArraySlice<UInt8>) -> Int? {
         var from = text.startIndex
         while let colon = text[from...].firstIndex(of: Byte.colon) {

@@ -1,8 +1,8 @@
-/// What a list has in place of a URL: which name it gives, and whether it can be fetched.
+/// The URL of a list entry: the name that it contains, and whether it can be downloaded.
 package enum PhotoURL {}
 
 extension PhotoURL {
-    /// Memory that `withName` uses again and again.
+    /// Memory that calls of `withName` reuse.
     package struct Scratch {
         var bytes: [UInt8] = []
 
@@ -10,10 +10,10 @@ extension PhotoURL {
         package init() {}
     }
 
-    /// Calls `body` with the name that a URL gives: the last part of its path, percent-decoded, without query; if that
-    /// is empty, the host.
+    /// Calls `body` with the name in a URL: the last part of its path, percent-decoded, without query; if that is empty, the
+    /// host.
     ///
-    /// What is no URL is taken as a path alone. Without a percent sign nothing is copied.
+    /// Text that is no URL is treated as a path. Without a percent sign no bytes are copied.
     package static func withName<Result>(
         of url: UnsafeRawBufferPointer, _ scratch: inout Scratch, _ body: (UnsafeRawBufferPointer) -> Result
     ) -> Result {
@@ -26,7 +26,7 @@ extension PhotoURL {
             if url[start] == Byte.percent { isEncoded = true }
         }
         if start >= end || (authority > 0 && start <= authority) { return body(host(url, from: authority)) }
-        // Where an entry that is no URL has a host, if it was meant as one.
+        // The position of the host if an entry that is no URL was meant as one.
         let isFirst = authority == 0 && url[..<start].allSatisfy { $0 == Byte.slash }
         let name = redactedName(url.part(start..<end), isFirstPart: isFirst)
         guard isEncoded else { return body(name) }
@@ -34,7 +34,7 @@ extension PhotoURL {
         return scratch.bytes.withUnsafeBytes(body)
     }
 
-    /// The name that a URL gives, as text.
+    /// The name in a URL as text.
     package static func name(of url: String) -> String {
         var url = url
         var scratch = Scratch()
@@ -43,7 +43,7 @@ extension PhotoURL {
         }
     }
 
-    /// The `file:` URL of an absolute path, which need not be UTF-8.
+    /// The `file:` URL of an absolute path, which may have bytes that are not UTF-8.
     package static func file(path: [UInt8]) -> [UInt8] {
         var url = Array("file://".utf8)
         for byte in path {
@@ -56,25 +56,25 @@ extension PhotoURL {
         return url
     }
 
-    /// Whether a URL is of the scheme `file`.
+    /// Whether the scheme of a URL is `file`.
     package static func isFile(_ url: String) -> Bool {
         String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
     }
 
-    /// Where the authority begins, behind `scheme://`; nil where there is none.
+    /// The start of the authority after `scheme://`; nil if there is none.
     static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {
         guard let colon = url.offset(of: Byte.colon), colon > 0, colon + 2 < url.count,
             url[colon + 1] == Byte.slash, url[colon + 2] == Byte.slash, Byte.isLetter(url[0])
         else { return nil }
         for byte in url[1..<colon] {
             guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else {
-                return nil  // + - . are what a scheme may have besides letters and digits (RFC 3986, 3.1)
+                return nil  // a scheme has letters, digits, + - and . (RFC 3986, 3.1)
             }
         }
         return colon + 3
     }
 
-    /// The host of the authority at `start`, without user, password and port; empty when there is no authority.
+    /// The host of the authority at `start`, without user, password and port; empty if there is no authority.
     static func host(_ url: UnsafeRawBufferPointer, from start: Int) -> UnsafeRawBufferPointer {
         guard start > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         var end = start

@@ -2,7 +2,7 @@ import Foundation
 
 /// A whole property list, XML or binary: a dictionary name -> URL, or an array of URLs.
 struct PropertyListParser {
-    /// True for a dictionary: its keys, and so the names, are unique.
+    /// True for a dictionary, whose keys, and so the names, are unique.
     let isDictionary: Bool
     private let content: Content
 
@@ -11,8 +11,8 @@ struct PropertyListParser {
         case xml([PhotoListEntry])
     }
 
-    /// The entries of a property list; a dictionary's by the UTF-8 bytes of their names, since it has no order.
-    /// - Parameter maxBytes: the most bytes that the texts of a binary list may come to.
+    /// Reads a property list. The entries of a dictionary, which has no order, are sorted by the UTF-8 bytes of the names.
+    /// - Parameter maxBytes: the most bytes that all texts of a binary list may have.
     init(_ bytes: [UInt8], maxBytes: Int) throws(PhotoListError) {
         do throws(BinaryPropertyList.Problem) {
             if let list = try BinaryPropertyList(bytes, maxBytes: maxBytes) {
@@ -29,7 +29,7 @@ struct PropertyListParser {
         } catch {
             throw Self.damaged(Self.reason(error))
         }
-        // What is neither XML nor binary may still be read as the oldest format, in which a word is a string.
+        // Foundation reads text that is neither XML nor binary in the oldest format, in which any word is a string.
         guard format != .openStep else { throw Self.damaged("the data has no end mark") }
         switch root {
         case let dictionary as [String: Any]:
@@ -48,7 +48,7 @@ struct PropertyListParser {
         }
     }
 
-    /// Hands on the entries.
+    /// Passes the entries to `receive`.
     func parse(_ receive: PhotoListReceiver) throws(PhotoListError) {
         switch content {
         case .binary(let list):
@@ -63,7 +63,7 @@ struct PropertyListParser {
         }
     }
 
-    /// A value's URL, or for a value of another kind a text that says what was found and fails.
+    /// The URL of a value. For a value that is no string, a description, which fails as a URL.
     private static func url(_ value: Any) -> String {
         guard let url = value as? String else { return "\(kind(value)) in place of a URL" }
         return url.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -77,7 +77,7 @@ struct PropertyListParser {
         case is Data: "data"
         case is Date: "a date"
         case let number as NSNumber: "the number \(number)"
-        // Its description may be another each time.
+        // The description of an unknown object may differ between two readings.
         default: "a value of another kind"
         }
     }
@@ -91,8 +91,8 @@ struct PropertyListParser {
         case .tooLarge(let bytes):
             PhotoListError(
                 .tooLarge,
-                "the property list names the same texts so often that its entries have more than \(bytes) bytes; "
-                    + "write it as CSV or JSONL (an entry a line), which are read piece by piece")
+                "the property list refers to the same texts so often that its entries have more than \(bytes) bytes; "
+                    + "write it as CSV or JSONL (one entry per line), which are read piece by piece")
         }
     }
 

@@ -1,29 +1,27 @@
-/// What a `RecordSplitter` hands each record to.
+/// The receiver of the records of a `RecordSplitter`.
 protocol RecordReceiver {
-    /// Takes a record without its line end; `line` is the line it begins at, from 1.
+    /// Receives a record without its line end; `line` is the first line of the record, from 1.
     mutating func take(_ record: UnsafeRawBufferPointer, line: Int, _ receive: PhotoListReceiver)
 }
 
-/// Splits chunks of any size into records: lines, or with `quotedFields` CSV records, whose quoted fields may hold line
-/// ends (RFC 4180).
+/// Splits chunks of any size into records: lines, or CSV records, whose quoted fields may have line ends (RFC 4180).
 ///
-/// DESIGN. Line ends are found by `memchr`; a record that lies within a chunk is handed on where it is, only one that
-/// crosses a chunk's end is copied. A record above `maxRecordBytes` is not kept, only counted, and becomes an entry
-/// that fails, so memory is bounded whatever the list holds. Quotes are followed byte by byte only in lines that have
-/// some, and never twice.
+/// DESIGN. `memchr` finds the line ends. A record within a chunk is passed on without a copy; only a record that crosses the
+/// end of a chunk is copied. The bytes of a record above `maxRecordBytes` are counted but not kept, and the record becomes an
+/// entry that fails, so memory is bounded for every list. Only lines with quotes are scanned byte by byte, and only once.
 struct RecordSplitter {
-    /// The longest record that is kept, 1 MiB.
+    /// The length of the longest record that is kept: 1 MiB.
     static let maxRecordBytes = 1 << 20
 
-    /// Where within the fields of a record the bytes seen so far end.
+    /// The position within the fields of a record after the bytes so far.
     private enum FieldState { case start, plain, quoted, quoteWithinQuoted }
 
-    /// What separates fields that may be quoted; nil where quotes mean nothing.
+    /// The delimiter of fields that may be quoted; nil if quotes have no meaning.
     private let quotedFieldDelimiter: UInt8?
     private var fieldState = FieldState.start
-    /// The part of the current record that came with earlier chunks, as far as it is kept.
+    /// The kept part of the current record from earlier chunks.
     private var pending: [UInt8] = []
-    /// How long the current record was in earlier chunks.
+    /// The length of the current record in earlier chunks.
     private var pendingBytes = 0
     private var line = 1
     private var recordLine = 1
@@ -33,7 +31,7 @@ struct RecordSplitter {
         self.quotedFieldDelimiter = quotedFieldDelimiter
     }
 
-    /// Hands on the records that end within `chunk`, and after the last chunk what is left.
+    /// Passes on the records that end within `chunk`, and after the last chunk the rest.
     mutating func split(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, to receiver: inout some RecordReceiver,
         _ receive: PhotoListReceiver
@@ -92,10 +90,10 @@ struct RecordSplitter {
         record.last == Byte.carriageReturn ? record.part(0..<record.count - 1) : record
     }
 
-    /// Whether the end of a line lies within a quoted field.
+    /// Whether the end of a line is within a quoted field.
     private mutating func endsWithinQuotes(line: UnsafeRawBufferPointer) -> Bool {
         guard quotedFieldDelimiter != nil else { return false }
-        // Nearly every line: no field is open, and none begins with a quote.
+        // The usual case: no quoted field is open, and the line has no quote.
         if fieldState == .start || fieldState == .plain, line.offset(of: Byte.quote) == nil { return false }
         follow(line)
         return fieldState == .quoted
@@ -123,7 +121,7 @@ struct RecordSplitter {
         }
     }
 
-    /// A quote that is never closed would swallow the rest of the list: photos silently lost.
+    /// Throws if a quoted field is too long: without this check, a missing closing quote would silently lose all later photos.
     private func checkOpenQuote(bytes: Int) throws(PhotoListError) {
         if bytes > Self.maxRecordBytes { throw openQuote("within 1 MiB") }
     }

@@ -1,14 +1,14 @@
 /// The fields of one CSV record (RFC 4180), one after another.
 ///
-/// Lenient where lists are: spaces before an opening quote are skipped, what follows a closing quote belongs to the field.
+/// Lenient for common errors: spaces before an opening quote are skipped, and text after a closing quote belongs to the field.
 struct SeparatedFields {
-    /// A field as it lies in the record, without the quotes around it.
+    /// A field of the record, without its enclosing quotes.
     struct Field {
-        /// The bytes, with quotes that are still doubled when `hasQuotes`.
+        /// The bytes; quotes are still doubled if `hasQuotes`.
         let raw: UnsafeRawBufferPointer
         let hasQuotes: Bool
 
-        /// Calls `body` with the field's text, for which `scratch` may be used.
+        /// Calls `body` with the field's text. May use `scratch` for it.
         func withText<Result>(_ scratch: inout [UInt8], _ body: (UnsafeRawBufferPointer) -> Result) -> Result {
             guard hasQuotes else { return body(raw) }
             scratch.removeAll(keepingCapacity: true)
@@ -34,7 +34,7 @@ struct SeparatedFields {
         self.delimiter = delimiter
     }
 
-    /// The next field, nil after the last.
+    /// The next field; nil after the last.
     mutating func next() -> Field? {
         guard !isAtEnd else { return nil }
         var start = position
@@ -56,7 +56,7 @@ struct SeparatedFields {
         return Field(raw: record.part(start..<end), hasQuotes: true)
     }
 
-    /// The end of the field, searched from `start`; the next one begins behind it.
+    /// The end of the field, searched from `start`. The next field begins after the delimiter.
     private mutating func endOfField(from start: Int) -> Int {
         let end = record.offset(of: delimiter, from: start) ?? record.count
         isAtEnd = end == record.count

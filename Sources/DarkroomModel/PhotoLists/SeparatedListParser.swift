@@ -1,18 +1,18 @@
-/// CSV and TSV (RFC 4180): a record a photo, its URL and its name in two of the columns.
+/// CSV and TSV (RFC 4180): one record per photo, with the URL and the name in two of the columns.
 struct SeparatedListParser: RecordReceiver {
-    /// What the beginning of the list has shown about its columns.
+    /// The columns of a list, found from its beginning.
     struct Layout: Equatable, Sendable {
-        /// What separates fields; a byte that no text has where there is one column only.
+        /// The delimiter of fields; a byte that no text has if there is only one column.
         var delimiter: UInt8
         /// The column with the URLs, from 0.
         var urlColumn: Int
-        /// The column with the names, from 0; nil where they are taken from the URLs.
+        /// The column with the names, from 0; nil if the names come from the URLs.
         var nameColumn: Int?
-        /// True when the first record names the columns.
+        /// True if the first record is a header.
         var hasHeader: Bool
-        /// True when a line `sep=;` says before everything else what separates fields.
+        /// True if the first line gives the delimiter: `sep=;`.
         var hasSeparatorLine = false
-        /// What was guessed, for whoever knows better; nil when nothing was.
+        /// A sentence for the user about the guessed columns; nil if none were guessed.
         var guess: String?
     }
 
@@ -38,7 +38,7 @@ struct SeparatedListParser: RecordReceiver {
             if column == layout.nameColumn { name = field }
             column += 1
         }
-        // A record that ends before its URL is a photo with an empty one, never dropped.
+        // A record that ends before its URL is a photo with an empty URL. No record is skipped.
         let none = SeparatedFields.Field(raw: record.part(0..<0), hasQuotes: false)
         (url ?? none).withText(&urlScratch) { url in
             let url = url.trimmed

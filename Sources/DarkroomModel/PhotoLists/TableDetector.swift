@@ -1,24 +1,24 @@
-/// Tells plain text from CSV and its like, and finds the columns of URLs and names.
+/// Distinguishes plain text from tables such as CSV, and finds the columns of URLs and names.
 ///
-/// - A first line whose fields have a name of `FieldNames.url`, and no URL, is a header. Of several such columns the
-///   best is taken that has a URL in the first line with URLs; the name column is found by `FieldNames.name`.
-/// - Without such a header the first line that has a URL decides: when one of its fields begins with a URL that is the
-///   URL column, and the first other one the name column.
-/// - Since a URL may hold commas and semicolons itself, a line that *begins* with a URL is a record of several fields
-///   only when a tab separates them, or the list's name ends in `.csv`, or the part before the first comma ends like a
-///   picture's name and nothing like a URL follows.
+/// - A first line that has a field with a name of `FieldNames.url`, and has no URL, is a header. If several columns match, the
+///   best one with a URL in the first line with URLs is taken. `FieldNames.name` finds the name column.
+/// - Without a header, the first line with a URL decides. The field that begins with a URL is the URL column, and the first
+///   other field is the name column.
+/// - A URL may have commas and semicolons. So a line that *begins* with a URL is a record of several fields only if a tab
+///   separates them, or the list's name ends in `.csv`, or the part before the first comma ends like a picture's name and no
+///   URL follows.
 struct TableDetector {
     private static let usualDelimiters = [Byte.tab, UInt8(ascii: ","), UInt8(ascii: ";")]
-    /// No text has it, so the whole line is one field.
+    /// A byte that no text has, so that the whole line is one field.
     private static let noDelimiter: UInt8 = 0
 
     private let lines: [UnsafeRawBufferPointer]
     private let ending: String
-    /// What separates fields, tried in this order.
+    /// The possible delimiters, in the order of trial.
     private let delimiters: [UInt8]
     private let hasSeparatorLine: Bool
 
-    /// A detector for a list that begins with these lines, blank ones and comments left out.
+    /// A detector for a list that begins with these lines, without blank lines and comments.
     init(lines: [UnsafeRawBufferPointer], ending: String) {
         // Spreadsheets write `sep=;` before the header.
         let separator = lines.first.flatMap { $0.count == 5 && $0.begins(with: "sep=") ? $0[4] : nil }
@@ -28,12 +28,12 @@ struct TableDetector {
         hasSeparatorLine = separator != nil
     }
 
-    /// The layout of a table whose columns its user names.
+    /// The layout of a table if the user gives columns.
     func find(_ columns: ListColumns) throws(PhotoListError) -> ListDetector.Finding {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it; \(ListDetector.formatAdvice)")
         }
-        // The delimiter that gives the most columns; the first of as many.
+        // The delimiter with the most columns; among equals the first.
         let delimiter = delimiters.max { fields(first, $0).count < fields(first, $1).count } ?? Self.noDelimiter
         let header = fields(first, delimiter)
         func column(_ text: String?, _ option: String) throws(PhotoListError) -> Int? {
@@ -50,7 +50,7 @@ struct TableDetector {
         let url = try column(columns.url, "--url-column"), chosen = try column(columns.name, "--name-column")
         var layout: SeparatedListParser.Layout
         if let url {
-            // The first line is a header if it has the name that was given, or any word that headers have.
+            // The first line is a header if it has the given name or a name of `FieldNames`.
             let hasKnownName = header.contains {
                 $0.withUnsafeBytes { FieldNames.urlRank($0) != nil || FieldNames.nameRank($0) != nil }
             }
@@ -62,13 +62,13 @@ struct TableDetector {
         } else if case .separated(let found) = try find() {
             layout = found
         } else {
-            throw PhotoListError(.notAList, "it is no table, so it has no columns; leave out --name-column")
+            throw PhotoListError(.notAList, "it is no table, so it has no columns; remove --name-column")
         }
         if let chosen { layout.nameColumn = chosen }
         return .separated(layout)
     }
 
-    /// A list of paths in place of URLs: the first line that has one shows where; nil when none has.
+    /// The layout of a list of paths, from the first line with a path; nil if no line has one.
     private func findPaths() -> ListDetector.Finding? {
         func isPath(_ field: [UInt8]) -> Bool {
             field.withUnsafeBytes { LocalPath.isOne($0) && ImageEnding.length(of: $0) > 0 }
@@ -90,7 +90,7 @@ struct TableDetector {
         return isPath(Array(first)) ? .text : nil
     }
 
-    /// The format and layout; throws when there is neither a URL, nor a path, nor a header.
+    /// The format and layout; throws if there is neither a URL, nor a path, nor a header.
     func find() throws(PhotoListError) -> ListDetector.Finding {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it, only comments; \(ListDetector.formatAdvice)")
@@ -106,13 +106,13 @@ struct TableDetector {
             if let finding = findPaths() { return finding }
             throw PhotoListError(
                 .notAList, line: 1,
-                "no URL here nor in the \(lines.count - 1) lines that follow (found \"\(first.excerpt(maxBytes: 80))\"); "
+                "no URL in this line or the \(lines.count - 1) lines after it (found \"\(first.excerpt(maxBytes: 80))\"); "
                     + "\(ListDetector.formatAdvice)")
         }
         return layout(sample: sample, first: first).map { .separated($0) } ?? .text
     }
 
-    /// The layout that a header names; nil when `header` is none.
+    /// The layout from a header; nil if `header` is none.
     private func layout(
         _ header: [[UInt8]], _ delimiter: UInt8, sample: UnsafeRawBufferPointer?
     ) -> SeparatedListParser.Layout? {
@@ -128,7 +128,7 @@ struct TableDetector {
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// The layout that the first line with a URL shows; nil when it is plain text.
+    /// The layout from the first line with a URL; nil if it is plain text.
     private func layout(sample: UnsafeRawBufferPointer, first: UnsafeRawBufferPointer) -> SeparatedListParser.Layout? {
         for delimiter in delimiters {
             let values = fields(sample, delimiter)
@@ -144,7 +144,7 @@ struct TableDetector {
                 let found = header[column].withUnsafeBytes { $0.excerpt(maxBytes: 40) }
                 layout.guess =
                     "its first line is taken for a header: column \(column + 1) (\"\(found)\") has the URLs, column "
-                    + "\((layout.nameColumn ?? 0) + 1) the names; --url-column and --name-column name others"
+                    + "\((layout.nameColumn ?? 0) + 1) the names; to choose other columns, use --url-column and --name-column"
             }
             return layout
         }
@@ -154,8 +154,8 @@ struct TableDetector {
             hasSeparatorLine: hasSeparatorLine)
     }
 
-    /// Whether the first line of a CSV file is a header in words that are not known: it alone has no URL where all other lines have
-    /// one, and what stands there is not what stands for a missing one.
+    /// Whether the first line of a CSV file is a header with unknown names: in the URL column, it alone has no URL, and its text
+    /// there is no word for a missing value.
     private func isUnknownHeader(_ header: [[UInt8]], of count: Int, _ column: Int, _ delimiter: UInt8) -> Bool {
         guard ending == "csv" || ending == "tsv", header.count == count, !header[column].isEmpty, lines.count > 2 else {
             return false

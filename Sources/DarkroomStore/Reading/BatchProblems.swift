@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomText
 
-/// Finds the problems of batches that have not finished, in facts that were read from Redis at one time.
+/// Finds the problems of unfinished batches in facts that were read from Redis at one time.
 package struct BatchProblems: Sendable {
     private static let feederMayBeSilent = Duration.seconds(30)
 
@@ -15,8 +15,8 @@ package struct BatchProblems: Sendable {
     ///   - workers: the workers that Redis lists.
     ///   - cluster: the controls of the cluster.
     ///   - now: in ms of the Redis clock.
-    ///   - known: the batches that others may wait for; a missing batch counts as one without problems.
-    ///   - damaged: damage of batches beside `BatchFacts.damage`.
+    ///   - known: the batches that others may wait for. A missing batch counts as one without problems.
+    ///   - damaged: damage of batches in addition to `BatchFacts.damage`.
     package init(
         workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],
         damaged: [BatchID: [String]] = [:]
@@ -28,12 +28,12 @@ package struct BatchProblems: Sendable {
         self.known = Dictionary(known.map { ($0.id, $0) }) { first, _ in first }
     }
 
-    /// The problems of one batch: first those of the cluster.
+    /// The problems of the cluster and of one batch.
     package func of(_ batch: BatchFacts) -> [BatchProblem] {
         Self.isHindered(batch) ? ofCluster + own(batch, besides: []) : []
     }
 
-    /// The problems of these batches, each once. If a batch waits only for others of these batches, that is left out: the
+    /// The problems of these batches, each once. If a batch waits only for others of these batches, the wait is omitted, since the
     /// problems of the others are listed.
     package func of(_ batches: [BatchFacts]) -> [BatchProblem] {
         let open = batches.filter(Self.isHindered)
@@ -45,7 +45,7 @@ package struct BatchProblems: Sendable {
     /// Whether a batch can have problems.
     private static func isHindered(_ batch: BatchFacts) -> Bool { batch.isOpen || !batch.damage.isEmpty }
 
-    /// The problems of the cluster, which hinder every batch.
+    /// The problems of the cluster, which affect every batch.
     package var ofCluster: [BatchProblem] {
         parts(
             (cluster.isSuspended, cluster.areDownloadsSuspended, cluster.areFiltrationsSuspended),
@@ -57,7 +57,7 @@ package struct BatchProblems: Sendable {
         }
     }
 
-    /// - Parameter others: batches whose problems are listed, too.
+    /// - Parameter others: batches whose problems are also listed.
     private func own(_ batch: BatchFacts, besides others: Set<BatchID>) -> [BatchProblem] {
         var problems: [BatchProblem] = []
         func add(_ code: BatchProblem.Code, _ text: String, _ remedy: String) {
@@ -76,7 +76,7 @@ package struct BatchProblems: Sendable {
             add(
                 .feederSilent,
                 "its feeder has been silent for \(HumanText.duration(Double(silent) / 1000)); "
-                    + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not at its end",
+                    + "\(HumanText.count(batch.photos, of: "photo")) are fed, the list is not complete",
                 "if it is gone, go on with: darkroom submit LIST --resume \(batch.id)")
         }
         if let waiting = waiting(batch, besides: others) { problems.append(waiting) }
@@ -90,14 +90,15 @@ package struct BatchProblems: Sendable {
         }
         if let focus = flags.focus, focus.only {
             add(
-                .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus holds the others back",
-                "they go on with: darkroom focus \(batch.id) --clear")
+                .focusOnly, "only photos \(PhotoRanges([focus.photos])) run, the focus stops the others",
+                "resume them with: darkroom focus \(batch.id) --clear")
         }
-        if let (code, why, remedy) = nobody(takes: batch) { add(code, "no living worker takes it: \(why)", remedy) }
+        if let (code, why, remedy) = nobody(takes: batch) { add(code, "no running worker takes it: \(why)", remedy) }
         return problems
     }
 
-    /// The flags that are set, with the queue and the option of each. If everything is suspended, the other two are left out.
+    /// The flags that are set, with the queue and the command line option of each. If everything is suspended, the other two are
+    /// omitted.
     private func parts(
         _ flags: (everything: Bool, downloads: Bool, filtrations: Bool), _ codes: [BatchProblem.Code]
     ) -> [(code: BatchProblem.Code, what: String, option: String)] {
@@ -114,12 +115,12 @@ package struct BatchProblems: Sendable {
         for id in batch.waitsFor {
             guard let cause = cause(of: id, &looked) else { continue }
             return BatchProblem(
-                .dependencyStuck, of: batch.id, text: "it waits for \(id), which does not go on: \(cause.text)",
+                .dependencyStuck, of: batch.id, text: "it waits for \(id), which makes no progress: \(cause.text)",
                 remedy: cause.remedy)
         }
         return BatchProblem(
             .waiting, of: batch.id, text: "it waits for \(HumanText.list(batch.waitsFor.map(\.description)))",
-            remedy: "it need not any more with: darkroom depend \(batch.id) --on \(first) --remove")
+            remedy: "remove the dependency with: darkroom depend \(batch.id) --on \(first) --remove")
     }
 
     /// The problem of a batch or of one that it waits for; nil if none of them has one.
@@ -135,7 +136,7 @@ package struct BatchProblems: Sendable {
 
     // MARK: - Workers
 
-    /// Why no worker takes a batch that has operations to claim; nil if a worker does.
+    /// Why no worker takes a batch with claimable operations; nil if a worker takes it.
     private func nobody(takes batch: BatchFacts) -> (code: BatchProblem.Code, why: String, remedy: String)? {
         let queued = batch.operations - batch.operationsEnded - batch.executing
         let flags = batch.controls
@@ -143,7 +144,7 @@ package struct BatchProblems: Sendable {
             batch.state == .waiting || flags.isSuspended || flags.areDownloadsSuspended || cluster.isSuspended
             || cluster.areDownloadsSuspended
         let isTaken = workers.contains { $0.refusal(of: batch.id) == nil }
-        // A worker that refuses a batch runs nothing of it, also of what it holds.
+        // A worker that refuses a batch does not run its operations, not even those that the worker has claimed.
         guard queued > 0 || batch.executing > 0 && !workers.isEmpty, !isHeld, !isTaken else { return nil }
         guard !workers.isEmpty else { return (.noWorker, "there is no worker", "start one with: darkroom worker") }
         let reasons = Set(workers.compactMap { $0.refusal(of: batch.id) }).sorted()
@@ -154,7 +155,7 @@ package struct BatchProblems: Sendable {
         return (code, why, isLocked ? Self.remedy(ofLockIn: batch.options.output) : Self.remedy(code, batch.id))
     }
 
-    /// The kind of a worker's refusal, found by the words of its reason, which names the option or the folder.
+    /// The kind of a worker's refusal. It is found by words of the reason, which names the option or the folder.
     private static func code(ofRefusal reason: String) -> BatchProblem.Code {
         if reason.contains("has taken the folder") { return .folderTaken }
         if reason.contains(" --") { return .optionMissing }
@@ -164,7 +165,7 @@ package struct BatchProblems: Sendable {
         return .refused
     }
 
-    /// A process of any user who may read the holder's file can hold its lock.
+    /// The lock on the holder file may belong to any process that can read the file.
     private static func remedy(ofLockIn output: String) -> String {
         let quoted = ShellWord.quoted(output)
         return "find the process and end it: fuser -v \(quoted)/\(ManifestPath.holder); the batch goes on by itself"
@@ -175,8 +176,8 @@ package struct BatchProblems: Sendable {
         case .optionMissing: "start a worker with this option"
         case .folderTaken:
             "end it with: darkroom cancel \(batch); or take the folder back with: darkroom retry \(batch) --overwrite"
-        case .folderMissing: "let a worker see this folder"
-        case .diskFull: "make room; it goes on by itself"
+        case .folderMissing: "mount this folder for a worker"
+        case .diskFull: "free some space; the batch then continues by itself"
         default: "start a worker that takes it"
         }
     }

@@ -2,14 +2,14 @@ import DarkroomModel
 import DarkroomRedis
 import DarkroomText
 
-/// Plain commands that read batches.
+/// Commands that read batches.
 extension BatchStore {
-    /// The ids of all batches, earliest submission first. Members that are not valid ids are left out.
+    /// The ids of all batches, earliest submission first. Members that are not valid ids are skipped.
     package func batchIDs() throws(StoreError) -> [BatchID] {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
-    /// The batches of `ids`, at most 1,000, that were neither finished, cancelled nor forgotten.
+    /// The batches among `ids`, at most 1,000, that are neither finished, cancelled nor forgotten.
     package func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
@@ -21,7 +21,7 @@ extension BatchStore {
         return Set(zip(ids, isOver).filter { !$0.1 }.map(\.0))
     }
 
-    /// The facts of batches, without those that are gone.
+    /// The facts of batches; batches that are gone are skipped.
     package func facts(of ids: [BatchID]) throws(StoreError) -> [BatchFacts] {
         var facts: [BatchFacts] = []
         let values = try read(
@@ -44,7 +44,7 @@ extension BatchStore {
         return facts
     }
 
-    /// `BatchFacts.outputTaken` of batches, without those that are gone.
+    /// `BatchFacts.outputTaken` of batches; batches that are gone are skipped.
     package func outputsTaken(by ids: [BatchID]) throws(StoreError) -> [BatchID: Int] {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "output.taken", "submitted") }, ofAnotherType: .null)
@@ -70,7 +70,7 @@ extension BatchStore {
         try facts(of: [id]).first
     }
 
-    /// The keys of batches that have a wrong type, one phrase for each key.
+    /// The keys of batches with a wrong type, one phrase for each key.
     func damagedKeys(of ids: [BatchID]) throws(StoreError) -> [BatchID: [String]] {
         let wanted: [(name: String, type: String)] = [
             ("states", "string"), ("operations", "hash"), ("queue", "zset"), ("executing", "hash"),
@@ -88,8 +88,7 @@ extension BatchStore {
         return damage
     }
 
-    /// The batch that a user names by its id, its name, or a unique prefix of its id. A name means the newest batch that
-    /// has it.
+    /// The batch with an id, a name, or a unique prefix of an id. If several batches have the name, the newest is returned.
     /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`, whose text lists batches.
     package func batch(named name: String) throws(StoreError) -> BatchFacts {
         let ids = try batchIDs()
@@ -100,7 +99,7 @@ extension BatchStore {
         guard let first = found.first else {
             throw StoreError(
                 .noSuchBatch,
-                "no batch \"\(name)\": \(Self.hint(for: name, all)) \"darkroom batches\" lists them")
+                "no batch \"\(name)\": \(Self.suggestion(for: name, all)) \"darkroom batches\" lists them")
         }
         guard found.count == 1 else {
             let matches = found.prefix(5).map(\.id.description).joined(separator: ", ")
@@ -110,8 +109,8 @@ extension BatchStore {
         return first
     }
 
-    /// For a name that no batch has: names that resemble it, or else the newest batches.
-    private static func hint(for name: String, _ all: [BatchFacts]) -> String {
+    /// Suggestions for an unknown name: similar names, or otherwise the newest batches.
+    private static func suggestion(for name: String, _ all: [BatchFacts]) -> String {
         guard !all.isEmpty else { return "there is no batch at all;" }
         // The newest first, each name once.
         let names = all.reversed().map(\.options.name).reduce(into: [String]()) { names, name in
@@ -123,12 +122,12 @@ extension BatchStore {
         return "the newest are " + newest.joined(separator: ", ") + ";"
     }
 
-    /// The batches that a batch waits for, in order of their ids.
+    /// The batches that a batch waits for, sorted by id.
     package func dependencies(of id: BatchID) throws(StoreError) -> [BatchID] {
         try members(keys.dependencies(id))
     }
 
-    /// The batches that wait for a batch, in order of their ids.
+    /// The batches that wait for a batch, sorted by id.
     package func dependents(of id: BatchID) throws(StoreError) -> [BatchID] {
         try members(keys.dependents(id))
     }

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// Plain commands that read the cluster.
+/// Commands that read the cluster.
 extension BatchStore {
     /// The Redis clock in ms since 1970.
     package func time() throws(StoreError) -> Int {
@@ -43,7 +43,7 @@ extension BatchStore {
         }
     }
 
-    /// The workers that Redis lists, each with the batches of `batches` that it refuses.
+    /// The workers that Redis lists, each with the batches among `batches` that it refuses.
     package func workers(refusing batches: [BatchID]) throws(StoreError) -> [WorkerFacts] {
         var workers = try workers()
         // The refusals of the other workers are in their facts.
@@ -63,8 +63,8 @@ extension BatchStore {
         return workers
     }
 
-    /// The webhooks that became due at `time` (ms since 1970) or later, the oldest first, without the first `first` of them. The
-    /// URL of a batch that is gone is "".
+    /// The webhooks that became due at `time` (ms since 1970) or later, the oldest first. Skips the first `first` of them. The URL
+    /// of a batch that is gone is "".
     package func dueWebhooks(since time: Int = 0, from first: Int = 0, atMost count: Int) throws(StoreError)
         -> [DueWebhook]
     {

@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// Plain commands that read the photos and operations of a batch.
+/// Commands that read the photos and operations of a batch.
 extension BatchStore {
     /// The state codes of the photos in `range` (indexes from 0); fewer if the batch has fewer.
     package func stateCodes(of id: BatchID, in range: Range<Int>) throws(StoreError) -> [UInt8] {
@@ -10,12 +10,12 @@ extension BatchStore {
         return try read(command).bytes ?? []
     }
 
-    /// The entry of an operation; nil if it is no longer kept.
+    /// The entry of an operation; nil if Redis no longer has it.
     package func entry(of id: BatchID, operation number: Int) throws(StoreError) -> [UInt8]? {
         try read(RedisCommand("HGET", keys.operations(id), String(number))).bytes
     }
 
-    /// The entries of operations; nil for those no longer kept. Ask for about ten at a time: an entry may have 1 MiB.
+    /// The entries of operations; nil for those that Redis no longer has. Read about ten at a time: an entry may have 1 MiB.
     package func entries(of id: BatchID, operations numbers: [Int]) throws(StoreError) -> [[UInt8]?] {
         guard !numbers.isEmpty else { return [] }
         let words = ["HMGET", keys.operations(id)] + numbers.map(String.init)

@@ -1,18 +1,18 @@
-/// An operation as `darkroom operations` shows it.
+/// The facts of an operation, for `darkroom operations`.
 package struct OperationFacts: Sendable, Equatable {
     /// The state of an operation.
     package enum State: String, Sendable, Codable {
         case queued, executing, ended
     }
 
-    /// Its number in the batch, from 1.
+    /// The number in the batch, from 1.
     package let number: Int
-    /// Its state.
+    /// The state.
     package let state: State
-    /// The worker that holds it.
+    /// The worker that has claimed the operation.
     package let worker: String?
-    /// How many leases of it have expired.
+    /// The number of expired leases.
     package let leaseExpiries: Int
-    /// One state code a photo.
+    /// One state code per photo.
     package let stateCodes: [UInt8]
 }

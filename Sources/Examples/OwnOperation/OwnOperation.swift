@@ -1,12 +1,12 @@
 import Darkroom
 import Foundation
 
-/// Runs a worker that has a custom operation, and a batch that asks for it.
+/// Runs a worker with a custom operation, and a batch that uses it.
 ///
 ///     OwnOperation redis://127.0.0.1:6379 PHOTOS /tmp/signed "A. Photographer" [NAMESPACE]
 ///
-/// PHOTOS is a folder of photos. While such a worker runs, `darkroom submit PHOTOS -o /tmp/signed --filter x:copyright` asks for the
-/// operation as well. Workers that do not have it leave such batches alone.
+/// PHOTOS is a folder of photos. While the worker runs, `darkroom submit PHOTOS -o /tmp/signed --filter x:copyright` uses the
+/// operation as well. Workers without the operation refuse these batches.
 @main
 struct OwnOperation {
     static func main() async {
@@ -35,12 +35,12 @@ struct OwnOperation {
         var configuration = PhotoWorkerConfiguration()
         configuration.downloadRules.folders = [photos]
         try configuration.register("copyright") { CopyrightComment(owner: owner) }
-        // In a helper process, which develops photos on which workers have crashed, this does not return.
+        // In a helper process, which develops photos on which workers have crashed, this call does not return.
         configuration.useThisProgramAsHelper()
         return configuration
     }
 
-    /// Submits the photos for the operation, and waits until all are final.
+    /// Submits the photos and waits until all are final.
     static func develop(_ client: DarkroomClient, photos: String, output: String) async throws -> BatchFacts {
         var options = BatchOptions()
         options.filters = [.custom("copyright")]

@@ -1,12 +1,13 @@
 import Darkroom
 import Foundation
 
-/// Submits a photo list, holds it, looks at three photos first, lets it go on and prints what happens until its end.
+/// Submits a photo list to a suspended cluster, sets a focus on three photos, resumes the cluster, and prints the events of
+/// the batch until its end.
 ///
 ///     darkroom worker --files-under PHOTOS &
 ///     SteerBatch redis://127.0.0.1:6379 PHOTOS /tmp/developed [NAMESPACE]
 ///
-/// PHOTOS is anything that `darkroom submit` takes: here a folder of photos.
+/// PHOTOS is any list for `darkroom submit`, here a folder of photos.
 @main
 struct SteerBatch {
     static func main() async {
@@ -27,7 +28,7 @@ struct SteerBatch {
     }
 
     static func run(_ client: DarkroomClient, list: String, _ options: BatchOptions) async throws {
-        // In a suspended cluster nothing begins, so that the calls below come before the first photo.
+        // In a suspended cluster no work starts, so the calls below take effect before the first photo.
         try await client.suspendAll()
         let batch = try await client.submit(contentsOf: list, options: options)
         print("submitted \(batch.photos) photos as \(batch.id)")
@@ -38,19 +39,19 @@ struct SteerBatch {
         }
     }
 
-    /// Lets the batch begin and prints what happens until it has finished.
-    /// - Returns: its last facts; nil if it was forgotten.
+    /// Starts the batch and prints its events until it has finished.
+    /// - Returns: the last facts; nil if the batch was forgotten.
     static func follow(_ batch: BatchFacts, _ client: DarkroomClient) async throws -> BatchFacts? {
         var last: BatchFacts?
         for try await update in client.follow(batch.id) {
             switch update {
             case .facts(let facts):
                 print("\(facts.state.rawValue): \(facts.counts.done) of \(facts.photos) photos")
-                // Every event after the first facts is reported.
+                // All events after the first facts are reported.
                 if last == nil { try await begin(batch, client) }
                 last = facts
             case .event(let event): print("event: \(event.kind)")
-            case .disconnected(let error): print("Redis is away: \(error)")
+            case .disconnected(let error): print("Redis is unreachable: \(error)")
             case .forgotten: last = nil
             }
         }

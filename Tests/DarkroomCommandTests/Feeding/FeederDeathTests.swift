@@ -77,7 +77,7 @@ import Testing
                 arguments + ["--namespace", queue.namespace], environment: queue.environment
             ).outcome()
             #expect(status.standardError.contains("its feeder has been silent for 4"))
-            #expect(status.standardError.contains(" s; 350 photos are fed, the list is not at its end; if it is gone,"))
+            #expect(status.standardError.contains(" s; 350 photos are fed, the list is not complete; if it is gone,"))
             #expect(status.standardError.contains("go on with: darkroom submit LIST --resume \(id)"))
         }
         // What holds the window is taken out of the way: nobody develops it here.

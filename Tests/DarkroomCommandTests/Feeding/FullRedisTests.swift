@@ -49,7 +49,7 @@ import Testing
         try limitMemory(to: 1 << 20)
         let submit = try queue.start("submit", list, "-o", scratch.path("out"))
         try submit.waitFor("Redis has no memory left (")
-        try submit.waitFor("no living worker takes it")
+        try submit.waitFor("no running worker takes it")
         let waiting = try #require(try batch())
         #expect(waiting.photos > 0 && waiting.photos < Self.photos && !waiting.sealed)
         #expect(waiting.counts.new == waiting.photos)

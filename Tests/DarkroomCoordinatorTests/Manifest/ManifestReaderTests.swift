@@ -145,7 +145,7 @@ import Testing
         try handle.close()
         let error = try requireError(ManifestError.self) { try lines() }
         #expect(error.code == .damaged)
-        #expect(error.description.hasPrefix("\(path), line 2: no line of a manifest (found \"{\"batch\":\")"))
+        #expect(error.description.hasPrefix("\(path), line 2: not a manifest line (found \"{\"batch\":\")"))
     }
 
     private func lines() throws -> [ManifestLine] {

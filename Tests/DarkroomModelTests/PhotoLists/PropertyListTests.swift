@@ -132,7 +132,7 @@ import Testing
 
     @Test func aKeyThatStandsTwiceIsDamage() {
         let list = binary([[0xD2, 1, 1, 2, 2], [0x51, 0x61], [0x51, 0x62]])
-        #expect(failure(of: list)?.description.contains("\"a\" stands in its dictionary twice") == true)
+        #expect(failure(of: list)?.description.contains("\"a\" occurs twice in its dictionary") == true)
     }
 
     /// Texts that lie in one another: their sizes add up to many times that of the list.

@@ -2,25 +2,25 @@ import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStore
 
-/// Says from time to time that the feeder of a batch lives, on a thread of its own: a feeder that waits for its list or
-/// for Redis is not to be taken for one that is gone.
-final class FeederHeart: Sendable {
+/// Sends the heartbeat of a batch's feeder on its own thread, so that monitors can tell a feeder that waits for its list or
+/// for Redis from a crashed one.
+final class FeederHeartbeat: Sendable {
     private let stopped = Latch()
     private let signal = Signal()
     private let thread: OwnedThread
 
-    /// Begins to say so, a third as often as monitors ask for.
+    /// Starts the heartbeat. Monitors report a feeder after 30 s without one, three times the default interval.
     init(store: BatchStore, batch: BatchID, every interval: Duration = .seconds(10)) {
-        thread = OwnedThread("feeder-heart") { [stopped, signal] in
+        thread = OwnedThread("feeder-beat") { [stopped, signal] in
             while !stopped.isSet {
                 guard !signal.wait(timeout: interval), !stopped.isSet else { continue }
-                // While Redis is away nobody can hear it; what hinders the feed the feeder tells.
+                // A lost heartbeat is not an error: the feeder itself reports a lost connection.
                 store.send([store.feederHeartbeat(batch)]) { _ in }
             }
         }
     }
 
-    /// Ends it, and waits for its end.
+    /// Stops the thread and waits for its end.
     func stop() {
         stopped.set()
         signal.raise()
