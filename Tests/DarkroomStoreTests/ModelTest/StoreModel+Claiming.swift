@@ -90,7 +90,7 @@ extension StoreModel {
     /// Hands out the first `count` operations of a batch, what is in focus before what is not, and gives it a new turn.
     private mutating func handOut(_ id: BatchID, _ count: Int, _ claim: Message.Claim, _ fencingToken: Int) -> [Int] {
         let batch = state.batches[id]!
-        let wanted = batch.handable.filter { claim.focus == nil || batch.focused?.contains($0) ?? false }
+        let wanted = batch.claimable.filter { claim.focus == nil || batch.focused?.contains($0) ?? false }
         let numbers = Array(wanted.prefix(max(0, count)))
         guard !numbers.isEmpty else { return [] }
         for number in numbers {

@@ -158,7 +158,7 @@ extension StoreModel {
     /// is there keeps its turn.
     mutating func stand(_ id: BatchID) {
         let batch = state.batches[id]!
-        if batch.handable.isEmpty { return leaveRing(id, batch.priority) }
+        if batch.claimable.isEmpty { return leaveRing(id, batch.priority) }
         guard state.readyQueues[batch.priority]?.turns[id] == nil else { return }
         state.turn += 1
         state.readyQueues[batch.priority, default: ReadyQueue()].turns[id] = state.turn
