@@ -240,7 +240,7 @@ final class StoreReader {
             let words = (fields.removeValue(forKey: "claim.answer") ?? "").split(separator: " ").map(String.init)
             worker.fencingToken = words.first.flatMap { Int($0) }
             for at in stride(from: 1, to: words.count - 1, by: 2) {
-                worker.handed.append(
+                worker.claimed.append(
                     OperationID(batch: BatchID(words[at]) ?? "invalid", number: Int(words[at + 1]) ?? -1))
             }
             worker.facts = fields

@@ -74,7 +74,7 @@ struct WorkerContent: Equatable {
     var claim: Int?
     /// The reply to the last claim: the fencing token, then the claimed operations.
     var fencingToken: Int?
-    var handed: [OperationID] = []
+    var claimed: [OperationID] = []
     var facts: [String: String] = [:]
 }
 
