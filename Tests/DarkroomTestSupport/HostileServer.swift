@@ -54,7 +54,7 @@ package final class HostileServer: @unchecked Sendable {  // `condition` guards 
         package var arrivals: [ContinuousClock.Instant] = []
     }
 
-    /// The port it listens on.
+    /// The listening port.
     package let port: UInt16
 
     private struct Waiter {

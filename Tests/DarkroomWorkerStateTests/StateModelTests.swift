@@ -54,7 +54,7 @@ import Testing
 
         private mutating func claim() throws {
             guard bench.localOperations.count < 12 else { return }
-            let batch = batches.randomElement(using: &random)!  // there are four
+            let batch = batches.randomElement(using: &random)!  // the list is not empty
             guard !bench.controls(of: batch).isCancelled else { return }
             numbers[batch, default: 0] += 1
             let stateCodes = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
@@ -96,10 +96,10 @@ import Testing
         }
 
         private mutating func control() {
-            let batch = batches.randomElement(using: &random)!  // there are four
+            let batch = batches.randomElement(using: &random)!  // the list is not empty
             let first = Int.random(in: 0..<60, using: &random)
             let (kind, only) = (Int.random(in: 0..<18, using: &random), chance(50))
-            let priority = BatchPriority.allCases.randomElement(using: &random)!  // there are five
+            let priority = BatchPriority.allCases.randomElement(using: &random)!  // the list is not empty
             switch kind {
             case 0: bench.controlCluster { $0.isSuspended.toggle() }
             case 1: bench.controlCluster { $0.areDownloadsSuspended.toggle() }

@@ -316,7 +316,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
         let store = darkroom.store
         for step in 0..<2000 {
-            let id = ids.randomElement()!  // there are six
+            let id = ids.randomElement()!  // the list is not empty
             switch Int.random(in: 0..<11) {
             case 0: _ = try store.perform(store.suspend(id, QueuePart.allCases.randomElement()!, true))
             case 1: _ = try store.perform(store.suspend(nil, QueuePart.allCases.randomElement()!, true))

@@ -93,7 +93,7 @@ private final class SteeringTorture {
     private func applyRandomControl() throws {
         let store = darkroom.store
         guard let id = open.randomElement(using: &random) else { return }
-        let part = QueuePart.allCases.randomElement(using: &random)!  // there are three
+        let part = QueuePart.allCases.randomElement(using: &random)!  // the list is not empty
         let first = Int.random(in: 0..<40, using: &random)
         let range = first...min(39, first + Int.random(in: 0...12, using: &random))
         switch Int.random(in: 0..<100, using: &random) {
@@ -107,7 +107,7 @@ private final class SteeringTorture {
         case 56..<61: try note("cancel", store.perform(store.cancel(id)))
         case 61..<68: try note("cancel photos", store.perform(store.cancelPhotos(id, [range])))
         case 68..<78:
-            let priority = BatchPriority.allCases.randomElement(using: &random)!  // there are five
+            let priority = BatchPriority.allCases.randomElement(using: &random)!  // the list is not empty
             try note("prioritize", store.perform(store.prioritize(id, priority)))
         case 78..<86: try note("focus", store.perform(store.focus(id, .init(range, only: chance(40)))))
         case 86..<92: try note("clear focus", store.perform(store.focus(id, nil)))
@@ -122,7 +122,7 @@ private final class SteeringTorture {
     private func note(_ what: String, _ reply: some Any) { done[what, default: 0] += 1 }
 
     private func submit() throws {
-        let urls = (0..<40).map { _ in self.urls.randomElement(using: &random)! }  // there are many
+        let urls = (0..<40).map { _ in self.urls.randomElement(using: &random)! }  // the list is not empty
         let priority = BatchPriority.allCases.randomElement(using: &random)!
         let size = Int.random(in: 1...12, using: &random)
         let folder = darkroom.folder + "/\(all.count)"
