@@ -27,14 +27,14 @@ static bool fork_process(void) {
     return child > 0;
 }
 
-// Past the C library, which does not use it where it fails.
+// Calls clone3 directly. The C library does not use it if it fails.
 static bool fork_by_clone3(void) {
     struct {
         unsigned long long flags, pidfd, child_tid, parent_tid, exit_signal, stack, stack_size, tls;
     } arguments = {.exit_signal = SIGCHLD};
     long child = syscall(__NR_clone3, &arguments, sizeof arguments);
     if (child == 0) _exit(0);
-    if (errno == ENOSYS) errno = EPERM;  // what the filter says of it
+    if (errno == ENOSYS) errno = EPERM;  // the filter returns ENOSYS for clone3
     return child > 0;
 }
 
@@ -64,7 +64,7 @@ static bool read_memory(void) {
 
 static bool trace(void) { return ptrace(PTRACE_SEIZE, getppid(), NULL, NULL) == 0; }
 
-// Signal 0 does nothing but find out whether it may be sent.
+// Signal 0 only checks the permission to send a signal.
 static bool send_signal(void) { return kill(getppid(), 0) == 0; }
 static bool send_thread_signal(void) { return tgkill(getppid(), getppid(), 0) == 0; }
 static bool signal_by_file(void) { return fcntl(STDIN_FILENO, F_SETOWN, getppid()) == 0; }
@@ -74,7 +74,7 @@ static bool limit_parent(void) {
     return prlimit(getppid(), RLIMIT_CORE, &limit, NULL) == 0;
 }
 
-// Reading is allowed; a limit that cannot be read is no answer of the filter for setting one.
+// Reading a limit is allowed. If reading fails, the result says nothing about setting a limit.
 static bool set_limit(int resource) {
     struct rlimit limit;
     if (getrlimit(resource, &limit) != 0) {
@@ -88,7 +88,7 @@ static bool set_limit(int resource) {
 static bool take_all_memory(void) { return set_limit(RLIMIT_AS); }
 static bool take_all_time(void) { return set_limit(RLIMIT_CPU); }
 
-// Takes processor time for ever, and blocks the signal that the system sends for it.
+// Uses processor time forever, and blocks the signal of the time limit.
 static bool spin(void) {
     sigset_t all;
     sigfillset(&all);
@@ -106,7 +106,7 @@ static bool send_all(const void *bytes, size_t count) {
     return true;
 }
 
-// Answers the worker in place of the helper: a header of JSON, filled up with blanks, and `count` bytes.
+// Replies to the worker in place of the helper: a JSON header, padded with spaces, and `count` bytes.
 static bool answer(const char *json, uint32_t header_count, uint64_t count) {
     unsigned char prefix[12];
     memcpy(prefix, &header_count, 4);
@@ -120,7 +120,7 @@ static bool answer(const char *json, uint32_t header_count, uint64_t count) {
         sent = send_all(block, part);
         left -= part;
     }
-    // The helper must not send its own answer after it.
+    // The helper must not send its own reply afterwards.
     for (;;) pause();
 }
 

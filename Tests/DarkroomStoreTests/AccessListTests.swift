@@ -8,7 +8,7 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// The users of `deploy/acl`: each may do what its role does, with the real scripts, and nothing else.
+/// The users of `deploy/acl`. With the real scripts, each user has exactly the permissions that its role needs.
 @Suite final class AccessListTests {
     let redis: RedisServer
 
@@ -18,7 +18,7 @@ import Testing
             let words = try Self.words(of: role)
             #expect(words[0] == "user" && words[1] == "darkroom-\(role)")
             #expect(
-                !words.contains { $0.hasPrefix(">") || $0.hasPrefix("#") || $0 == "nopass" }, "a password in a file")
+                !words.contains { $0.hasPrefix(">") || $0.hasPrefix("#") || $0 == "nopass" }, "the file has a password")
             let set = ["ACL", "SETUSER"] + words.dropFirst() + [">\(role)'s password"]
             #expect(try call(set) == .status("OK"))
         }
@@ -26,7 +26,7 @@ import Testing
 
     deinit { redis.stop() }
 
-    // MARK: - What each may do
+    // MARK: - Permitted commands
 
     private static let steps: [(role: String, scripts: [RedisScript])] = [
         (
@@ -51,7 +51,7 @@ import Testing
         ),
     ]
 
-    /// What is called beside the scripts: by the connection, by the reading functions of the store, by who publishes.
+    /// The commands outside scripts: those of the connection, the read functions of the store and publishers.
     private static let beside: [String: Set<String>] = [
         "worker": ["publish", "time", "hget", "hgetall", "hmget", "getrange", "zmscore"],
         "coordinator": [
@@ -64,19 +64,19 @@ import Testing
         "ping", "select", "role", "info", "cluster|slots", "subscribe", "unsubscribe", "evalsha", "eval", "script|load",
     ]
 
-    @Test func theListsHaveEveryCommandOfTheScriptsAndNoOther() throws {
+    @Test func listsHaveExactlyTheCommandsOfTheScripts() throws {
         #expect(Set(Self.steps.flatMap(\.scripts).map(\.name)) == Set(StoreScripts.all.map(\.name)))
         for (role, scripts) in Self.steps {
             let called = scripts.reduce(into: Set<String>()) { $0.formUnion(Self.commands(in: $1)) }
             #expect(called.count > 15, "the commands were not found in the scripts")
             let needed = called.union(Self.ofConnection).union(Self.beside[role] ?? [])
             let granted = Set(try Self.words(of: role).filter { $0.hasPrefix("+") }.map { String($0.dropFirst()) })
-            #expect(granted.subtracting(needed) == [], "\(role) may do more than it needs")
+            #expect(granted.subtracting(needed) == [], "\(role) has commands that it does not need")
             #expect(needed.subtracting(granted) == [], "\(role) lacks commands")
         }
     }
 
-    @Test func eachRoleDoesItsWork() throws {
+    @Test func eachRoleRunsItsScripts() throws {
         let (worker, coordinator, monitor) = (try store("worker"), try store("coordinator"), try store("monitor"))
         var options = BatchOptions()
         options.operationSize = 2
@@ -140,16 +140,16 @@ import Testing
         }
         _ = try coordinator.perform(coordinator.forget(first, unfinished: true))
         _ = try worker.perform(worker.leave(worker: "w"))
-        // A script that the server has lost is sent whole.
+        // If the server has lost a script, the client sends its source.
         _ = try call(["SCRIPT", "FLUSH"])
         _ = try worker.perform(worker.heartbeat(worker: "w"))
     }
 
-    /// Claims all there is, brings some of it to its end and hands back the rest.
+    /// Claims all operations, finishes some of them and releases the rest.
     private func work(_ store: BatchStore) throws {
         _ = try store.perform(store.heartbeat(worker: "w", facts: [("host", "h")]))
         guard case .claimed(let claimed) = try store.perform(store.claim(worker: "w", number: 1)) else {
-            throw TestFailure(description: "nothing was claimed")
+            throw TestFailure(description: "no operation was claimed")
         }
         #expect(claimed.operations.count == 4)
         let held = claimed.operations.map(\.held)
@@ -160,16 +160,16 @@ import Testing
                 held[1], worker: "w", stateCodes: Array("Fi".utf8), bytesIn: 1, bytesOut: 1,
                 failures: [(index: 3, json: Array("{}".utf8))]))
         guard case .accepted(ended: true, stateCodes: nil, _) = failed else {
-            throw TestFailure(description: "the report was answered \(failed)")
+            throw TestFailure(description: "the reply to the report is \(failed)")
         }
         _ = try store.perform(store.release(held[2], worker: "w"))
         _ = try store.perform(store.endWebhookAttempt("first 1", score: 0, retryAfter: nil))
         _ = try store.connection.call(RedisCommand("PUBLISH", store.keys.eventsChannel, "{}"))
     }
 
-    // MARK: - What none may do
+    // MARK: - Denied commands
 
-    @Test(arguments: ["worker", "coordinator", "monitor"]) func aRoleCanDoNothingElse(_ role: String) throws {
+    @Test(arguments: ["worker", "coordinator", "monitor"]) func deniesAllOtherCommands(_ role: String) throws {
         let connection = RedisConnection(try configuration(role))
         let refused = [
             ["GET", "other"], ["HGETALL", "{other}:control"], ["KEYS", "*"], ["SCAN", "0"], ["RANDOMKEY"], ["FLUSHALL"],
@@ -188,7 +188,7 @@ import Testing
                 Issue.record("\(role) may: \(words)")
                 continue
             }
-            // Inside a script Redis 7 and Redis 8 say the same in other words, each in its own.
+            // Inside a script, Redis 7 and Redis 8 return different error messages.
             let isRefusal =
                 error.serverErrorName == "NOPERM" || error.message.contains("script can't")
                 || error.message.contains("ACL failure in script")
@@ -197,7 +197,7 @@ import Testing
         }
     }
 
-    @Test func aMonitorChangesNothing() throws {
+    @Test func monitorCannotChangeAnything() throws {
         let monitor = try store("monitor")
         let error = try requireError(StoreError.self) {
             try monitor.perform(monitor.submit(BatchID("b"), BatchOptions()))
@@ -212,7 +212,7 @@ import Testing
         #expect(try call(["DBSIZE"]).int == 0)
     }
 
-    @Test func nobodyLogsInBeforeAPasswordIsSet() throws {
+    @Test func deniesLoginsWithoutAPassword() throws {
         let words = try Self.words(of: "worker")
         #expect(try call(["ACL", "SETUSER", "fresh"] + words.dropFirst(2)) == .status("OK"))
         for password in ["", "worker's password"] {
@@ -250,7 +250,7 @@ import Testing
         return lines[0].split(separator: " ").map(String.init)
     }
 
-    /// The commands that a script calls, all of which it names in the call.
+    /// The commands that a script calls. Each call must contain its command name as a literal.
     private static func commands(in script: RedisScript) -> Set<String> {
         let code = String(decoding: script.source, as: UTF8.self).split(separator: "\n").map { line in
             line.range(of: "--").map { line[..<$0.lowerBound] } ?? line
@@ -259,7 +259,7 @@ import Testing
         for call in code.components(separatedBy: "redis.call(").dropFirst() {
             let text = call.drop { $0.isWhitespace }
             guard text.hasPrefix("'") else {
-                Issue.record("\(script.name) calls what it does not name: \(text.prefix(40))")
+                Issue.record("\(script.name) calls a command without a literal name: \(text.prefix(40))")
                 continue
             }
             found.insert(text.dropFirst().prefix { $0 != "'" }.lowercased())

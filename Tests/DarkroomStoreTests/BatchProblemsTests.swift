@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// What hinders batches, as it is found from what was read.
+/// The problems of batches, derived from the facts of batches, workers and cluster.
 @Suite struct BatchProblemsTests {
     static let now = 1_795_252_101_000
     static let first = BatchID("20261121-090501123-7f3a")
@@ -28,7 +28,7 @@ import Testing
             workers: workers, cluster: try #require(ClusterControls(cluster)), now: Self.now, known: batches)
     }
 
-    @Test func everySuspensionIsAProblem() throws {
+    @Test func reportsEverySuspension() throws {
         let cases: [(fields: [String: String], cluster: String, codes: [BatchProblem.Code], remedy: String)] = [
             (["flag.suspended": "1"], ",,", [.suspended], "go on with: darkroom resume \(Self.first)"),
             (
@@ -55,8 +55,8 @@ import Testing
         }
     }
 
-    /// A worker has no room to say why it refuses a thousand batches; which these are is in Redis.
-    @Test func aRefusalThatIsNotSaidIsKnownToo() throws {
+    /// A worker does not publish the reasons for a thousand refusals. Redis has the list of refused batches.
+    @Test func reportsARefusalWithoutAReason() throws {
         let batch = try batch(Self.first)
         var worker = WorkerFacts(id: "w", seen: Self.now - 1000, fields: ["refused": "\(Self.second): no room"])
         worker.refusedToo = [Self.first]
@@ -64,7 +64,7 @@ import Testing
         #expect(problems.of(batch).map(\.code) == [.refused])
     }
 
-    @Test func whyNobodyTakesItHasACode() throws {
+    @Test func eachReasonOfARefusalHasACode() throws {
         let batch = try batch(Self.first)
         func code(_ refused: String?) throws -> BatchProblem.Code? {
             try problems([batch], refused: refused).of(batch).first?.code
@@ -79,7 +79,7 @@ import Testing
         #expect(try code("\(Self.second): no such filter") == nil)
     }
 
-    @Test func lockOfTheHoldersFileHasARemedyOfItsOwn() throws {
+    @Test func lockOfTheHolderFileHasItsOwnRemedy() throws {
         let reason = "its output folder cannot be used: hold /a: another process holds the lock of the folder's holder"
         let batch = try batch(Self.first, ["output": "/srv/it's here"])
         let found = try problems([batch], refused: "\(Self.first): \(reason)").of(batch).first
@@ -90,12 +90,12 @@ import Testing
         )
     }
 
-    @Test func silentFeederIsAProblem() throws {
+    @Test func reportsASilentFeeder() throws {
         let batch = try batch(Self.first, ["sealed": "0", "feeder.seen": "\(Self.now - 40_000)"])
         #expect(try problems([batch]).of(batch).map(\.code) == [.feederSilent])
     }
 
-    @Test func batchThatWaitsForOneThatCannotFinishSaysWhy() throws {
+    @Test func reportsADependencyThatCannotFinish() throws {
         let stuck = try batch(Self.first, ["flag.suspended": "1"])
         let middle = try batch(Self.second, after: [Self.first])
         let last = try batch(Self.third, after: [Self.second])
@@ -103,10 +103,10 @@ import Testing
         #expect(found.map(\.code) == [.dependencyStuck])
         #expect(found.first?.text == "it waits for \(Self.second), which makes no progress: it is suspended")
         #expect(found.first?.remedy == "go on with: darkroom resume \(Self.first)")
-        // One that goes on.
+        // A dependency that continues.
         let going = try batch(Self.first)
         #expect(try problems([going, middle]).of(middle).map(\.code) == [.waiting])
-        // In a list of all, what hinders the first is said once.
+        // In a list of all batches, the problem of the first batch is reported once.
         #expect(try problems([stuck, middle, last]).of([stuck, middle, last]).map(\.batch) == [Self.first])
     }
 }

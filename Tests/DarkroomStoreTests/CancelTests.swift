@@ -6,7 +6,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct CancelTests {
-    @Test func whatRunsIsLeftToItsWorkerAndWhatIsFinalStays() throws {
+    @Test func executingOperationsEndByReleaseAndFinalPhotosStay() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 3, sealed: false)
         let held = try test.claim(operations: 2).map(\.held)
@@ -17,7 +17,7 @@ import Testing
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: false, isFinished: false))
         #expect(try test.claim("other").isEmpty)
 
-        // Its workers' results are dropped, and their releases end it.
+        // Later results of its workers are discarded. The releases end the batch.
         #expect(try test.report(held[0], "FaF") == .cancelled(stateCodes: Array("FaC".utf8)))
         #expect(try test.report(held[0], "FaF", worker: "other") == .lost)
         let facts = try #require(try test.store.facts(of: id))
@@ -34,7 +34,7 @@ import Testing
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: false, isFinished: true))
     }
 
-    @Test func aCancelledBatchEndsAlsoWhenItsWorkersAreGone() throws {
+    @Test func cancelledBatchEndsAfterItsLeasesExpire() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 2)
         _ = try test.claim()
@@ -45,7 +45,7 @@ import Testing
         #expect(batch.state == .finished && batch.leaseExpiries.isEmpty)
     }
 
-    @Test func itsFeederIsTold() throws {
+    @Test func repliesToTheFeederOfACancelledBatch() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1, sealed: false)
         #expect(try test.store.perform(test.store.cancel(id)) == .cancelled(isNew: true, isFinished: true))
@@ -53,7 +53,7 @@ import Testing
         #expect(try test.store.perform(test.store.seal(id, operations: 1, photos: 3)) == .cancelled)
     }
 
-    @Test func aFinishedBatchIsNotCancelled() throws {
+    @Test func finishedBatchIsNotCancelled() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         try test.develop()
@@ -63,7 +63,7 @@ import Testing
         #expect(try !test.batch(id).isCancelled)
     }
 
-    @Test func photosAreCancelledOneByOneAThousandACall() throws {
+    @Test func cancelsAtMost1000PhotosPerCall() throws {
         let test = try TestStore()
         let id = try test.submit(size: 400, operations: 5, sealed: false)
         let held = try test.claim(operations: 1)[0].held
@@ -78,7 +78,7 @@ import Testing
                 == .cancelled(990, wereFinal: 10))
         #expect(try test.store.perform(test.store.cancelPhotos(id, [0...99])) == .cancelled(0, wereFinal: 100))
 
-        // The operation that executes is left to its worker, which hears of it; the one in the queue has ended.
+        // The worker of the executing operation gets the state codes and ends it. The queued operation has ended.
         let batch = try test.batch(id)
         #expect(batch.executing.keys.sorted() == [1] && batch.queue == [3, 4, 5] && batch.entries[2] == nil)
         let heartbeat = try test.store.perform(test.store.heartbeat(worker: "worker", held: [held]))
@@ -91,7 +91,7 @@ import Testing
         #expect(try test.store.perform(test.store.cancelPhotos(id, [1200...1210])) == .cancelledBefore)
     }
 
-    @Test func theLastPhotosThatAreCancelledEndTheBatch() throws {
+    @Test func cancellingTheLastPhotosFinishesTheBatch() throws {
         let test = try TestStore()
         let id = try test.submit(size: 2, operations: 2)
         let held = try test.claim(operations: 1)[0].held

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct ChangeNoticeTests {
-    @Test func aBatchThatEntersARingSaysSo() throws {
+    @Test func batchThatBecomesReadySendsANotice() throws {
         let test = try TestStore()
         for worker in ["one", "two"] { try test.heartbeat(worker) }
         let listener = try Listener(test.store)
@@ -18,7 +18,7 @@ import Testing
         _ = try test.store.perform((1...5).map { test.feeding(id, $0, photos: 3) })
         #expect(try notices() == [#"{"change":"work","workers":2,"priority":"normal","operations":1}"#])
 
-        // Not again within 100 ms, then again.
+        // Redis sends at most one notice per 100 ms.
         let held = try test.claim().map(\.held)
         let justNow = """
             local clock = redis.call('TIME')
@@ -36,7 +36,7 @@ import Testing
         #expect(try notices() == [#"{"change":"work","workers":3,"priority":"normal","operations":1}"#])
     }
 
-    @Test func theEndOfABatchThatOthersWaitForIsHintedAtSoThatTheyAreReleased() throws {
+    @Test func endOfADependencySendsANotice() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)
         let second = try test.submit("second", operations: 1)
@@ -51,7 +51,7 @@ import Testing
         #expect(try test.claim().map(\.held.batch) == [second])
     }
 
-    @Test func aRefusedOperationThatIsHandedBackIsNoNews() throws {
+    @Test func releaseOfARefusedOperationSendsNoNotice() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim()[0].held
@@ -61,10 +61,10 @@ import Testing
         let release = test.store.release(held, worker: "worker", isRefused: true)
         #expect(try test.store.perform(release) == .queued)
         #expect(try listener.upToNow().notices.map(\.text) == [])
-        #expect(try test.state().readyQueues[.normal]?.inTurn == [id], "it can be claimed all the same")
+        #expect(try test.state().readyQueues[.normal]?.inTurn == [id], "the batch must stay in its ready queue")
     }
 
-    @Test func anIdleWorkerTellsOthersWhatItLeaves() throws {
+    @Test func claimOfAnIdleWorkerSendsANoticeForTheRest() throws {
         let test = try TestStore()
         try test.submit(operations: 40)
         try test.command("HSET", test.store.keys.control, "notified.normal", "0")
@@ -76,10 +76,10 @@ import Testing
         _ = try test.claim("one", operations: 2, held: held)
         try test.command("HSET", test.store.keys.control, "notified.normal", "0")
         _ = try test.claim("one", operations: 2, held: held)
-        #expect(try notices() == [], "a worker that holds operations was not idle")
+        #expect(try notices() == [], "a worker that holds operations is not idle")
     }
 
-    @Test func moreWorkIsToldOfAtOnceAndAsMuchOnlyAfterAWhile() throws {
+    @Test func sendsANoticeAtOnceOnlyIfMoreWorkIsReady() throws {
         let test = try TestStore()
         let justNow = """
             local clock = redis.call('TIME')
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    @Test func workersThatAreSilentAreNotCounted() throws {
+    @Test func doesNotCountSilentWorkers() throws {
         let test = try TestStore()
         for worker in ["one", "two", "lost"] { try test.heartbeat(worker) }
         try test.command("ZINCRBY", test.store.keys.workers, "-20000", "lost")

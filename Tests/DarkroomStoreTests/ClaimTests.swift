@@ -6,7 +6,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct ClaimTests {
-    @Test func aClaimSpreadsOverBatches() throws {
+    @Test func claimTakesOperationsOfSeveralBatches() throws {
         let test = try TestStore()
         try test.submit("huge", size: 50, operations: 200)
         try test.submit("small", size: 50, operations: 3)
@@ -14,7 +14,7 @@ import Testing
         #expect(batches == Array(repeating: "huge", count: 8) + Array(repeating: "small", count: 3))
     }
 
-    @Test func aHugeBatchNeverStarvesASmallOne() throws {
+    @Test func largeBatchDoesNotDelayASmallOne() throws {
         let test = try TestStore()
         try test.submit("huge", size: 50, operations: 100)
         for _ in 1...10 { _ = try test.claim(operations: 1) }
@@ -24,7 +24,7 @@ import Testing
         _ = try test.state()
     }
 
-    @Test func batchesShareByPhotosNotByOperations() throws {
+    @Test func batchesShareByPhotosNotOperations() throws {
         let test = try TestStore()
         try test.submit("large", size: 100, operations: 20)
         try test.submit("fine", size: 10, operations: 20)
@@ -33,7 +33,7 @@ import Testing
         #expect(claimed.filter { $0.held.batch.description == "fine" }.count == 10)
     }
 
-    @Test func aClaimIsBounded() throws {
+    @Test func limitsTheSizeOfAClaim() throws {
         let test = try TestStore()
         try test.submit(size: 1000, operations: 6)
         #expect(try test.claim("photos").count == 4)
@@ -43,7 +43,7 @@ import Testing
         _ = try test.state()
     }
 
-    @Test func theMoreUrgentComesFirst() throws {
+    @Test func claimsHigherPrioritiesFirst() throws {
         let test = try TestStore()
         for priority in [BatchPriority.low, .veryHigh, .normal] {
             try test.submit(priority.rawValue, operations: 1) { $0.priority = priority }
@@ -56,7 +56,7 @@ import Testing
         #expect(try test.claim().map(\.held.batch.description) == ["normal", "low"])
     }
 
-    @Test func theSameNumberGetsTheSameAnswerAsFarAsItIsStillItsOwn() throws {
+    @Test func repeatedClaimReturnsTheOperationsThatAreStillHeld() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 4)
         let call = test.store.claim(worker: "worker", number: 7, operations: 3)
@@ -78,7 +78,7 @@ import Testing
         #expect(try test.batch(id).queue.isEmpty)
     }
 
-    @Test func fencesGrowAlsoWithinAMillisecond() throws {
+    @Test func fencingTokensIncreaseWithinAMillisecond() throws {
         let test = try TestStore()
         try test.submit(size: 1, operations: 100)
         let calls = (1...100).map { test.store.claim(worker: "worker", number: $0, operations: 1) }
@@ -90,7 +90,7 @@ import Testing
         #expect(zip(tokens, tokens.dropFirst()).allSatisfy { $0 < $1 })
     }
 
-    @Test func aClaimLooksPastWhatItLeavesOut() throws {
+    @Test func claimContinuesPastExcludedBatches() throws {
         let test = try TestStore()
         let ids = try (1...250).map { try test.submit("batch-\($0)", size: 1, operations: 1) }
         let without = Array(ids.prefix(100))
@@ -101,10 +101,10 @@ import Testing
         _ = try test.state()
     }
 
-    @Test func aClaimLooksPastWhatTheWorkerRefuses() throws {
+    @Test func claimContinuesPastRefusedBatches() throws {
         let test = try TestStore()
-        let urgent = try (1...1050).map {
-            try test.submit("urgent-\($0)", size: 1, operations: 1) { $0.priority = .high }
+        let prior = try (1...1050).map {
+            try test.submit("prior-\($0)", size: 1, operations: 1) { $0.priority = .high }
         }
         try test.submit("normal", size: 1, operations: 3)
         var number = 0
@@ -113,31 +113,31 @@ import Testing
             let call = test.store.claim(
                 worker: "worker", number: number, operations: 1, next: next, refusals: changes)
             guard case .claimed(let claimed) = try test.store.perform(call) else {
-                throw TestFailure(description: "the claim was answered OLD")
+                throw TestFailure(description: "the reply to the claim is OLD")
             }
             return claimed
         }
-        // At most 1,000 ready queue entries are read in one call.
-        let first = try claim(RefusalChanges(added: Array(urgent.prefix(1000))))
+        // One call reads at most 1,000 entries of the ready queues.
+        let first = try claim(RefusalChanges(added: Array(prior.prefix(1000))))
         #expect(first.operations.isEmpty && first.next != "" && first.refusals == 1000)
-        let second = try claim(RefusalChanges(added: Array(urgent.suffix(50))), next: first.next)
+        let second = try claim(RefusalChanges(added: Array(prior.suffix(50))), next: first.next)
         #expect(second.operations.map(\.held.batch.description) == ["normal"])
         #expect(second.refusals == 1050)
-        // Redis keeps them.
+        // Redis stores the refusals.
         let third = try claim(next: try claim().next)
         #expect(third.operations.map(\.held.batch.description) == ["normal"])
-        let fourth = try claim(RefusalChanges(removed: [urgent[7]]))
-        #expect(fourth.operations.map(\.held.batch) == [urgent[7]])
+        let fourth = try claim(RefusalChanges(removed: [prior[7]]))
+        #expect(fourth.operations.map(\.held.batch) == [prior[7]])
         #expect(try test.state().refusals["worker"]?.count == 1049)
-        let fifth = try claim(RefusalChanges(replacesAll: true, added: [urgent[0]]))
-        #expect(fifth.operations.map(\.held.batch) == [urgent[1]])
-        #expect(try test.state().refusals["worker"] == [urgent[0]])
-        // And forgets them with the worker.
+        let fifth = try claim(RefusalChanges(replacesAll: true, added: [prior[0]]))
+        #expect(fifth.operations.map(\.held.batch) == [prior[1]])
+        #expect(try test.state().refusals["worker"] == [prior[0]])
+        // Redis removes the refusals together with the worker.
         _ = try test.store.perform(test.store.leave(worker: "worker"))
         #expect(try test.state().refusals.isEmpty)
     }
 
-    @Test func aWorkerThatIsForgottenLeavesNoRefusals() throws {
+    @Test func removalOfAWorkerRemovesItsRefusals() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let call = test.store.claim(worker: "worker", number: 1, refusals: RefusalChanges(added: [id]))
@@ -147,7 +147,7 @@ import Testing
         #expect(try test.state().refusals.isEmpty)
     }
 
-    @Test func theTurnOfTheRingsTellsWhetherABatchEnteredOne() throws {
+    @Test func turnOfTheReadyQueuesChangesWhenABatchEntersOne() throws {
         let test = try TestStore()
         func turns() throws -> [Int] {
             [
@@ -167,9 +167,9 @@ import Testing
         #expect(try turns()[0] > second[0])
     }
 
-    @Test func aClaimGoesOnBehindAHundredBatchesThatHaveNothingForIt() throws {
+    @Test func claimContinuesPast100BatchesWithTooLargeOperations() throws {
         let test = try TestStore()
-        // What is left of the photos is less than an operation of the large batches has.
+        // After the first batch, the rest of the photos is less than an operation of the large batches.
         try test.submit("first", size: 10, operations: 1) { $0.priority = .veryHigh }
         for number in 1...100 { try test.submit("large-\(number)", size: 50, operations: 1) { $0.priority = .high } }
         let first = try test.claimed(test.store.claim(worker: "worker", number: 1, photos: 30))
@@ -179,7 +179,7 @@ import Testing
         #expect(try test.claimed(call).operations.map(\.held.batch.description) == ["large-100"])
     }
 
-    @Test func operationsOfAnInvalidIDAreLeftAloneAndTheOthersHandedOut() throws {
+    @Test func skipsOperationsOfAnInvalidIDAndClaimsOthers() throws {
         let test = try TestStore()
         let good = try test.submit("good", operations: 1)
         let planted = "../../../x/deep"

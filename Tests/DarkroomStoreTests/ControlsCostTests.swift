@@ -6,9 +6,9 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Steering touches flags and a ready queue entry, never operations or photos: it costs the same for any size.
+/// Controls change flags and a ready queue entry, but no operations or photos. Their cost is independent of the size.
 @Suite(.redisServer) struct ControlsCostTests {
-    /// How often Redis ran each command so far, in scripts as well.
+    /// The number of calls of each command since Redis started, including calls in scripts.
     private func counts(_ test: TestStore) throws -> [String: Int] {
         let text = try test.command("INFO", "commandstats").string ?? ""
         var counts: [String: Int] = [:]
@@ -25,13 +25,13 @@ import Testing
         return try counts(test).merging(before) { $0 - $1 }.filter { $0.value != 0 && $0.key != "info" }
     }
 
-    /// Commands whose cost does not grow with what a key holds, or only with its logarithm.
+    /// Commands of constant or logarithmic cost in the size of a key.
     private static let cheap: Set = [
         "evalsha", "hget", "hmget", "hset", "hdel", "hincrby", "zadd", "zrem", "zscore", "zcard", "zcount", "exists",
         "publish", "time", "unlink",
     ]
 
-    @Test func costsTheSameForAnySize() throws {
+    @Test func costIsTheSameForAnySize() throws {
         let test = try TestStore()
         let small = try test.submit("small", operations: 2, sealed: false)
         let large = try test.submit("large", size: 50, operations: 3000, sealed: false)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import DarkroomStore
 
-/// Batches whose hash in Redis somebody has damaged: they are shown as damaged, and hinder no other batch.
+/// Batches with damaged keys in Redis. They are reported as damaged and do not affect other batches.
 @Suite(.redisServer) struct DamageTests {
-    /// The fields that the scripts of workers compute with.
+    /// The fields that the scripts of workers use in computations.
     static let fields = [
         "size", "photos", "operations", "operations.ended", "operations.kept", "executing", "lease", "count.downloaded",
         "count.filtered", "count.failed", "count.cancelled", "bytes.in", "bytes.out",
@@ -17,12 +17,12 @@ import Testing
         "-1", "1.5", "\u{1B}[2J",
     ]
 
-    @Test(arguments: fields) func aDamagedNumberHindersNoOtherBatch(_ field: String) throws {
-        for value in Self.values { try checkThatOthersGoOn(field, value) }
+    @Test(arguments: fields) func damagedNumberAffectsNoOtherBatch(_ field: String) throws {
+        for value in Self.values { try checkThatOthersFinish(field, value) }
     }
 
-    /// A damaged batch of which an operation is held when the damage comes, beside a sound one.
-    private func checkThatOthersGoOn(_ field: String, _ value: String) throws {
+    /// Damages a batch while a worker holds operations of it, and checks that a sound batch finishes.
+    private func checkThatOthersFinish(_ field: String, _ value: String) throws {
         let test = try TestStore()
         let damaged = try test.submit("damaged", operations: 4)
         let held = try test.claim(operations: 2)
@@ -34,7 +34,7 @@ import Testing
         #expect(facts.damage.count == 1, "\(field) is \(value): \(facts.damage)")
         #expect(try test.store.facts(of: [damaged, sound]).count == 2)
 
-        // What the scripts compute with makes it as good as gone for its worker; it can still be forgotten.
+        // If the scripts need the field, they treat the batch as gone. It can still be forgotten.
         let beat = try test.store.perform(test.store.heartbeat(worker: "worker", held: held.map(\.held)))
         let claimed = try test.claim()
         #expect(claimed.filter { $0.held.batch == sound }.count == 2, "\(field) is \(value)")
@@ -49,7 +49,7 @@ import Testing
         #expect(try test.store.facts(of: damaged) == nil)
     }
 
-    @Test func numbersThatOnlyTheEndOfABatchNeedsDoNotStopItsEnd() throws {
+    @Test func damagedRetentionOrRoundDoesNotPreventTheEnd() throws {
         for (field, value) in [
             ("retain", "soon"), ("retain", "1e999"), ("round", "x"), ("round", "1e300"), ("round", ""),
         ] {
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    @Test func aDamagedBatchThatWaitsStopsNobodyElse() throws {
+    @Test func damagedDependentAffectsNoOtherBatch() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)
         let damaged = try test.submit("damaged", operations: 1, after: [first]) { $0.retain = nil }
@@ -81,7 +81,7 @@ import Testing
         #expect(try test.store.facts(of: sound)?.state == .finished)
     }
 
-    @Test func damagedSteeringIsNotHandedToWorkers() throws {
+    @Test func doesNotSendDamagedControlsToWorkers() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 2)
         for (field, value) in [("focus.first", "1,2,3"), ("focus.last", "9223372036854775807"), ("priority", "huge")] {
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    @Test func aLeaseOfAnOperationThatNoBatchHasIsDropped() throws {
+    @Test func removesLeasesOfUnknownOperations() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 2)
         for number in ["99999999999999999999", "7"] {
@@ -113,12 +113,12 @@ import Testing
         #expect(try test.claim().count == 2)
     }
 
-    /// The keys of a batch, each replaced by one of another type, while an operation is held and another batch waits for it.
+    /// Replaces a key of a batch by one of another type, while a worker holds an operation and another batch waits.
     @Test(arguments: [
         "", ":states", ":operations", ":queue", ":executing", ":lease.expiries", ":failures", ":reasons",
         ":dependencies",
         ":dependents",
-    ]) func aKeyOfAnotherTypeHindersNoOtherBatch(_ suffix: String) throws {
+    ]) func keyOfAnotherTypeAffectsNoOtherBatch(_ suffix: String) throws {
         let test = try TestStore()
         let damaged = try test.submit("damaged", operations: 4) { $0.webhook = "http://example.org" }
         let held = try test.claim(operations: 1)
@@ -136,7 +136,7 @@ import Testing
             let problems = try test.store.problems(of: [facts], now: try test.store.time()).of(facts)
             #expect(problems.first?.code == .damaged, "\(suffix): \(problems)")
         }
-        // The type is met by a claim, a heartbeat, an expired lease, a release, and a batch whose time has come.
+        // A claim, a heartbeat, an expired lease, a release and the expiry of the batch read the key.
         try test.pass(seconds: 100)
         for _ in 1...3 { _ = try test.store.perform(test.store.heartbeat(worker: "worker", held: held.map(\.held))) }
         try test.develop()
@@ -146,8 +146,8 @@ import Testing
         #expect(try test.command("EXISTS", key) == .integer(0))
     }
 
-    /// What cannot be read of one operation is that operation's, or its batch's, damage.
-    @Test func anOperationThatCannotBeReadHindersNoOther() throws {
+    /// An unreadable part of an operation counts as damage of this operation or its batch.
+    @Test func unreadableOperationAffectsNoOther() throws {
         let numbers = ["99999999999", "0", "-1", "1.5", "abc", "5"]
         let changes =
             [
@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    /// Whatever somebody writes to the counters of the whole cluster.
+    /// Damaged counters of the cluster.
     @Test(arguments: [
         "claims", "version", "turn", "lease.clock", "retention.clock", "seen", "dependencies", "taken",
         "notified.normal",
@@ -199,7 +199,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "-5", "nan", "1e300", "2.5", "99999999999999999999"])
-    func aDamagedNumberOfDeathsCostsNoCount(_ leaseExpiries: String) throws {
+    func damagedNumberOfLeaseExpiriesDoesNotAffectOtherCounts(_ leaseExpiries: String) throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 1)
         let key = test.store.keys.batch(id) + ":lease.expiries"
@@ -216,7 +216,7 @@ import Testing
         #expect(facts.state == .finished && facts.counts.filtered == 3)
     }
 
-    @Test func aBatchOfAnotherTypeLeavesItsFolderWhenItIsForgotten() throws {
+    @Test func forgettingABatchOfAnotherTypeFreesItsFolder() throws {
         let test = try TestStore()
         let damaged = try test.submit("damaged", operations: 1) { $0.output = "/photos" }
         try test.command("UNLINK", test.store.keys.batch(damaged))
@@ -227,7 +227,7 @@ import Testing
         #expect(try test.store.perform(test.store.submit("next", options)).isSubmitted)
     }
 
-    @Test func aTextThatIsTooLongIsDamage() throws {
+    @Test func tooLongTextIsDamage() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 1)
         let most = String(repeating: "x", count: StoredBounds.textBytes)

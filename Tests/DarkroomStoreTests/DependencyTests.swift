@@ -7,7 +7,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct DependencyTests {
-    @Test func readinessComesBeforePriority() throws {
+    @Test func waitingBatchIsNotClaimedDespiteItsPriority() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1) { $0.priority = .veryLow }
         let urgent = try test.submit("urgent", operations: 1, after: [first]) { $0.priority = .veryHigh }
@@ -16,7 +16,7 @@ import Testing
         #expect(try test.claim("other").isEmpty)
     }
 
-    @Test func whatWasCancelledCountsAsFinishedForThoseThatWait() throws {
+    @Test func cancelledDependencyCountsAsFinishedButNotAsSucceeded() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)
         let second = try test.submit("second", operations: 1, after: [first])
@@ -32,7 +32,7 @@ import Testing
         #expect(try test.claim().map(\.held.batch) == [second])
     }
 
-    @Test func whatHadFailuresDidNotSucceed() throws {
+    @Test func dependencyWithFailuresDidNotSucceed() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)
         let second = try test.submit("second", operations: 1, after: [first])
@@ -42,7 +42,7 @@ import Testing
         #expect(try test.batch(picky).isCancelled)
         #expect(try test.batch(second).state == .ready)
 
-        // Also for those that come later.
+        // The same applies to dependents that are added later.
         let late = try test.submit("late", operations: 1)
         let version = try test.store.dependencyVersion()
         #expect(try test.store.perform(test.store.addDependency(late, on: first, version: version)) == .finishedBefore)
@@ -57,7 +57,7 @@ import Testing
         return options
     }
 
-    @Test func twoAtOnceCannotMakeACircle() throws {
+    @Test func concurrentAdditionsCannotCreateACycle() throws {
         let test = try TestStore()
         let (one, two) = (try test.submit("one", operations: 1), try test.submit("two", operations: 1))
         let version = try test.store.dependencyVersion()
@@ -73,7 +73,7 @@ import Testing
         #expect(try test.store.dependencyVersion() != version)
     }
 
-    @Test func whatHasStartedCannotBeMadeToWait() throws {
+    @Test func startedBatchCannotGetADependency() throws {
         let test = try TestStore()
         let one = try test.submit("one", operations: 1)
         let held = try test.claim()[0].held
@@ -86,7 +86,7 @@ import Testing
         #expect(try test.store.perform(test.store.addDependency(one, on: two, version: 0)) == .started)
     }
 
-    @Test func tenThousandAreReleasedInSteps() throws {
+    @Test func releases10000DependentsInSteps() throws {
         let test = try TestStore()
         let first = try test.submit("first", sealed: false)
         let ids = (1...10_000).map { BatchID("d\($0)")! }
@@ -113,7 +113,7 @@ import Testing
         #expect(try test.store.facts(of: ids).allSatisfy { $0.state == .ready })
     }
 
-    @Test func aBatchThatManyWaitForIsForgottenInSteps() throws {
+    @Test func forgetsABatchWithManyDependentsInSteps() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)
         let ids = (1...250).map { BatchID("d\($0)")! }
@@ -124,7 +124,7 @@ import Testing
         let forget = test.store.forget(first, unfinished: true)
         #expect(try test.store.perform(forget) == .more)
         #expect(try test.state().batches[first]?.dependents.order.count == 150)
-        // Whoever began may be gone: heartbeats go on with it, and say so.
+        // If the client that began has exited, heartbeats continue. Their replies report that more steps remain.
         #expect(try test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try !test.store.perform(test.store.heartbeat(worker: nil)).hasMore)
         #expect(try test.store.perform(forget) == .gone)
@@ -132,7 +132,7 @@ import Testing
         #expect(try test.state().batches.count == 250)
     }
 
-    @Test func theForgottenAreNotWaitedFor() throws {
+    @Test func forgettingABatchReleasesItsDependents() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1)
         let second = try test.submit("second", operations: 1, after: [first])

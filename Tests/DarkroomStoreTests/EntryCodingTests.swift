@@ -27,7 +27,7 @@ import Testing
         #expect(records == photos.enumerated().map { PhotoRecord(index: 100 + $0, name: $1.0, url: $1.1) })
     }
 
-    @Test func aURLThatIsTooLongBecomesATextThatIsNone() throws {
+    @Test func replacesATooLongURLByAnExplanation() throws {
         let long = "http://example.com/" + String(repeating: "x", count: 30_000 - 19)
         let photos = [("before", "http://example.com/1"), (String(repeating: "n", count: 9000), long), ("after", "u")]
         let records = try EntryCoding.records(of: entry(photos), firstIndex: 0)
@@ -38,13 +38,13 @@ import Testing
         #expect(try EntryCoding.records(of: entry(photos, operationSize: 10), firstIndex: 0)[1].url == long)
     }
 
-    @Test func anEntryOfANewerVersionIsAClearError() {
+    @Test func rejectsAnEntryOfANewerVersion() {
         let error = expectError(StoreError.self) { try EntryCoding.records(of: [2, 0, 0], firstIndex: 0) }
         #expect(error?.code == .damagedEntry)
         #expect(error?.description.contains("version 2, this program reads 1") == true)
     }
 
-    @Test func aDamagedEntryIsAClearError() {
+    @Test func rejectsADamagedEntry() {
         for damaged in [[], [1], [1, 2, 3], Array(entry([("a", "b")]).dropLast(3))] as [[UInt8]] {
             #expect(throws: StoreError.self) { try EntryCoding.records(of: damaged, firstIndex: 0) }
         }

@@ -5,9 +5,9 @@ import Testing
 
 @testable import DarkroomStore
 
-/// What the channels carry, to the letter: people listen with redis-cli.
+/// The exact text of the messages on the channels, because people read them with redis-cli.
 @Suite(.redisServer) struct EventTests {
-    /// The texts without their times.
+    /// The texts of the messages without their times.
     private func texts(_ messages: [Listener.Message]) -> [String] {
         messages.map { message in
             guard let time = message.int("time") else { return message.text }
@@ -15,7 +15,7 @@ import Testing
         }
     }
 
-    @Test func theLifeOfABatch() throws {
+    @Test func publishesTheEventsOfABatch() throws {
         let test = try TestStore()
         let listener = try Listener(test.store)
         defer { listener.close() }
@@ -55,7 +55,7 @@ import Testing
         #expect(try events() == [#"{"event":"forgotten","batch":"batch"}"#])
     }
 
-    @Test func steeringIsSaidToObserversAndToWorkers() throws {
+    @Test func controlsSendEventsAndChangeNotices() throws {
         let test = try TestStore()
         let id = try test.submit(size: 10, operations: 2, sealed: false)
         let listener = try Listener(test.store)
@@ -99,14 +99,14 @@ import Testing
         #expect(events.map(\.name) == ["isCancelled", "isFinished", "completion"])
         #expect(events.last?.int("cancelledPhotos") == 20)
 
-        // What was so before is no news.
+        // A call that changes nothing sends no message.
         _ = try test.store.perform(test.store.cancel(id))
         _ = try test.store.perform(test.store.suspend(nil, .everything, true))
         let (noHints, noEvents) = try listener.upToNow()
         #expect(noHints.isEmpty && noEvents.isEmpty)
     }
 
-    @Test func dependenciesAreSaid() throws {
+    @Test func publishesDependencies() throws {
         let test = try TestStore()
         let first = try test.submit("first", sealed: false)
         let second = try test.submit("second")
@@ -130,8 +130,8 @@ import Testing
             ])
     }
 
-    /// Sets when work of a priority was hinted at last to `age` ms ago.
-    private func hinted(_ test: TestStore, _ priority: BatchPriority, age: Int) throws {
+    /// Sets the time of the last `work` notice of a priority to `age` ms ago.
+    private func setLastNotice(_ test: TestStore, _ priority: BatchPriority, age: Int) throws {
         let script = """
             local clock = redis.call('TIME')
             redis.call('HSET', KEYS[1], ARGV[1], clock[1] * 1000 + math.floor(clock[2] / 1000) - ARGV[2])
@@ -139,14 +139,14 @@ import Testing
         try test.command("EVAL", script, "1", test.store.keys.control, "notified.\(priority)", "\(age)")
     }
 
-    @Test func workIsHintedAtOfEachPriorityByItself() throws {
+    @Test func eachPriorityHasItsOwnNoticeLimit() throws {
         let test = try TestStore()
         let low = try test.submit("low", operations: 1, sealed: false) { $0.priority = .low }
         let high = try test.submit("high", operations: 1, sealed: false) { $0.priority = .high }
         _ = try test.claim()
         let listener = try Listener(test.store)
         defer { listener.close() }
-        for priority in [BatchPriority.low, .high] { try hinted(test, priority, age: 100) }
+        for priority in [BatchPriority.low, .high] { try setLastNotice(test, priority, age: 100) }
         _ = try test.store.perform([low, high].map { test.feeding($0, 2, photos: 3) })
         #expect(
             texts(try listener.upToNow().notices) == [
@@ -155,13 +155,13 @@ import Testing
             ])
     }
 
-    @Test func whatAUserResumesIsHintedAtAtOnce() throws {
+    @Test func resumeSendsANoticeAtOnce() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         _ = try test.store.perform(test.store.suspend(id, .everything, true))
         let listener = try Listener(test.store)
         defer { listener.close() }
-        try hinted(test, .normal, age: 0)
+        try setLastNotice(test, .normal, age: 0)
         _ = try test.store.perform(test.store.suspend(id, .everything, false))
         #expect(try listener.upToNow().notices.map(\.name) == ["batch", "work"])
     }

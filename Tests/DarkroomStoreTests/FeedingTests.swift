@@ -7,7 +7,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct FeedingTests {
-    @Test func feedingPipelinedTwiceDoublesNothing() throws {
+    @Test func repeatedPipelinedFeedAddsNothing() throws {
         let test = try TestStore()
         let id = try test.submit(sealed: false)
         let feeds = (1...20).map { test.feeding(id, $0, photos: 3) }
@@ -19,7 +19,7 @@ import Testing
         #expect(once.digest == "digest 20")
     }
 
-    @Test func feedingOutOfOrderSkipsNothing() throws {
+    @Test func rejectsFeedsOutOfOrder() throws {
         let test = try TestStore()
         let id = try test.submit(sealed: false)
         let feeds = [1, 3, 2, 3].map { test.feeding(id, $0, photos: 3) }
@@ -27,7 +27,7 @@ import Testing
         #expect(try test.batch(id).queue == [1, 2, 3])
     }
 
-    @Test func nothingFollowsAShortOperation() throws {
+    @Test func rejectsAnOperationAfterAShortOne() throws {
         let test = try TestStore()
         let id = try test.submit(sealed: false)
         let feeds = [(1, 3), (2, 2), (3, 3)].map { test.feeding(id, $0.0, photos: $0.1) }
@@ -35,7 +35,7 @@ import Testing
         #expect(try test.batch(id).stateCodes.count == 5)
     }
 
-    @Test func anOperationLargerThanTheBatchAllowsIsAnError() throws {
+    @Test func rejectsATooLargeOperation() throws {
         let test = try TestStore()
         let id = try test.submit(sealed: false)
         for photos in [0, 4] {
@@ -45,7 +45,7 @@ import Testing
         #expect(try test.batch(id).operations == 0)
     }
 
-    @Test func aFullWindowRefusesUntilAnOperationEnds() throws {
+    @Test func fullWindowRejectsFeedsUntilAnOperationEnds() throws {
         let test = try TestStore()
         let id = try test.submit(sealed: false) { $0.window = 2 }
         let feeds = (1...3).map { test.feeding(id, $0, photos: 3) }
@@ -54,7 +54,7 @@ import Testing
         #expect(try test.store.perform(feeds[2]) == .fed)
     }
 
-    @Test func sealingNamesTheTotals() throws {
+    @Test func sealChecksTheTotals() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 2, sealed: false)
         #expect(
@@ -64,7 +64,7 @@ import Testing
         #expect(try test.store.perform(test.feeding(id, 3, photos: 3)) == .sealed)
     }
 
-    @Test func sealingABatchWhoseOperationsHaveEndedFinishesIt() throws {
+    @Test func sealFinishesABatchWhoseOperationsHaveEnded() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1, sealed: false)
         try test.report(try test.claim()[0].held, "FFF")
@@ -75,7 +75,7 @@ import Testing
         #expect(try test.batch(empty).state == .finished)
     }
 
-    @Test func oneFolderTakesOneBatchUnlessOverwritten() throws {
+    @Test func folderBelongsToOneBatchUnlessOverwritten() throws {
         let test = try TestStore()
         var options = BatchOptions()
         options.output = "/photos"
@@ -90,35 +90,35 @@ import Testing
         #expect(try test.state().outputs.isEmpty)
     }
 
-    @Test func oneNameIsThatOfOneBatchUntilItIsOver() throws {
+    @Test func nameBelongsToOneUnfinishedBatch() throws {
         let test = try TestStore()
         var options = BatchOptions()
         options.name = "holidays"
         func submit(_ id: String) throws -> SubmitReply {
             try test.store.perform(test.store.submit(BatchID(id)!, options))
         }
-        // Two that are sent at once: the script decides.
+        // Two concurrent submissions: the script accepts one.
         let calls = ["first", "second"].map { test.store.submit(BatchID($0)!, options) }
         #expect(try test.store.perform(calls)[1] == .nameTaken(by: BatchID("first")))
         #expect(try test.state().batches[BatchID("second")] == nil && submit("first") == .exists)
         _ = try test.store.perform(test.store.seal(BatchID("first"), operations: 0, photos: 0))
-        #expect(try submit("second").isSubmitted, "the first has finished")
+        #expect(try submit("second").isSubmitted, "the name of a finished batch must be free")
         #expect(try submit("third") == .nameTaken(by: BatchID("second")))
-        // It has not finished, since a worker holds an operation of it.
+        // The cancelled batch has not finished, because a worker holds an operation.
         _ = try test.store.perform(test.feeding(BatchID("second"), 1, photos: 1))
         _ = try test.claim()
         _ = try test.store.perform(test.store.cancel(BatchID("second")))
         #expect(try test.batch(BatchID("second")).state == .executing)
-        #expect(try submit("third").isSubmitted, "the second was cancelled")
+        #expect(try submit("third").isSubmitted, "the name of a cancelled batch must be free")
         #expect(try test.state().names == ["holidays": BatchID("third")])
-        // What an older batch of the name leaves behind is not the newest one's.
+        // Forgetting an older batch does not free the name of the newest one.
         for id in ["first", "second"] { _ = try test.store.perform(test.store.forget(BatchID(id)!, unfinished: true)) }
         #expect(try test.state().names == ["holidays": BatchID("third")])
         #expect(try test.store.perform(test.store.forget(BatchID("third"), unfinished: true)) == .forgotten)
         #expect(try test.state().names.isEmpty && submit("fourth").isSubmitted)
     }
 
-    @Test func whatIsGoneIsNeitherFedNorSealed() throws {
+    @Test func rejectsFeedAndSealOfAForgottenBatch() throws {
         let test = try TestStore()
         let id = BatchID("never-submitted")
         #expect(try test.store.perform(test.feeding(id, 1, photos: 3)) == .gone)

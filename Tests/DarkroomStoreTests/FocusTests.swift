@@ -6,7 +6,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct FocusTests {
-    @Test func whatIsInFocusIsHandedOutFirst() throws {
+    @Test func claimsTheFocusFirst() throws {
         let test = try TestStore()
         let id = try test.submit(size: 10, operations: 9)
         let focus = BatchControls.Focus(45...60)
@@ -14,35 +14,35 @@ import Testing
         #expect(try test.store.perform(test.store.focus(id, focus)) == .done(isNew: false, photos: 90))
         guard
             case .claimed(let claimed) = try test.store.perform(test.store.claim(worker: "w", number: 1, operations: 4))
-        else { throw TestFailure(description: "the claim was old") }
+        else { throw TestFailure(description: "the reply to the claim is OLD") }
         #expect(claimed.operations.map(\.held.number) == [5, 6, 7, 1])
         #expect(claimed.controls[id]?.focus == focus && claimed.version == 1)
-        // The newest wins.
+        // The latest focus applies.
         _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(85...85)))
         #expect(try test.claim(operations: 2).map(\.held.number) == [9, 2])
         #expect(try test.store.perform(test.store.focus(id, nil)) == .done(isNew: true, photos: 90))
         #expect(try test.claim(operations: 1).map(\.held.number) == [3])
     }
 
-    @Test func withOnlyNothingElseIsHandedOut() throws {
+    @Test func exclusiveFocusAllowsNoOtherClaims() throws {
         let test = try TestStore()
         let id = try test.submit(size: 10, operations: 3, sealed: false)
         _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(35...44, only: true)))
         #expect(try test.claim().isEmpty)
         #expect(try test.state().readyQueues.isEmpty)
-        // Those that are fed later count, too.
+        // The focus includes operations that are fed later.
         _ = try test.store.perform([4, 5, 6].map { test.feeding(id, $0, photos: 10) })
         let held = try test.claim().map(\.held)
         #expect(held.map(\.number) == [4, 5])
         #expect(try test.state().readyQueues.isEmpty)
-        // What is released stands in focus again.
+        // A released operation is in focus again.
         _ = try test.store.perform(test.store.release(held[1], worker: "worker"))
         #expect(try test.claim().map(\.held.number) == [5])
         _ = try test.store.perform(test.store.focus(id, nil))
         #expect(try test.claim().map(\.held.number) == [1, 2, 3, 6])
     }
 
-    @Test func aWorkerMayAskForWhatIsInFocusAlone() throws {
+    @Test func claimCanBeLimitedToTheFocusOfABatch() throws {
         let test = try TestStore()
         try test.submit("plain", operations: 2) { $0.priority = .veryHigh }
         let focused = try test.submit("focused", operations: 3)
@@ -59,7 +59,7 @@ import Testing
         #expect(try claimed(5, BatchID("nobody")) == [])
     }
 
-    @Test func aFocusIsFoundBehindAnyNumberOfReadyBatches() throws {
+    @Test func claimFindsAFocusBehindManyReadyBatches() throws {
         let test = try TestStore()
         for number in 1...150 { try test.submit("other-\(number)", size: 1, operations: 1) }
         let focused = try test.submit("focused", operations: 3)
@@ -68,7 +68,7 @@ import Testing
         #expect(try test.claimed(call).operations.map { "\($0.held.batch)/\($0.held.number)" } == ["focused/2"])
     }
 
-    @Test func theEndClearsIt() throws {
+    @Test func endOfABatchClearsItsFocus() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         _ = try test.store.perform(test.store.focus(id, BatchControls.Focus(0...100, only: true)))

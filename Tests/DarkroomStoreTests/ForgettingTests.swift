@@ -7,7 +7,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct ForgettingTests {
-    /// A batch of which 250 operations execute and 50 are queued.
+    /// Submits a batch with 250 executing and 50 queued operations.
     private func large(_ test: TestStore) throws -> (id: BatchID, held: [HeldOperation]) {
         let id = try test.submit("large", size: 2, operations: 300) { $0.output = "/photos" }
         let held = try (1...25).flatMap { _ in try test.claim(operations: 10) }.map(\.held)
@@ -15,7 +15,7 @@ import Testing
         return (id, held)
     }
 
-    /// Nothing is there but what belongs to no batch.
+    /// Expects that no key of a batch remains.
     private func expectNothingLeft(_ test: TestStore) throws {
         var left = try test.state()
         left.workers = [:]
@@ -24,7 +24,7 @@ import Testing
         #expect(left.outputs.isEmpty && left.expiring.isEmpty)
     }
 
-    @Test func aLargeBatchIsForgottenInSteps() throws {
+    @Test func forgetsALargeBatchInSteps() throws {
         let test = try TestStore()
         let (id, held) = try large(test)
         let forget = test.store.forget(id, unfinished: true)
@@ -33,16 +33,16 @@ import Testing
         #expect(try test.store.facts(of: id) == nil)
         let repeated = test.store.claim(worker: "worker", number: 25, operations: 10)
 
-        // Half forgotten it is gone for everybody, and nothing of it is claimed.
+        // A partly forgotten batch counts as gone, and its operations cannot be claimed.
         #expect(try test.report(held[0], "FF") == .gone)
         #expect(try test.store.perform(test.store.release(held[1], worker: "worker")) == .gone)
         #expect(try test.store.perform(test.feeding(id, 301, photos: 2)) == .gone)
         #expect(try test.store.perform(test.store.seal(id, operations: 300, photos: 600)) == .gone)
         #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
 
-        // Every claim forgets a step more, too.
-        let (handed, next) = try test.claimed(repeated)
-        #expect(handed.isEmpty && next.isEmpty)
+        // Every claim also runs a step of forgetting.
+        let (operations, next) = try test.claimed(repeated)
+        #expect(operations.isEmpty && next.isEmpty)
         #expect(try test.state().batches[id]?.executing.count == 50)
 
         #expect(try test.store.perform(forget) == .forgotten)
@@ -53,14 +53,14 @@ import Testing
             Set(lost) == Set(held.map { HeldOperation(batch: id, number: $0.number, fencingToken: $0.fencingToken) }))
     }
 
-    @Test func aBatchThatWasForgottenIsNotSubmittedAgain() throws {
+    @Test func rejectsASubmitOfAForgottenBatch() throws {
         let test = try TestStore()
         let id = try test.submit("batch", operations: 1)
         #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .forgotten)
         #expect(try test.store.perform(test.store.submit(id, BatchOptions())) == .forgotten)
         #expect(try test.store.facts(of: id) == nil)
 
-        // The newest 10,000 are kept.
+        // Redis keeps the latest 10,000 forgotten ids.
         let older = (1...10_000).flatMap { ["\($0)", "older \($0)"] }
         let words = ["ZADD", test.store.keys.forgotten] + older
         _ = try test.store.connection.call(RedisCommand(arguments: words.map { Array($0.utf8) }))
@@ -72,7 +72,7 @@ import Testing
         #expect(try test.command("ZSCORE", test.store.keys.forgotten, "older 10000") != .null)
     }
 
-    @Test func anyHeartbeatGoesOnWithAForgettingThatBegan() throws {
+    @Test func heartbeatsContinueForgetting() throws {
         let test = try TestStore()
         let (id, _) = try large(test)
         #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .more)
@@ -81,7 +81,7 @@ import Testing
         try expectNothingLeft(test)
     }
 
-    @Test func expiredLeasesOfABatchBeingForgottenBringNothingBack() throws {
+    @Test func leaseExpiryDoesNotRestoreABatchBeingForgotten() throws {
         let test = try TestStore()
         let (id, _) = try large(test)
         #expect(try test.store.perform(test.store.forget(id, unfinished: true)) == .more)
@@ -92,7 +92,7 @@ import Testing
         try expectNothingLeft(test)
     }
 
-    @Test func aFinishedBatchIsForgottenWhenItsTimeHasComeAlsoWithoutAWorker() throws {
+    @Test func forgetsAFinishedBatchAfterItsRetentionWithoutAWorker() throws {
         let test = try TestStore()
         let day = try test.submit("day", operations: 1)
         let ever = try test.submit("ever", operations: 1) { $0.retain = nil }
@@ -101,7 +101,7 @@ import Testing
         #expect(try test.state().expiring == [day: finished + 24 * 3_600_000])
         try test.heartbeat()
         #expect(try test.state().batches.count == 2)
-        // The clock jumps ten years forward: six hours of that count.
+        // The clock jumps ten years forward. The retention clock counts six hours of them.
         let jump = 10 * 365 * 24 * 3_600_000
         try test.command("HINCRBY", test.store.keys.control, "seen", "-\(jump)")
         try test.command("ZADD", test.store.keys.expiring, "\(finished)", "\(day)")
@@ -109,7 +109,7 @@ import Testing
         #expect(try test.state().batches.count == 2)
         let left = try #require(try test.state().expiring[day]) - test.store.time()
         #expect(left > 17 * 3_600_000 && left <= 18 * 3_600_000)
-        // A day passes, in which workers come and go.
+        // A day passes with heartbeats.
         for _ in 1...4 {
             try test.command("HINCRBY", test.store.keys.control, "seen", "-\(6 * 3_600_000)")
             try test.heartbeat()
@@ -121,7 +121,7 @@ import Testing
         try expectNothingLeft(test)
     }
 
-    @Test func aBatchStaysForThirtySecondsAfterItsEndAndWhileItsWebhookStands() throws {
+    @Test func keepsAFinishedBatchFor30SecondsAndUntilItsWebhookIsDelivered() throws {
         let test = try TestStore()
         let plain = try test.submit("plain", operations: 1) { $0.retain = .zero }
         let hooked = try test.submit("hooked", operations: 1) {

@@ -6,9 +6,9 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// What works when Redis has no memory left: everything that frees some.
+/// If Redis has no free memory, every call that frees memory still works.
 @Suite(.serialized, .redisServer) struct FullRedisTests {
-    @Test func aFullRedisIsDrained() throws {
+    @Test func finishesAndForgetsABatchInAFullRedis() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 3, sealed: false)
         let claimed = try test.claim(operations: 1)[0]
@@ -22,12 +22,12 @@ import Testing
         #expect(submit?.redis?.serverErrorName == "OOM")
         #expect(try test.state().batches.count == 1)
 
-        // Nobody takes its feeder for dead.
+        // The feeder heartbeat works, so the feeder does not count as silent.
         #expect(try test.store.perform(test.store.feederHeartbeat(id)))
         #expect(try #require(try test.store.facts(of: id)).feederSeen > 1)
         #expect(try !test.store.perform(test.store.feederHeartbeat(BatchID("none"))))
 
-        // A worker that connects only now is served, too.
+        // A newly connected worker can claim.
         let late = BatchStore(RedisServer.current.configuration, keys: test.store.keys)
         defer { late.connection.close() }
         let reply = try late.perform(late.claim(worker: "late", number: 1))
@@ -47,7 +47,7 @@ import Testing
         try test.store.perform(test.store.leave(worker: "late"))
     }
 
-    @Test func scriptsThatRedisForgotAreSentAgain() throws {
+    @Test func sendsScriptsAgainThatRedisLost() throws {
         let test = try TestStore()
         try test.submit(operations: 2)
         try test.command("SCRIPT", "FLUSH")

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct LeaseTests {
-    @Test func aLateReportAfterRecoveryIsLost() throws {
+    @Test func rejectsALateReportAfterTheLeaseExpired() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let late = try test.claim("late")[0].held
@@ -31,22 +31,22 @@ import Testing
         #expect(try test.batch(id).state == .finished)
     }
 
-    @Test func workersAreToldNineTimesWhatADeadOneLeftOfACancelledBatch() throws {
+    @Test func requestsTheRemovalOfStaleFilesNineTimes() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 2) { $0.output = "/photos" }
         let held = try test.claim("lost").map(\.held)
         _ = try test.store.perform(test.store.cancel(id))
-        func told(_ worker: String?) throws -> HeldOperation? {
+        func requested(_ worker: String?) throws -> HeldOperation? {
             try test.store.perform(test.store.heartbeat(worker: worker)).staleFiles
         }
-        #expect(try told("other") == nil)
+        #expect(try requested("other") == nil)
         #expect(try test.store.perform(test.store.release(held[1], worker: "lost")).isCancelled)
         try test.pass(seconds: 16)
-        #expect(try told(nil) == nil, "the coordinator does not see the folder")
+        #expect(try requested(nil) == nil, "only workers may remove stale files")
         #expect(try test.batch(id).state == .finished)
         for attempt in 1...9 {
-            #expect(try told("other") == held[0])
-            #expect(try told("other") == nil, "asked again after a minute")
+            #expect(try requested("other") == held[0])
+            #expect(try requested("other") == nil, "the request is repeated after one minute")
             let left = try test.state().staleFiles
             guard attempt < 9, let (member, due) = left.first else { continue }
             let now = try test.store.time()
@@ -56,20 +56,20 @@ import Testing
         #expect(try test.state().staleFiles.isEmpty)
     }
 
-    @Test func workerAndFenceAreBothCompared() throws {
+    @Test func comparesWorkerAndFencingToken() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim("worker-1")[0].held
         let older = HeldOperation(batch: id, number: 1, fencingToken: held.fencingToken - 1)
         #expect(try test.report(held, "FFF", worker: "worker-2") == .lost)
-        #expect(try test.report(held, "FFF", worker: "worker") == .lost)  // what only begins the same
+        #expect(try test.report(held, "FFF", worker: "worker") == .lost)  // a prefix of the name
         #expect(try test.report(older, "FFF", worker: "worker-1") == .lost)
         #expect(try test.heartbeat("worker-2", held: [held]).count == 1)
         #expect(try test.heartbeat("worker-1", held: [older]).count == 1)
         #expect(try test.heartbeat("worker-1", held: [held]).isEmpty)
     }
 
-    @Test func downloadedPhotosAreNewAgainAfterRecoveryAndHandBack() throws {
+    @Test func downloadedPhotosAreNewAgainAfterAReleaseOrLeaseExpiry() throws {
         let test = try TestStore()
         let id = try test.submit(size: 4, operations: 2)
         let held = try test.claim().map(\.held)
@@ -85,18 +85,18 @@ import Testing
         #expect(batch.leaseExpiries == [2: 1])
     }
 
-    @Test func aLateRenewalIsGoodWhileNobodyTook() throws {
+    @Test func lateRenewalIsAcceptedWhileTheOperationIsStillHeld() throws {
         let test = try TestStore()
         try test.submit(operations: 1)
         let held = try test.claim()[0].held
         try test.pass(seconds: 3600)
         #expect(try test.heartbeat("worker", held: [held]).isEmpty)
         try test.pass(seconds: 3600)
-        #expect(try test.claim(held: [held]).isEmpty)  // a claim renews first, too
+        #expect(try test.claim(held: [held]).isEmpty)  // a claim also renews first
         #expect(try test.report(held, "FFF") == .accepted(ended: true, stateCodes: nil))
     }
 
-    @Test func whileRedisIsAwayNoLeaseRunsOut() throws {
+    @Test func leasesDoNotExpireDuringAnOutageOfRedis() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim()[0].held
@@ -107,7 +107,7 @@ import Testing
             #expect(try test.state().leaseClock == before.leaseClock + 3000)
         }
         #expect(try test.batch(id).executing[1]?.fencingToken == held.fencingToken)
-        // A fifth hour makes it 15 s without a heartbeat of its worker.
+        // After a fifth hour, the lease clock has counted 15 s without a heartbeat of the worker.
         try test.command("HINCRBY", test.store.keys.control, "seen", "-3600000")
         try test.heartbeat()
         try test.command("HINCRBY", test.store.keys.control, "seen", "-10")
@@ -115,7 +115,7 @@ import Testing
         #expect(try test.batch(id).queue == [1])
     }
 
-    @Test func aClockThatGoesBackCountsNothing() throws {
+    @Test func leaseClockIgnoresAClockThatGoesBack() throws {
         let test = try TestStore()
         try test.submit(operations: 1)
         _ = try test.claim()
@@ -127,7 +127,7 @@ import Testing
         #expect(try #require(after.seen) < #require(before.seen) + 3_000_000)
     }
 
-    @Test func recoversFiftyAtATime() throws {
+    @Test func expiresAtMostFiftyLeasesPerCall() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1, operations: 120)
         #expect(try test.claim(operations: 120).count == 120)
@@ -138,13 +138,13 @@ import Testing
         }
     }
 
-    @Test func deathsAreCountedAndHandBacksAreNot() throws {
+    @Test func countsLeaseExpiriesButNotReleases() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         for leaseExpiries in 0..<4 {
             let claimed = try test.claim()[0]
             #expect(claimed.leaseExpiries == leaseExpiries)
-            try test.report(claimed.held, "...")  // something of it begins
+            try test.report(claimed.held, "...")  // a photo of the operation starts
             try test.pass(seconds: 16)
             try test.heartbeat()
         }
@@ -161,7 +161,7 @@ import Testing
         #expect(try test.batch(id).leaseExpiries.isEmpty)
     }
 
-    @Test func onlyWhoWasTriedWhenItsWorkerDiedIsCondemned() throws {
+    @Test func quarantinedOperationIsChargedOnlyForExpiriesDuringACrashProbe() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         func expire(_ reports: String...) throws -> Int? {
@@ -171,16 +171,16 @@ import Testing
             try test.heartbeat()
             return try test.batch(id).leaseExpiries[1]
         }
-        #expect(try [expire(), expire()] == [1, 2], "below two every expired lease is counted")
-        #expect(try expire() == 2, "held by a worker that leaseExpired of another")
-        #expect(try expire("...", "N..") == 2, "the crash probe was over")
-        #expect(try expire("...", "F..") == 2, "the crash probe had succeeded")
+        #expect(try [expire(), expire()] == [1, 2], "below two, every lease expiry must count")
+        #expect(try expire() == 2, "an expiry without a crash probe must not count")
+        #expect(try expire("...", "N..") == 2, "an expiry after the crash probe must not count")
+        #expect(try expire("...", "F..") == 2, "an expiry after a successful crash probe must not count")
         #expect(try expire("...") == 3)
         #expect(try expire("...", "N..", "...") == 4)
         #expect(try expire() == 4)
     }
 
-    @Test func allLeasesExpireForOneWhoKnowsThatNoWorkerLives() throws {
+    @Test func expireLeasesExpiresAllAtOnce() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1, operations: 150)
         _ = try test.claim(operations: 150)
@@ -192,7 +192,7 @@ import Testing
         #expect(batch.leaseExpiries.count == 150)
     }
 
-    @Test func workersThatWereSilentForAnHourAreRemoved() throws {
+    @Test func removesWorkersWithoutAHeartbeatForAnHour() throws {
         let test = try TestStore()
         for number in 1...12 {
             _ = try test.store.perform(test.store.heartbeat(worker: "silent-\(number)", facts: [("host", "here")]))
@@ -201,7 +201,7 @@ import Testing
         for number in 1...12 {
             try test.command("ZADD", test.store.keys.workers, "\(now - 3_600_001)", "silent-\(number)")
         }
-        try test.heartbeat("silent-1")  // it is there again
+        try test.heartbeat("silent-1")  // the worker is back
         try test.heartbeat("new")
         #expect(try test.state().workers.keys.sorted() == ["new", "silent-1"])
         #expect(try test.state().workerHashes.keys.sorted() == ["silent-1"])
@@ -209,7 +209,7 @@ import Testing
         #expect(facts.sorted() == ["new", "silent-1"])
     }
 
-    @Test func aWorkerThatLeavesLeavesNothing() throws {
+    @Test func leaveRemovesAllKeysOfAWorker() throws {
         let test = try TestStore()
         _ = try test.claim("worker")
         try test.store.perform(test.store.leave(worker: "worker"))

@@ -5,9 +5,9 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Priorities that change while batches are queued.
+/// Priority changes of queued batches.
 @Suite(.redisServer) struct PriorityTests {
-    @Test func aNewPriorityHoldsForTheNextClaim() throws {
+    @Test func newPriorityAppliesToTheNextClaim() throws {
         let test = try TestStore()
         _ = try test.submit("first", operations: 1)
         let second = try test.submit("second", operations: 1)

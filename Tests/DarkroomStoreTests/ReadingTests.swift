@@ -7,7 +7,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct ReadingTests {
-    @Test func theFactsOfABatchAreWhatWasSubmittedAndWhatBecameOfIt() throws {
+    @Test func factsHaveTheSubmittedOptionsAndTheProgress() throws {
         let test = try TestStore()
         var options = BatchOptions()
         options.name = "summer photos"
@@ -54,14 +54,14 @@ import Testing
         #expect(try test.store.operations(of: facts, in: 1...1)[0].state == .ended)
     }
 
-    @Test func aBatchIsNamedByIDPrefixOrName() throws {
+    @Test func findsABatchByIDPrefixOrName() throws {
         let test = try TestStore()
         let none = expectError(StoreError.self) { try test.store.batch(named: "x") }
         #expect(none?.code == .noSuchBatch)
         try test.submit("20260101-1") { $0.name = "one" }
         try test.submit("20260101-2") { $0.name = "twice" }
         try test.submit("20260102-1") { $0.name = "twice" }
-        #expect(try test.store.batch(named: "twice").id.description == "20260102-1", "the newest")
+        #expect(try test.store.batch(named: "twice").id.description == "20260102-1", "not the newest")
         #expect(try test.store.batch(named: "20260101-1").options.name == "one")
         #expect(try test.store.batch(named: "20260102").id.description == "20260102-1")
         #expect(try test.store.batch(named: "one").id.description == "20260101-1")
@@ -75,12 +75,12 @@ import Testing
         ("elsewhere", "the newest are 20260101-2 \"holidays\", 20260101-3 \"rome\", 20260101-4;"),
         ("", "the newest are"),
     ])
-    func aNameThatNoBatchHasGetsTheNearOnes(_ name: String, _ hint: String) throws {
+    func suggestsSimilarNamesForAnUnknownName(_ name: String, _ similar: String) throws {
         let test = try TestStore()
         for (number, name) in ["holidays 2", "holidays", "rome", ""].enumerated() {
             try test.submit("20260101-\(number + 1)") { $0.name = name }
         }
         let error = expectError(StoreError.self) { try test.store.batch(named: name) }
-        #expect(error?.description.hasPrefix("no batch \"\(name)\": \(hint)") == true, "\(error?.description ?? "")")
+        #expect(error?.description.hasPrefix("no batch \"\(name)\": \(similar)") == true, "\(error?.description ?? "")")
     }
 }

@@ -5,20 +5,20 @@ import Testing
 
 @testable import DarkroomStore
 
-/// What a Redis must be like before it is worked with.
+/// The requirements that a Redis server must meet.
 @Suite(.redisServer) struct RedisRequirementsTests {
-    @Test func takesTheRedisThatIsHere() throws {
+    @Test func acceptsTheInstalledRedis() throws {
         #expect(try RedisRequirements.check(RedisServer.current.configuration) == [])
     }
 
     @Test(arguments: ["7.0.0", "7.2.4", "8.0.1", "10.0"])
-    func takesVersion(_ version: String) throws {
+    func acceptsVersion(_ version: String) throws {
         let information = "# Server\r\nredis_version:\(version)\r\nmaxmemory_policy:noeviction\r\n"
         #expect(try RedisRequirements.check(information: information, of: "r") == [])
     }
 
     @Test(arguments: ["6.2.14", "5.0", "6.9.9"])
-    func refusesVersion(_ version: String) throws {
+    func rejectsVersion(_ version: String) throws {
         let error = try requireError(StoreError.self) {
             try RedisRequirements.check(information: "redis_version:\(version)\r\n", of: "redis://r:1")
         }
@@ -27,12 +27,12 @@ import Testing
         #expect(error.description.hasPrefix(message))
     }
 
-    @Test func refusesWhatTellsNoVersion() throws {
+    @Test func rejectsAServerWithoutAVersion() throws {
         let error = try requireError(StoreError.self) { try RedisRequirements.check(information: "hello", of: "r") }
         #expect(error.description.contains("found version none"))
     }
 
-    @Test func refusesARealRedisThatEvicts() throws {
+    @Test func rejectsARedisThatEvictsKeys() throws {
         let evicting = try RedisServer(arguments: ["--maxmemory-policy", "allkeys-lru"])
         defer { evicting.stop() }
         let error = try requireError(StoreError.self) { try RedisRequirements.check(evicting.configuration) }
@@ -41,13 +41,13 @@ import Testing
         #expect(error.description.contains("CONFIG SET maxmemory-policy noeviction"))
     }
 
-    @Test func warnsWhereOnlyKeysThatExpireAreEvicted() throws {
+    @Test func warnsIfOnlyExpiringKeysAreEvicted() throws {
         let information = "redis_version:7.0.15\r\nmaxmemory_policy:volatile-ttl\r\n"
         let warnings = try RedisRequirements.check(information: information, of: "r")
         #expect(warnings.count == 1 && warnings[0].contains("maxmemory-policy volatile-ttl"))
     }
 
-    @Test func warnsOfAReplica() throws {
+    @Test func warnsAboutAReplica() throws {
         let replica = try RedisServer(arguments: ["--replicaof", "127.0.0.1", "1"])
         defer { replica.stop() }
         let warnings = try RedisRequirements.check(replica.configuration)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// Replies of scripts with damage in them: each is read or refused, none ends the process, and what was read can be computed with.
+/// Damaged replies of scripts. Each is decoded or rejected, none ends the process, and decoded numbers do not overflow.
 @Suite struct ReplyFuzzTests {
     private static let id = BatchID("20261121-090501123-7f3a")
     private static let held = HeldOperation(batch: id, number: 3, fencingToken: 7)
@@ -89,7 +89,7 @@ import Testing
         ]
     }
 
-    /// What workers compute with an operation's number and fencing token.
+    /// The computations of workers with the number and fencing token of an operation.
     private static func compute(_ held: HeldOperation) { _ = ((held.number - 1) * 1000 + 1000, held.fencingToken + 1) }
 
     private static func compute(_ controls: BatchControls) {
@@ -100,7 +100,7 @@ import Testing
         _ = (cluster.downloads ?? 0) + 4 * (cluster.filtrations ?? 0)
     }
 
-    @Test func damagedManifestLinesAreReadOrRefused() throws {
+    @Test func decodesOrRejectsDamagedManifestLines() throws {
         let run = FuzzRun("lines of manifests", count: 20_000)
         print(run)
         let record = PhotoRecord(index: 5, name: "a", url: "http://a.example/1.jpg")
@@ -124,9 +124,9 @@ import Testing
                 var mutator = ByteMutator(generator)
                 bytes = mutator.mutate(bytes)
             }
-            // A damaged line may be refused.
+            // A damaged line may be rejected.
             guard let line = try? decoder.decode(ManifestLine.self, from: bytes) else { continue }
-            // Sums and differences that readers make of the numbers must not overflow.
+            // The sums and differences that readers compute must not overflow.
             let numbers = [
                 line.attempts, line.width, line.height, line.bytes, line.downloadMilliseconds, line.filterMilliseconds,
                 line.writeMilliseconds,
@@ -137,7 +137,7 @@ import Testing
         }
     }
 
-    @Test func damagedRepliesAreReadOrRefused() throws {
+    @Test func decodesOrRejectsDamagedReplies() throws {
         let run = FuzzRun("replies of scripts", count: 60_000)
         print(run)
         let decoders = try Self.decoders()

@@ -6,7 +6,7 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct ReportTests {
-    @Test func everyPhotoIsCountedOnce() throws {
+    @Test func countsEveryPhotoOnce() throws {
         let test = try TestStore()
         let id = try test.submit(size: 5, operations: 1)
         let held = try test.claim()[0].held
@@ -26,7 +26,7 @@ import Testing
         #expect(batch.reasons == [UInt8(ascii: "a"): 2])
     }
 
-    @Test func aFinalLetterNeverMoves() throws {
+    @Test func finalStateCodeDoesNotChange() throws {
         let test = try TestStore()
         let id = try test.submit(size: 4, operations: 1)
         let held = try test.claim()[0].held
@@ -39,7 +39,7 @@ import Testing
         #expect(try test.batch(id).reasons == [UInt8(ascii: "a"): 1])
     }
 
-    @Test func whoHasNothingLeftReportsWithoutNews() throws {
+    @Test func acceptsAReportWithoutChanges() throws {
         let test = try TestStore()
         let id = try test.submit(size: 60, operations: 1)
         let held = try test.claim()[0].held
@@ -49,7 +49,7 @@ import Testing
         #expect(try test.batch(id).stateCodes(1) == stateCodes)
     }
 
-    @Test func bytesAreCountedOnceForEachClaim() throws {
+    @Test func countsBytesOncePerClaim() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         func report(_ held: HeldOperation, _ stateCodes: String, _ bytesIn: Int, _ bytesOut: Int) throws {
@@ -59,7 +59,7 @@ import Testing
         }
         let first = try test.claim()[0].held
         for _ in 1...2 { try report(first, "F..", 1000, 10) }
-        try report(first, "F..", 500, 5)  // an older one, late
+        try report(first, "F..", 500, 5)  // an older report arrives late
         _ = try test.store.perform(test.store.release(first, worker: "worker"))
         let second = try test.claim()[0].held
         try report(second, ".F.", 200, 2)
@@ -69,7 +69,7 @@ import Testing
         #expect(batch.bytesOut == 13)
     }
 
-    @Test func anOperationWithFailuresKeepsItsEntry() throws {
+    @Test func keepsTheEntryOfAnOperationWithFailures() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 3)
         let held = try test.claim().map(\.held)
@@ -81,7 +81,7 @@ import Testing
         #expect(try test.store.entry(of: id, operation: 1) == nil)
     }
 
-    @Test func entriesAreKeptOfTenThousandOperations() throws {
+    @Test func keepsEntriesOf10000Operations() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 2)
         try test.command("HSET", test.store.keys.batch(id), "operations.kept", "9999")
@@ -91,7 +91,7 @@ import Testing
         #expect(try test.command("HGET", test.store.keys.batch(id), "operations.kept").int == 10_000)
     }
 
-    @Test func tenThousandFailuresAreKeptAndAllAreCounted() throws {
+    @Test func keeps10000FailuresAndCountsAll() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 11)
         let stateCodes = [UInt8](repeating: UInt8(ascii: "g"), count: 1000)
@@ -113,7 +113,7 @@ import Testing
         #expect(facts.state == .finished)
     }
 
-    @Test func aLongFailureIsCountedAndNotKept() throws {
+    @Test func countsButDoesNotKeepATooLongFailure() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim()[0].held
@@ -126,7 +126,7 @@ import Testing
         #expect(try test.batch(id).reasons == [UInt8(ascii: "g"): 3])
     }
 
-    @Test(arguments: ["FF.", "FFD", "FFN"]) func whoDoesNotKnowOfACancelledPhotoIsToldBeforeTheOperationEnds(
+    @Test(arguments: ["FF.", "FFD", "FFN"]) func sendsCancelledPhotosBeforeTheOperationEnds(
         _ stateCodes: String
     ) throws {
         let test = try TestStore()
@@ -137,7 +137,7 @@ import Testing
         #expect(try test.report(held, "FFC") == .accepted(ended: true, stateCodes: nil, version: 1))
     }
 
-    @Test func aReportThatDoesNotFitIsAnError() throws {
+    @Test func rejectsAReportWithWrongStateCodes() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim()[0].held
@@ -147,7 +147,7 @@ import Testing
         #expect(try test.batch(id).stateCodes(1) == "NNN")
     }
 
-    @Test func whatIsGoneTakesNoReport() throws {
+    @Test func rejectsAReportOfAForgottenBatch() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         let held = try test.claim()[0].held

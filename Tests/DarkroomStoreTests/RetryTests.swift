@@ -6,11 +6,11 @@ import Testing
 @testable import StoreInspection
 
 @Suite(.redisServer) struct RetryTests {
-    @Test func aCallLooksAtABoundedNumberOfLetters() throws {
+    @Test func limitsTheStateCodesPerCall() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 1)
         for operation in try test.claim() { try test.report(operation.held, String(repeating: "F", count: 1000)) }
-        // A batch of a million photos of which the last has failed.
+        // A batch of a million photos. The last one has failed.
         let stateCodes = String(repeating: "F", count: 999_999) + "g"
         try test.command("SET", test.store.keys.states(id), stateCodes)
         for (field, value) in [
@@ -30,9 +30,9 @@ import Testing
         #expect(retried == 1 && (9...12).contains(calls), "\(calls) calls")
     }
 
-    /// Small operations are bounded by their number, large ones by their state codes.
+    /// A call stops after 100 small operations or 1,000 state codes of large ones.
     @Test(arguments: [(size: 2, operations: 300, step: 100), (size: 400, operations: 6, step: 2)])
-    func aHundredOperationsOrAThousandLettersACall(_ batch: (size: Int, operations: Int, step: Int)) throws {
+    func limitsACallTo100OperationsOr1000StateCodes(_ batch: (size: Int, operations: Int, step: Int)) throws {
         let test = try TestStore()
         let id = try test.submit(size: batch.size, operations: batch.operations)
         try test.develop("g")
@@ -55,7 +55,7 @@ import Testing
         #expect(try test.batch(id).round == 2)
     }
 
-    @Test func aRetriedBatchHasItsNameAgainUnlessAnotherHasIt() throws {
+    @Test func retriedBatchGetsItsNameBackUnlessItIsTaken() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1) { $0.name = "photos" }
         try test.develop("g")
@@ -70,7 +70,7 @@ import Testing
         #expect(try test.state().names == ["photos": first])
     }
 
-    @Test func photosThatDidNotFailAreLookedAtByTheTenThousand() throws {
+    @Test func reads100OperationsWithoutFailuresPerCall() throws {
         let test = try TestStore()
         let id = try test.submit(size: 1000, operations: 400)
         try test.develop()
@@ -80,7 +80,7 @@ import Testing
         }
     }
 
-    @Test func onlyThoseThatFailedForTheReasonsThatAreNamed() throws {
+    @Test func retriesOnlyTheGivenFailureReasons() throws {
         let test = try TestStore()
         let id = try test.submit(size: 4, operations: 2)
         let held = try test.claim().map(\.held)
@@ -88,13 +88,13 @@ import Testing
         let retry = test.store.retry(id, from: 1, through: 2, reasons: [.timeout])
         #expect(try test.store.perform(retry) == .retried(photos: 2, notKept: 0, next: nil))
         #expect(try test.batch(id).stateCodes(1) == "NjFN")
-        // What executes is left alone.
+        // Executing operations do not change.
         try test.report(held[1], "gDNN")
         #expect(try test.store.perform(retry) == .retried(photos: 0, notKept: 0, next: nil))
         #expect(try test.batch(id).stateCodes(2) == "gDNN")
     }
 
-    @Test func whatWasNotKeptIsCountedAndCanBeRestored() throws {
+    @Test func countsMissingEntriesAndRestoresThem() throws {
         let test = try TestStore()
         let id = try test.submit(size: 3, operations: 3)
         try test.command("HSET", test.store.keys.batch(id), "operations.kept", "9999")
@@ -114,7 +114,7 @@ import Testing
         #expect(try test.batch(id).failures.isEmpty)
     }
 
-    @Test func aCancelledBatchIsNotRetried() throws {
+    @Test func cancelledBatchIsNotRetried() throws {
         let test = try TestStore()
         let id = try test.submit(size: 3, operations: 2)
         try test.report(try test.claim(operations: 1)[0].held, "aaa")
@@ -123,7 +123,7 @@ import Testing
         #expect(try test.store.perform(test.store.retry(BatchID("none"), from: 1, through: 2)) == .gone)
     }
 
-    @Test func eachRoundHasItsWebhook() throws {
+    @Test func eachRoundCallsItsWebhook() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1) { $0.webhook = "https://example.org/done" }
         func due() throws -> [DueWebhook] { try test.store.perform(test.store.heartbeat(worker: "w")).webhooks }
@@ -156,7 +156,7 @@ import Testing
         #expect(try test.state().webhooks.isEmpty)
     }
 
-    @Test func tenWebhooksAHeartbeat() throws {
+    @Test func heartbeatReturnsAtMostTenWebhooks() throws {
         let test = try TestStore()
         for number in 1...12 { try test.submit("b\(number)") { $0.webhook = "https://example.org/\(number)" } }
         let due = try test.store.perform(test.store.heartbeat(worker: "w")).webhooks
@@ -165,7 +165,7 @@ import Testing
         #expect(try test.store.perform(test.store.heartbeat(worker: "w")).webhooks.count == 2)
     }
 
-    @Test func batchThatHasTheFolderDecides() throws {
+    @Test func retryRequiresTheOutputFolder() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 1) { $0.output = "/photos" }
         try test.develop("g")
@@ -180,14 +180,14 @@ import Testing
         #expect(retried == .retried(photos: 3, notKept: 0, next: nil))
         #expect(try test.state().outputs == ["/photos": first])
         #expect(try #require(try test.store.facts(of: first)).outputTaken > taken)
-        // The folder is the first one's again: forgetting the other does not free it.
+        // The folder belongs to the first batch again. Forgetting the other batch does not free it.
         #expect(try test.store.perform(test.store.forget("second", unfinished: true)) == .forgotten)
         #expect(try test.state().outputs == ["/photos": first])
         #expect(try test.store.perform(test.store.submit("third", options)) == .outputTaken(by: first))
     }
 
-    /// Also when the clock of Redis goes back, and above what another Redis has written into the folder.
-    @Test func theNumberOfATakenFolderOnlyGrows() throws {
+    /// It increases even if the clock of Redis goes back, and exceeds the number that another Redis has written.
+    @Test func numberOfATakenFolderOnlyIncreases() throws {
         let test = try TestStore()
         var options = BatchOptions()
         options.output = "/photos"
@@ -206,7 +206,7 @@ import Testing
         #expect(try test.store.outputsTaken(by: ["first"]) == ["first": seen + 101])
     }
 
-    @Test func aBatchWhoseFolderAnotherHasTakenDoesNotGrow() throws {
+    @Test func batchWhoseFolderIsTakenDoesNotGrow() throws {
         let test = try TestStore()
         let first = try test.submit("first", operations: 2) { $0.output = "/photos" }
         try test.develop()
@@ -216,7 +216,7 @@ import Testing
         let before = try test.state()
         let grow = test.store.grow(first, fed: (2, 6, "digest 2"), last: nil)
         #expect(try test.store.perform(grow) == .outputTaken(by: "second"))
-        #expect(try test.state() == before, "nothing was written")
+        #expect(try test.state() == before, "the rejected call must not write")
         _ = try test.store.perform(test.store.forget("second", unfinished: true))
         #expect(try test.store.perform(grow) == .grown)
         #expect(try test.state().outputs == ["/photos": first])

@@ -18,8 +18,8 @@ import Testing
         #expect(StoreScripts.steps.keys.sorted() == files.sorted())
     }
 
-    /// Scripts build the names of keys from the definitions in the prelude, Swift code builds them from ``Keys``.
-    @Test func thePreludeHasTheKeysOfTheModel() throws {
+    /// Scripts build key names from the definitions in the prelude. Swift code builds them from ``Keys``.
+    @Test func preludeDefinesTheKeysOfKeys() throws {
         let keys = try Keys()
         let id = BatchID("batch")
         let ofCluster = [
@@ -44,7 +44,7 @@ import Testing
         #expect(defined(#/--#define \w+ '(:.+)'/#) == (suffixes + [refused]).sorted())
     }
 
-    @Test func namesAreReplacedOutsideOfOtherWords() {
+    @Test func replacesOnlyWholeNames() {
         var text = ScriptText(steps: ["names.lua": Array("--#define KEY prefix .. 'key'\n--#define PAIR KEY, KEY".utf8)]
         )
         let script = "#!lua\n-- KEY\n--#include names.lua\nlocal KEYS, aKEY = KEY, {PAIR}"

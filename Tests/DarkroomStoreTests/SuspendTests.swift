@@ -7,14 +7,14 @@ import Testing
 
 @Suite(.redisServer) struct SuspendTests {
     @Test(arguments: [QueuePart.everything, .downloads])
-    func nothingOfASuspendedBatchIsClaimed(_ part: QueuePart) throws {
+    func suspendedBatchIsNotClaimed(_ part: QueuePart) throws {
         let test = try TestStore()
         let id = try test.submit(operations: 3)
         let held = try test.claim(operations: 1)[0].held
         #expect(try test.store.perform(test.store.suspend(id, part, true)) == .done(isNew: true))
         #expect(try test.store.perform(test.store.suspend(id, part, true)) == .done(isNew: false))
         #expect(try test.claim().isEmpty)
-        // What is held goes on to its end, and what comes back stays in the queue.
+        // The held operation continues. A released operation stays in the queue.
         #expect(try test.report(held, "FD.") == .accepted(ended: false, stateCodes: nil, version: 1))
         #expect(try test.store.perform(test.store.release(held, worker: "worker")) == .queued)
         #expect(try test.claim().isEmpty)
@@ -23,19 +23,19 @@ import Testing
         #expect(try test.claim().map(\.held.number) == [1, 2, 3])
     }
 
-    @Test func whileFiltrationsAreSuspendedDownloadsGoOn() throws {
+    @Test func downloadsContinueWhileFiltrationsAreSuspended() throws {
         let test = try TestStore()
         let id = try test.submit(operations: 1)
         _ = try test.store.perform(test.store.suspend(id, .filtrations, true))
         _ = try test.store.perform(test.store.suspend(nil, .filtrations, true))
         guard case .claimed(let claimed) = try test.store.perform(test.store.claim(worker: "w", number: 1)) else {
-            throw TestFailure(description: "the claim was old")
+            throw TestFailure(description: "the reply to the claim is OLD")
         }
         #expect(claimed.operations.count == 1 && claimed.cluster.areFiltrationsSuspended && claimed.version == 2)
         #expect(claimed.controls[id]?.areFiltrationsSuspended == true)
     }
 
-    @Test(arguments: [QueuePart.everything, .downloads]) func nothingIsClaimedInASuspendedCluster(_ part: QueuePart)
+    @Test(arguments: [QueuePart.everything, .downloads]) func suspendedClusterAllowsNoClaims(_ part: QueuePart)
         throws
     {
         let test = try TestStore()
@@ -49,7 +49,7 @@ import Testing
         #expect(try test.claim().count == 2)
     }
 
-    @Test func originalsOutliveTheirWorker() throws {
+    @Test func downloadedPhotosWithOriginalsSurviveALeaseExpiry() throws {
         let test = try TestStore()
         let plain = try test.submit("plain", operations: 1)
         let kept = try test.submit("kept", operations: 2) { $0.originals = "/originals" }
@@ -58,7 +58,7 @@ import Testing
         for operation in held where operation.number == 1 {
             #expect(try test.store.perform(test.store.release(operation, worker: "worker")) == .queued)
         }
-        try test.pass(seconds: 16)  // and the second by a death
+        try test.pass(seconds: 16)  // the lease of the second operation expires
         try test.heartbeat()
         let claimed = try test.claim("other")
         func stateCodes(_ id: BatchID) -> [String] {
@@ -68,7 +68,7 @@ import Testing
         #expect(try test.batch(kept).counters.downloaded == 4)
     }
 
-    @Test func limitsHoldUntilCleared() throws {
+    @Test func limitsApplyUntilCleared() throws {
         let test = try TestStore()
         #expect(try test.store.perform(test.store.setLimits(downloads: 16, filtrations: nil)))
         #expect(try test.store.perform(test.store.setLimits(downloads: nil, filtrations: 2)))

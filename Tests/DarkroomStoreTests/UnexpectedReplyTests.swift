@@ -5,7 +5,7 @@ import Testing
 
 @testable import DarkroomStore
 
-/// What errors say of replies that no script gives.
+/// The error messages for replies that no script returns.
 @Suite struct UnexpectedReplyTests {
     private let store: BatchStore
 
@@ -17,7 +17,7 @@ import Testing
         return error?.description ?? "no error"
     }
 
-    @Test func namesScriptAndElementAndShowsLittle() {
+    @Test func namesTheScriptAndElementAndShortensTheReply() {
         let large = RedisValue.bytes([UInt8](repeating: 97, count: 5000))
         let rest = [RedisValue](repeating: .array([large, large]), count: 20)
         for (reply, found) in [

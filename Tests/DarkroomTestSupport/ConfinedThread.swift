@@ -2,10 +2,11 @@ internal import CSystem
 import DarkroomConcurrency
 import Foundation
 
-/// A thread that may touch files as a helper process may (Landlock), while the rest of the process goes on as before.
+/// A thread with the file permissions of a helper process (Landlock). The other threads of the process are not
+/// confined.
 package enum ConfinedThread {
-    /// Runs `body` on such a thread and waits for it.
-    /// - Returns: what `body` returns; nil when the system did not confine the thread.
+    /// Runs `body` on a confined thread and waits for it.
+    /// - Returns: the result of `body`, or nil if the system did not confine the thread.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () -> Value) -> Value? {
         let result = Locked<Value?>(nil)
         let ended = DispatchSemaphore(value: 0)

@@ -1,9 +1,9 @@
 import DarkroomConcurrency
 import Foundation
 
-/// An HTTP server on every address there is, of both families, that tells which of them were dialled.
+/// An HTTP server on all IPv4 and IPv6 addresses. It counts the connections to each address.
 package final class EveryAddressServer: Sendable {
-    /// The port it listens on.
+    /// The listening port.
     package let port: UInt16
 
     private struct State {
@@ -14,10 +14,11 @@ package final class EveryAddressServer: Sendable {
     private let listener: Int32
     private let state = Locked(State())
 
-    /// Answers each request with what `answer` gives for its path: a whole response. Connections are kept for more requests.
+    /// Starts a server that replies to each request with the complete response of `answer` for its path. Connections
+    /// stay open for further requests.
     package init(_ answer: @escaping @Sendable (_ path: String) -> String) throws {
         listener = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_in6()  // ::, which takes IPv4 connections, too
+        var address = sockaddr_in6()  // ::, which also accepts IPv4 connections
         address.sin6_family = sa_family_t(AF_INET6)
         var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
         port = try withUnsafeMutablePointer(to: &address) { [listener] pointer in
@@ -42,18 +43,18 @@ package final class EveryAddressServer: Sendable {
 
     deinit { shutdown(listener, Int32(SHUT_RDWR)) }
 
-    /// How many connections came, by the address that was dialled; an IPv4 address in the form `::ffff:127.0.0.1`.
+    /// The number of connections by destination address. IPv4 addresses have the form `::ffff:127.0.0.1`.
     package var connections: [String: Int] { state.withLock { $0.connections } }
 
-    /// How many requests came.
+    /// The number of requests.
     package var requests: Int { state.withLock { $0.requests } }
 
-    /// A whole response that is a redirect.
+    /// A complete redirect response.
     package static func redirect(to location: String) -> String {
         "HTTP/1.1 302 Found\r\nLocation: \(location)\r\nContent-Length: 0\r\n\r\n"
     }
 
-    /// A whole response with a body.
+    /// A complete response with a body.
     package static func body(_ text: String) -> String {
         "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"
     }

@@ -1,60 +1,60 @@
 import Foundation
 
-/// An HTTP server on 127.0.0.1 whose routes misbehave on purpose, and that tells what its clients did.
-package final class HostileServer: @unchecked Sendable {  // what changes is only touched while `condition` is locked
-    /// What happens to a request.
+/// An HTTP server on 127.0.0.1 with intentionally faulty routes. It logs the behaviour of its clients.
+package final class HostileServer: @unchecked Sendable {  // `condition` guards all mutable state
+    /// The response to a request.
     package indirect enum Route: Sendable {
-        /// An honest answer with a `Content-Length`.
+        /// A regular response with a `Content-Length`.
         case answer(status: Int = 200, headers: [String] = [], body: [UInt8] = [])
-        /// No answer at all, until the client goes.
+        /// No response until the client closes.
         case stall
-        /// Announces `declared` bytes, sends `body`, then nothing until the client goes.
+        /// Declares `declared` bytes, sends `body`, then nothing until the client closes.
         case stallHalfWay(body: [UInt8], declared: Int)
-        /// Announces `declared` bytes, sends `body` and closes.
+        /// Declares `declared` bytes, sends `body` and closes.
         case closeHalfWay(body: [UInt8], declared: Int)
-        /// Closes without an answer.
+        /// Closes without a response.
         case hangUp
-        /// Resets the connection without an answer.
+        /// Resets the connection without a response.
         case reset
-        /// A body without `Content-Length` that ends only when the client goes.
+        /// A body without `Content-Length` that ends only when the client closes.
         case endless
-        /// Header lines without end.
+        /// Endless header lines.
         case endlessHead
-        /// Chunks of one byte without end, each with an extension (RFC 9112, 7.1.1) of so many bytes.
+        /// Endless chunks of one byte, each with an extension (RFC 9112, 7.1.1) of `bytes` bytes.
         case endlessExtensions(bytes: Int)
         /// A body without `Content-Length`.
         case undeclared(body: [UInt8])
         /// One byte of the body at a time, with a pause after each.
         case drip(body: [UInt8], pause: Duration)
-        /// Found elsewhere: an absolute URL, or a path here.
+        /// A redirect to an absolute URL, or to a path of this server.
         case redirect(to: String)
         /// These bytes, which need not be HTTP.
         case raw([UInt8])
-        /// The first request gets the first, and so on; the last is for all that follow.
+        /// The routes of successive requests. The last route serves all further requests.
         case inTurn([Route])
-        /// Waits for `release()`.
+        /// Waits for `release()` before the response.
         case held(Route)
     }
 
-    /// What the server saw so far.
+    /// The events of the server so far.
     package struct Log: Sendable {
-        /// Requests by path.
+        /// The number of requests by path.
         package var requests: [String: Int] = [:]
-        /// Clients that went while the server still had to answer, by path.
+        /// The number of clients that closed before the end of the response, by path.
         package var departures: [String: Int] = [:]
-        /// Requests being answered now.
+        /// The number of requests in progress.
         package var running = 0
-        /// Requests being answered at the same time, at most.
+        /// The maximum number of concurrent requests.
         package var mostRunning = 0
-        /// Request line and headers of each request.
+        /// The request line and headers of each request.
         package var heads: [String] = []
-        /// The body of each request, empty without one.
+        /// The body of each request, or an empty array.
         package var bodies: [[UInt8]] = []
-        /// When each request came.
+        /// The time of each request.
         package var arrivals: [ContinuousClock.Instant] = []
     }
 
-    /// The port it listens on.
+    /// The listening port.
     package let port: UInt16
 
     private struct Waiter {
@@ -72,7 +72,7 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
     private var isReleased = false
     private var isStopped = false
 
-    /// Serves `routes` by path; any other path is a 404.
+    /// Serves `routes` by path. Any other path returns status 404.
     package init(_ routes: [String: Route]) throws {
         self.routes = routes
         listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -105,10 +105,10 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
     /// The URL of `path`, which begins with `/`.
     package func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
-    /// What the server saw so far.
+    /// The events of the server so far.
     package var log: Log { locked { current } }
 
-    /// Lets all `held` requests go on, those that come later too.
+    /// Lets all current and later `held` requests continue.
     package func release() {
         locked {
             isReleased = true
@@ -116,7 +116,7 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
         }
     }
 
-    /// Waits until the log satisfies `isMet`; `false` when it does not within `timeout`.
+    /// Waits until the log satisfies `isMet`. Returns `false` after `timeout`.
     package func wait(
         timeout: Duration = .seconds(20), until isMet: @escaping @Sendable (Log) -> Bool
     ) async -> Bool {
@@ -149,7 +149,7 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
         }
     }
 
-    // MARK: What happened
+    // MARK: Log
 
     private func locked<Result>(_ body: () -> Result) -> Result {
         condition.lock()
@@ -167,7 +167,7 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
         }
     }
 
-    // MARK: A connection
+    // MARK: Connections
 
     private func welcome(_ client: Int32) {
         let isWelcome = locked { isStopped ? false : clients.insert(client).inserted }
@@ -205,7 +205,7 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
         }
     }
 
-    /// Does what the route says; `false` when the client went meanwhile.
+    /// Performs the route. Returns `false` if the client has closed.
     private func perform(_ route: Route, _ turn: Int, _ connection: Connection) -> Bool {
         switch route {
         case .answer(let status, let headers, let body):
@@ -265,7 +265,7 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
             let count = recv(client, &block, block.count, 0)
             guard count > 0 else { return nil }
             bytes += block[..<count]
-            // The beginning of a handshake, which this server does not know.
+            // The start of a TLS handshake, which this server does not support.
             if bytes[0] == 0x16 { return ("TLS hello", []) }
             guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8))?.upperBound else { continue }
             let head = String(decoding: bytes[..<end], as: UTF8.self)
@@ -279,7 +279,7 @@ package final class HostileServer: @unchecked Sendable {  // what changes is onl
 private struct Connection {
     let descriptor: Int32
 
-    /// Sends all of `bytes`; `false` when the client is gone.
+    /// Sends all of `bytes`. Returns `false` if the client has closed.
     func send(_ bytes: [UInt8]) -> Bool {
         var sent = 0
         while sent < bytes.count {
@@ -297,14 +297,14 @@ private struct Connection {
         return send(Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8))
     }
 
-    /// Returns `false`, when the client has closed its side.
+    /// Waits until the client has closed its side. Returns `false`.
     func waitForDeparture() -> Bool {
         var byte: UInt8 = 0
         while recv(descriptor, &byte, 1, 0) > 0 {}
         return false
     }
 
-    /// Makes `close` send a reset in place of an orderly end.
+    /// Makes `close` send a reset instead of an orderly end.
     func reset() -> Bool {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))

@@ -1,29 +1,29 @@
 import Foundation
 
-/// Mounts of a test's own: what is mounted there nobody else sees, and it goes with the test.
+/// A mount namespace of a test. Its mounts are invisible to other processes and end with the test.
 ///
-/// Programs that are to see them are started through ``command(_:)``; the test itself looks through ``path(_:)``.
+/// ``command(_:)`` runs programs in the namespace. ``path(_:)`` gives the test itself access to files in the namespace.
 package final class MountNamespace: Sendable {
-    /// Whether one can be made: that takes root's rights.
+    /// Whether the test can create a namespace. This requires root.
     package static let isAvailable = canDo("mount -t tmpfs -o size=1m none /mnt")
 
-    /// Whether file systems in files can be mounted there, too: that takes loop devices.
+    /// Whether the test can also mount file system images. This requires loop devices.
     package static let hasLoopDevices = canDo(
         "truncate -s 4M image && mkfs.ext4 -q -F image && mount -o loop image /mnt && umount /mnt && rm image")
 
     private static func canDo(_ setup: String) -> Bool {
-        // Why it cannot be done is nothing to those who skip their tests then.
+        // The tests are skipped, so the reason is not needed.
         guard let made = try? MountNamespace(setup) else { return false }
         made.stop()
         return true
     }
 
-    /// A folder for the test, seen from everywhere; it goes with the namespace.
+    /// A folder for the test, visible inside and outside the namespace, and removed with it.
     package let folder: String
     private let holder: BoundProcess
 
-    /// Makes one.
-    /// - Parameter setup: what a shell does in it first, in ``folder``.
+    /// Creates a namespace.
+    /// - Parameter setup: Shell commands that run first in the namespace, in ``folder``.
     package init(_ setup: String) throws {
         folder = NSTemporaryDirectory() + "darkroom-mounts-\(UUID().uuidString)"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
@@ -37,22 +37,22 @@ package final class MountNamespace: Sendable {
                 stop()
                 throw Failure(description: "\(setup): \(String(decoding: log, as: UTF8.self))")
             }
-            usleep(2000)  // a file has no signal to wait for
+            usleep(2000)  // the file has no change notification
         }
     }
 
     deinit { stop() }
 
-    /// Why a shell did not do what it was told.
+    /// A failure of shell commands.
     package struct Failure: Error, CustomStringConvertible {
-        /// What it was told, and what it said.
+        /// The commands and their output.
         package let description: String
     }
 
-    /// The command that runs `command` in here.
+    /// The command that runs `command` in the namespace.
     package func command(_ command: [String]) -> [String] { ["nsenter", "-t", "\(holder.identifier)", "-m"] + command }
 
-    /// Has a shell do something in here, in ``folder``.
+    /// Runs shell commands in the namespace, in ``folder``.
     package func run(_ commands: String) throws {
         let script = folder + "/script-\(UUID().uuidString)"
         try Data("cd '\(folder)'\n\(commands)\n".utf8).write(to: URL(fileURLWithPath: script))
@@ -65,13 +65,13 @@ package final class MountNamespace: Sendable {
         }
     }
 
-    /// What the test sees as the absolute path `path` of in here.
+    /// The path outside the namespace of the absolute path `path` in the namespace.
     package func path(_ path: String) -> String { "/proc/\(holder.identifier)/root\(path)" }
 
-    /// Unmounts all, once the programs in here have ended.
+    /// Ends the namespace. Its mounts disappear once the programs in it have ended.
     package func stop() {
         holder.stop()
-        // Unmounted with the namespace: what is left are the empty mount points.
+        // The file systems are unmounted with the namespace. Only the empty mount points remain.
         try? FileManager.default.removeItem(atPath: folder)
     }
 }

@@ -1,18 +1,19 @@
 import DarkroomConcurrency
 import Foundation
 
-/// A network of a test's own, in which every address is this machine's: whatever is dialled, a listener can see it.
+/// A network namespace of a test. Every address in it belongs to this machine, so a local server receives connections
+/// to any address.
 ///
-/// It belongs to one thread, and to the threads and processes that are started from it (network_namespaces(7)), so the rest of the
-/// test process keeps its network. So does what is mounted there.
+/// It applies to one thread, and to the threads and processes that this thread starts (network_namespaces(7)). The rest
+/// of the test process keeps its network. The same applies to mounts.
 package enum NetworkNamespace {
-    /// Whether one can be made: that takes root's rights and the `ip` program.
+    /// Whether the test can create a namespace. This requires root and the `ip` program.
     package static let isAvailable = holds { enter() == 0 }
 
-    /// Whether packets can be lost in one, see ``lose(percent:)``.
+    /// Whether the test can drop packets in a namespace, see ``lose(percent:)``.
     package static let canLosePackets = holds { enter() == 0 && lose(percent: 5) }
 
-    /// Whether something holds on a thread of its own.
+    /// Evaluates a condition on a separate thread.
     private static func holds(_ condition: @escaping @Sendable () -> Bool) -> Bool {
         let answer = Locked(false)
         let isThrough = DispatchSemaphore(value: 0)
@@ -25,7 +26,7 @@ package enum NetworkNamespace {
         return answer.withLock { $0 }
     }
 
-    /// Runs `body` on a thread that has a network of its own, and waits for it without blocking the caller's thread.
+    /// Runs `body` on a thread with its own network, and waits for it without blocking the calling thread.
     package static func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             Thread.detachNewThread {
@@ -39,13 +40,13 @@ package enum NetworkNamespace {
         }
     }
 
-    /// Shows `content` where `path` is, on this thread and what it starts; `content` may change later.
+    /// Mounts `content` over `path` for this thread and its children. `content` may change later.
     package static func replace(_ path: String, by content: URL) -> Bool {
         shell("mount --bind '\(content.path)' '\(path)'") == 0
     }
 
-    /// Loses so many of a hundred packets of this thread's network from now on; false when the `nft` program or the kernel
-    /// cannot. With 0 none are lost any more.
+    /// Drops `percent` % of the packets in the network of this thread. 0 ends the loss. Returns false if the `nft`
+    /// program or the kernel does not support it.
     package static func lose(percent: Int) -> Bool {
         let chain = "add chain inet loss arriving { type filter hook input priority 0; }"
         let rule = "add rule inet loss arriving iif lo numgen random mod 100 < \(percent) drop"
@@ -53,9 +54,9 @@ package enum NetworkNamespace {
         return shell("nft '\(rules.joined(separator: "; "))'") == 0
     }
 
-    /// Gives the calling thread a network and mounts of its own; 0 when done.
+    /// Creates network and mount namespaces for the calling thread. Returns 0 on success.
     private static func enter() -> Int32 {
-        // Not imported: the C library declares it for _GNU_SOURCE only.
+        // Swift does not import `unshare`: the C library declares it only for _GNU_SOURCE.
         typealias Unshare = @convention(c) (Int32) -> Int32
         guard let symbol = dlsym(nil, "unshare") else { return ENOSYS }
         let (newMounts, newNetwork): (Int32, Int32) = (0x0002_0000, 0x4000_0000)
@@ -67,6 +68,6 @@ package enum NetworkNamespace {
         return shell(commands.joined(separator: " && ")) == 0 ? 0 : ENOSYS
     }
 
-    /// `system` starts the shell from the calling thread, so in its namespaces.
+    /// `system` starts the shell from the calling thread, and thus in its namespaces.
     private static func shell(_ commands: String) -> Int32 { system("(\(commands)) >/dev/null 2>&1") }
 }

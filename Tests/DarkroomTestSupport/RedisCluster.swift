@@ -2,16 +2,16 @@ import DarkroomRedis
 import Foundation
 import Testing
 
-/// A Redis Cluster: real nodes on the loopback interface, three masters and a replica of the first.
+/// A Redis Cluster of real nodes on the loopback interface: three masters and a replica of the first one.
 package final class RedisCluster: Sendable {
-    /// The nodes; the fourth is the replica.
+    /// The nodes. The fourth node is the replica.
     package let nodes: [RedisServer]
-    /// Their ports, in the same order.
+    /// The ports of the nodes, in the same order.
     package let ports: [Int]
-    /// The names that they have among themselves, in the same order.
+    /// The node ids, in the same order.
     package let names: [String]
 
-    /// Starts the nodes and waits until the cluster serves.
+    /// Starts the nodes and waits until the cluster is available.
     package init() throws {
         ports = try (0..<4).map { _ in try RedisServer.freePort() }
         let busPorts = try (0..<4).map { _ in try RedisServer.freePort() }
@@ -29,7 +29,7 @@ package final class RedisCluster: Sendable {
         for (node, slots) in zip(nodes, [(0, 5460), (5461, 10_922), (10_923, 16_383)]) {
             try Self.call(node, "CLUSTER", "ADDSLOTSRANGE", "\(slots.0)", "\(slots.1)")
         }
-        // They would not agree on their versions of the table of slots otherwise.
+        // Without different epochs, the nodes would not agree on a slot table.
         for (index, node) in nodes.enumerated() { try Self.call(node, "CLUSTER", "SET-CONFIG-EPOCH", "\(index + 1)") }
         for (port, busPort) in zip(ports, busPorts).dropFirst() {
             try Self.call(nodes[0], "CLUSTER", "MEET", "127.0.0.1", "\(port)", "\(busPort)")
@@ -45,7 +45,7 @@ package final class RedisCluster: Sendable {
         }
     }
 
-    /// Waits until something is so, which the nodes tell each other within moments.
+    /// Waits at most 20 s until a condition holds.
     package func wait(_ what: String, until isSo: () throws -> Bool) throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while try !isSo() {

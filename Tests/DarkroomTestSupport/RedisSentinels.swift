@@ -2,27 +2,27 @@ import DarkroomRedis
 import Foundation
 import Testing
 
-/// A master, its replicas, and the sentinels that watch them: real ones, on the loopback interface.
+/// A real master, its replicas, and the sentinels that monitor them, on the loopback interface.
 package final class RedisSentinels: Sendable {
-    /// What the sentinels call the master.
+    /// The name of the master in the sentinels.
     package static let service = "darkroom-test"
 
-    /// The servers; the first is the master at the beginning.
+    /// The servers. At the start the first one is the master.
     package let servers: [RedisServer]
-    /// The ports of the servers, in their order.
+    /// The ports of the servers, in the same order.
     package let ports: [Int]
     /// The ports of the sentinels.
     package let sentinelPorts: [Int]
     /// The sentinels.
     package let sentinels: [BoundProcess]
 
-    /// Starts them and waits until the replicas follow and the sentinels know each other.
+    /// Starts all processes, and waits until the replicas are connected and the sentinels have found each other.
     /// - Parameters:
-    ///   - replicas: how many.
-    ///   - sentinels: how many; all but one are needed for a failover.
-    ///   - password: of the servers, if any.
-    ///   - sentinelPassword: of the sentinels, if any.
-    ///   - patience: how long the master may be silent before they promote a replica.
+    ///   - replicas: The number of replicas.
+    ///   - sentinels: The number of sentinels. A failover needs all but one.
+    ///   - password: The password of the servers, if any.
+    ///   - sentinelPassword: The password of the sentinels, if any.
+    ///   - patience: The time without a reply of the master after which the sentinels promote a replica.
     package init(
         replicas: Int = 2, sentinels count: Int = 3, password: String? = nil, sentinelPassword: String? = nil,
         patience: Duration = .milliseconds(500)
@@ -54,7 +54,7 @@ package final class RedisSentinels: Sendable {
             if let sentinelPassword {
                 lines += ["requirepass \(sentinelPassword)", "sentinel sentinel-pass \(sentinelPassword)"]
             }
-            // What they would tell each other within seconds.
+            // Without these lines, the sentinels need seconds to find each other.
             lines += ports.dropFirst().map { "sentinel known-replica \(Self.service) 127.0.0.1 \($0)" }
             for (other, name) in zip(sentinelPorts, identities) where other != port {
                 lines.append("sentinel known-sentinel \(Self.service) 127.0.0.1 \(other) \(name)")
@@ -73,17 +73,17 @@ package final class RedisSentinels: Sendable {
         "redis+sentinel://" + sentinelPorts.map { "127.0.0.1:\($0)" }.joined(separator: ",") + "/\(Self.service)"
     }
 
-    /// The server that is the master now: the one that says so and follows nobody; nil while there is none.
+    /// The port of the promoted replica, or nil while there is none.
     package func promoted() throws -> Int? {
         for (server, port) in zip(servers, ports) where port != ports[0] {
-            // By its socket, which asks for no more than the others do.
+            // Uses the Unix socket.
             let role = RedisConnection(server.configuration).call([RedisCommand("ROLE")])[0]
             if case .success(let reply) = role, reply.array?.first?.string == "master" { return port }
         }
         return nil
     }
 
-    /// Ends everything.
+    /// Ends all processes.
     package func stop() {
         for sentinel in sentinels { sentinel.stop() }
         for server in servers { server.stop() }
@@ -104,12 +104,12 @@ package final class RedisSentinels: Sendable {
                 if fields["num-slaves"] == "\(replicas)", fields["num-other-sentinels"] == "\(sentinelPorts.count - 1)",
                     fields["flags"] == "master"
                 {
-                    // One that stood still for 2 s would do nothing for 30 more.
+                    // After a standstill of 2 s, a sentinel would be inactive for another 30 s (TILT mode).
                     _ = try sentinel.call(RedisCommand("SENTINEL", "DEBUG", "TILT-TRIGGER", "60000"))
                     break
                 }
                 try #require(ContinuousClock.now < deadline, "the sentinel at \(port) is not ready: \(fields)")
-                usleep(20_000)  // a sentinel looks around ten times a second
+                usleep(20_000)  // a sentinel runs its checks ten times per second
             }
         }
     }

@@ -8,11 +8,11 @@ import Foundation
     @_spi(Experimental) import Testing
 #endif
 
-/// A real redis-server of a suite, on a socket in a temporary folder; each test takes a namespace of its own.
+/// A real redis-server of a suite, on a socket in a temporary folder. Each test uses its own namespace.
 ///
 /// `@Suite(.redisServer) struct SomeTests { let redis = RedisServer.current }`
 package final class RedisServer: Sendable {
-    /// The folder of the server's files, for a test's own as well; it goes with the server.
+    /// The folder of the server's files. Tests may use it, too. It is removed with the server.
     package var folder: String { scratch.path }
     private let scratch: ScratchFolder
 
@@ -24,13 +24,13 @@ package final class RedisServer: Sendable {
 
     @TaskLocal static var ofSuite: RedisServer?
 
-    /// The server of the suite that runs; the suite has the trait `.redisServer`.
+    /// The server of the running suite, which must have the trait `.redisServer`.
     package static var current: RedisServer {
         guard let ofSuite else { preconditionFailure("the suite of this test lacks the trait .redisServer") }
         return ofSuite
     }
 
-    /// Starts a server, for a test that needs one to itself; `stop()` it.
+    /// Starts a server for a single test. Must be stopped with `stop()`.
     package init(arguments: [String] = [], port: Int? = nil) throws {
         scratch = try ScratchFolder(in: "/tmp")
         self.arguments = arguments
@@ -38,16 +38,16 @@ package final class RedisServer: Sendable {
         process = Locked(try Self.start(scratch.path, arguments, port))
     }
 
-    /// How to reach it.
+    /// The configuration of connections to the server.
     package var configuration: RedisConfiguration { process.withLock { $0.configuration } }
 
-    /// The id of its process.
+    /// The process id.
     package var processIdentifier: Int32 { process.withLock { $0.processIdentifier } }
 
-    /// A TCP port of the loopback interface that nothing uses at the moment, another one each time.
+    /// An unused TCP port of the loopback interface, a different one in each call.
     ///
-    /// None that the system may give to a connection that goes out (`ip_local_port_range`): one of those would take it before
-    /// the server does, or be connected to itself.
+    /// The port is outside the range for outgoing connections (`ip_local_port_range`). Otherwise an outgoing connection
+    /// could occupy it before the server does, or connect to itself.
     package static func freePort() throws -> Int {
         while true {
             let port = Int.random(in: 10_000..<32_768)
@@ -68,7 +68,7 @@ package final class RedisServer: Sendable {
         }
     }
 
-    /// A namespace that no other test has.
+    /// A new namespace, which no other test uses.
     package func namespace() -> String {
         "test-"
             + Self.namespaces.withLock { number in
@@ -77,22 +77,22 @@ package final class RedisServer: Sendable {
             }
     }
 
-    /// Ends the server without removing anything.
+    /// Ends the server and keeps its files.
     package func terminate() { process.withLock { $0 }.terminate() }
 
-    /// Ends the server at once, as a crash does: nothing is saved or said.
+    /// Kills the server: it saves and logs nothing.
     package func crash() {
         kill(processIdentifier, SIGKILL)
         terminate()  // waits for its end
     }
 
-    /// Stops the server in its tracks: connections stay, nothing is answered.
+    /// Suspends the server: connections stay open, and it sends no replies.
     package func suspend() { kill(processIdentifier, SIGSTOP) }
 
-    /// Lets a suspended server go on.
+    /// Resumes a suspended server.
     package func resume() { kill(processIdentifier, SIGCONT) }
 
-    /// Starts it again, after `terminate()` or `crash()`, with the same folder and socket.
+    /// Starts the server again after `terminate()` or `crash()`, with the same folder and socket.
     package func restart() throws {
         let started = try Self.start(folder, arguments, port)
         process.withLock { $0 = started }
@@ -113,7 +113,7 @@ package final class RedisServer: Sendable {
     /// Traits of this kind run code around a suite.
     package typealias SuiteScoping = TestScoping
 #else
-    /// Traits of this kind run code around a suite; what `TestScoping` was before Swift 6.1, and no public interface.
+    /// Traits of this kind run code around a suite. Not public: the predecessor of `TestScoping` before Swift 6.1.
     package typealias SuiteScoping = CustomExecutionTrait
 #endif
 
@@ -145,9 +145,9 @@ package struct RedisServerTrait: SuiteTrait, SuiteScoping {
 }
 
 extension Trait where Self == RedisServerTrait {
-    /// The suite has a redis-server: `RedisServer.current`.
+    /// Starts a redis-server for the suite: `RedisServer.current`.
     package static var redisServer: Self { RedisServerTrait(arguments: []) }
 
-    /// The suite has a redis-server with these options: `RedisServer.current`.
+    /// Starts a redis-server with these options for the suite: `RedisServer.current`.
     package static func redisServer(arguments: [String]) -> Self { RedisServerTrait(arguments: arguments) }
 }

@@ -1,12 +1,12 @@
 import Foundation
 
-/// A temporary folder, which is removed with this object.
+/// A temporary folder that is removed with this object.
 package final class ScratchFolder: Sendable {
-    /// Its absolute path.
+    /// The absolute path.
     package let path: String
 
-    /// Makes the folder.
-    /// - Parameter parent: `/tmp` for the folder of a socket, whose path may have 107 bytes.
+    /// Creates the folder.
+    /// - Parameter parent: Use `/tmp` for the folder of a socket, because the path of a socket has at most 107 bytes.
     package init(in parent: String = NSTemporaryDirectory()) throws {
         path = URL(fileURLWithPath: parent).appendingPathComponent("darkroom-scratch-\(UUID().uuidString)").path
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -14,38 +14,38 @@ package final class ScratchFolder: Sendable {
 
     deinit { remove() }
 
-    /// Removes the folder before this object goes.
+    /// Removes the folder before the end of this object.
     package func remove() { try? FileManager.default.removeItem(atPath: path) }
 
-    /// Its absolute path as a URL.
+    /// The absolute path as a URL.
     package var url: URL { URL(fileURLWithPath: path) }
 
-    /// The path of a name in it.
+    /// The path of a name in the folder.
     package func path(_ name: String) -> String { path + "/" + name }
 
-    /// Whether there is a file or folder of this name.
+    /// Whether a file or folder of this name exists.
     package func exists(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
 
-    /// The names in a folder in it, without hidden ones, sorted.
+    /// The sorted names in a sub-folder, without hidden ones.
     package func contents(_ name: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path(name)).filter { !$0.hasPrefix(".") }.sorted()
     }
 
     /// Writes a file.
-    /// - Returns: its path.
+    /// - Returns: the path.
     @discardableResult
     package func write(_ name: String, _ text: String) throws -> String { try write(name, Array(text.utf8)) }
 
     /// Writes a file.
-    /// - Returns: its path.
+    /// - Returns: the path.
     @discardableResult
     package func write(_ name: String, _ bytes: [UInt8]) throws -> String {
         try Data(bytes).write(to: URL(fileURLWithPath: path(name)))
         return path(name)
     }
 
-    /// Makes a folder, and those above it.
-    /// - Returns: its path.
+    /// Creates a folder and its parents.
+    /// - Returns: the path.
     @discardableResult
     package func makeFolder(_ name: String) throws -> String {
         try FileManager.default.createDirectory(atPath: path(name), withIntermediateDirectories: true)

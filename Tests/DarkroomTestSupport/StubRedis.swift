@@ -1,17 +1,17 @@
 import DarkroomConcurrency
 import Foundation
 
-/// A server on a Unix socket that speaks the protocol of Redis and answers PING and INFO, for versions and settings that
-/// no redis-server at hand has. Scripts it refuses, as a Redis before 7.0 does.
+/// A server on a Unix socket that replies to PING and INFO in the Redis protocol. It simulates versions and settings
+/// that the installed redis-server does not have. It rejects scripts, like Redis before 7.0.
 package final class StubRedis: Sendable {
-    /// The path of its socket.
+    /// The path of the socket.
     package let socketPath: String
 
     private let listener: Int32
     private let information: String
     private let scratch: ScratchFolder
 
-    /// Starts the server; `information` is what INFO answers, a field a line.
+    /// Starts the server. `information` is the reply to INFO, one field per line.
     package init(information: [String]) throws {
         self.information = information.joined(separator: "\r\n") + "\r\n"
         scratch = try ScratchFolder(in: "/tmp")
@@ -54,7 +54,7 @@ package final class StubRedis: Sendable {
         }
     }
 
-    /// A command as `*n`, then n times `$length` and the bytes; nil at the end.
+    /// Reads a command: `*n`, then n times `$length` and the bytes. Returns nil at the end of the stream.
     private static func readCommand(_ stream: UnsafeMutablePointer<FILE>) -> [String]? {
         func number(_ mark: String) -> Int? {
             var line: UnsafeMutablePointer<CChar>?

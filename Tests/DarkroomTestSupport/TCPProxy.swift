@@ -1,11 +1,10 @@
 import DarkroomConcurrency
 import Foundation
 
-/// A proxy between a client and a server, on the loopback interface: carries bytes on, after a delay, cuts connections for a
-/// moment or as long as it is told, or freezes so that neither side hears of the other and nobody closes anything, as when a
-/// machine has lost its power.
+/// A proxy between a client and a server on the loopback interface. It can delay bytes, cut connections once or for a
+/// while, and freeze: then it forwards nothing and closes nothing, like a machine without power.
 package final class TCPProxy: Sendable {
-    /// Where it listens.
+    /// The listening port.
     package let port: Int
 
     private struct State {
@@ -36,35 +35,35 @@ package final class TCPProxy: Sendable {
         }.start()
     }
 
-    /// How many connections there were.
+    /// The number of accepted connections.
     package var accepted: Int { state.withLock { $0.accepted } }
 
-    /// What comes is carried on so much later, in each direction.
+    /// Delays bytes in both directions.
     package func delay(_ delay: Duration) { state.withLock { $0.delay = delay } }
 
-    /// Cuts all connections (both sides are told); new ones are taken.
+    /// Closes all connections on both sides. New connections are accepted.
     package func cut() {
         state.withLock { state in
             for descriptor in state.descriptors { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
     }
 
-    /// Cuts all connections, and every new one at once, until ``restore()``.
+    /// Closes all connections, and every new one at once, until ``restore()``.
     package func interrupt() {
         state.withLock { $0.isInterrupted = true }
         cut()
     }
 
-    /// New connections are carried again after ``interrupt()``.
+    /// Forwards new connections again after ``interrupt()``.
     package func restore() { state.withLock { $0.isInterrupted = false } }
 
-    /// From now on nothing is carried, what comes is swallowed, and no side is told; new connections are taken and treated so.
+    /// Discards all received bytes from now on, and closes no connection. The same applies to new connections.
     package func freeze() { state.withLock { $0.isFrozen = true } }
 
-    /// New connections work again. Those that were frozen stay so.
+    /// Forwards new connections again. Frozen connections stay frozen.
     package func thaw() { state.withLock { $0.isFrozen = false } }
 
-    /// Cuts all and listens no more.
+    /// Closes all connections and the listening socket.
     package func close() {
         state.withLock { $0.isClosed = true }
         cut()
@@ -89,7 +88,7 @@ package final class TCPProxy: Sendable {
         state.withLock {
             $0.accepted += 1
             $0.descriptors.formUnion([client, upstream])
-            // Interrupted since it was looked at: cut like those that are older.
+            // The proxy was interrupted after the first check, so this connection is closed like the older ones.
             guard $0.isInterrupted else { return }
             for descriptor in [client, upstream] { shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
@@ -98,7 +97,7 @@ package final class TCPProxy: Sendable {
         for (from, to) in [(client, upstream), (upstream, client)] {
             Thread { [self] in
                 carry(from, to, frozen)
-                // The one that ends last closes: a number that is closed may be another's at once.
+                // The last direction closes the descriptors, because a closed number may be reused at once.
                 let isLast = directions.withLock { left in
                     left -= 1
                     return left == 0
@@ -127,7 +126,7 @@ package final class TCPProxy: Sendable {
                 sent += written
             }
         }
-        // A frozen connection tells nobody that the other side has gone.
+        // A frozen connection does not forward a close.
         let (isFrozen, isClosed) = state.withLock { ($0.isFrozen, $0.isClosed) }
         if isClosed || !(isFrozen || frozen.withLock { $0 }) {
             for descriptor in [from, to] { shutdown(descriptor, Int32(SHUT_RDWR)) }

@@ -1,16 +1,16 @@
 import Foundation
 
-/// A terminal: what a program has open, and the end of whoever shows it and types.
+/// A pseudo-terminal: the end of a program, and the end of a terminal emulator.
 package struct TerminalPair: Sendable {
-    /// What shows it and types.
+    /// The end of the terminal emulator.
     package let screen: Int32
-    /// What a program has open.
+    /// The end of the program.
     package let terminal: Int32
 
     private static let unlock = 0x4004_5431  // TIOCSPTLCK
     private static let getNumber = 0x8004_5430  // TIOCGPTN
 
-    /// Makes a terminal; it is there until ``close()``.
+    /// Creates a terminal. Must be closed with ``close()``.
     package init() throws {
         func check(_ result: Int32) throws -> Int32 {
             guard result >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -18,7 +18,7 @@ package struct TerminalPair: Sendable {
         }
         screen = try check(open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC))
         var number: Int32 = 0
-        // What unlockpt(3) and ptsname(3) do.
+        // Same as unlockpt(3) and ptsname(3).
         _ = try check(ioctl(screen, UInt(Self.unlock), &number))
         _ = try check(ioctl(screen, UInt(Self.getNumber), &number))
         terminal = try check(open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC))

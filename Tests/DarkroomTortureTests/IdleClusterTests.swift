@@ -7,10 +7,11 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// What idle workers cost Redis: real workers in one process, each with its own connections, that send the heartbeats, claims
-/// and hand-backs of real ones.
+/// The load of idle workers on Redis. Real workers run in one process. Each has its own connections, and sends the
+/// usual heartbeats, claims and releases.
 ///
-/// `DARKROOM_TORTURE_COUNT=1000 swift test --filter IdleClusterTests` measures 1,000 of them; a few run among the other tests.
+/// `DARKROOM_TORTURE_COUNT=1000 swift test --filter IdleClusterTests` measures 1,000 workers. By default the test has a
+/// few.
 @Suite(.serialized) final class IdleClusterTests {
     let redis: RedisServer
     let store: BatchStore
@@ -34,7 +35,7 @@ import Testing
 
     deinit { redis.stop() }
 
-    /// What Redis has done so far: scripts, and seconds of CPU.
+    /// The number of scripts and the CPU time in seconds since Redis started.
     private func spent() throws -> (scripts: Int, seconds: Double) {
         let text = try store.connection.call(RedisCommand("INFO", "everything")).string ?? ""
         func value(_ name: String) -> String {
@@ -45,14 +46,14 @@ import Testing
         return (Int(value("cmdstat_evalsha:calls=")) ?? 0, seconds)
     }
 
-    /// Lets `seconds` pass.
+    /// Waits `seconds`.
     private func pass(_ seconds: Int) throws {
         for _ in 0..<seconds {
             _ = try store.connection.call(RedisCommand("BLPOP", store.keys.prefix + "nothing", "1"))
         }
     }
 
-    /// Scripts a second and worker, and the share of a core, over several heartbeats.
+    /// The scripts per second and worker, and the share of a core, over several heartbeats.
     private func measure() throws -> (scripts: Double, share: Double) {
         let before = try spent()
         let began = ContinuousClock.now
@@ -65,7 +66,7 @@ import Testing
         )
     }
 
-    /// Waits until each worker refuses the batch.
+    /// Waits until every worker refuses the batch.
     private func waitForRefusals() throws {
         for _ in 0..<120 {
             let refused = try store.workers().filter { $0.fields["refused"]?.isEmpty == false }
@@ -75,10 +76,10 @@ import Testing
         throw TortureFailure("not every worker refuses the batch within 2 minutes")
     }
 
-    @Test func theyCostRedisNextToNothing() throws {
+    @Test func idleWorkersCauseLittleLoad() throws {
         for worker in workers {
             try worker.start()
-            // As machines start: not all within one moment, whose heartbeats would come in step.
+            // Spreads the starts over 3 s, so that the heartbeats are not simultaneous.
             if workers.count >= 100 { usleep(3_000_000 / UInt32(workers.count)) }
         }
         defer {
@@ -98,15 +99,15 @@ import Testing
         try waitForRefusals()
         try pass(4)
         let refused = try measure()
-        // A heartbeat every 3 s, and now and then a claim.
-        for (what, figures) in [("nothing to do", nothing), ("one batch that nobody can take", refused)] {
-            #expect(figures.scripts < 0.6, "\(what): \(figures.scripts) scripts a second and worker")
+        // Each worker sends a heartbeat every 3 s, and rarely a claim.
+        for (what, figures) in [("nothing to do", nothing), ("one batch that every worker refuses", refused)] {
+            #expect(figures.scripts < 0.6, "\(what): \(figures.scripts) scripts per second and worker")
             if workers.count >= 1000 { #expect(figures.share < 0.05, "\(what): \(figures.share) of a core") }
         }
         func text(_ share: Double) -> String { String(format: "%.1f %%", 100 * share) }
         run.report([
             ("workers", "\(workers.count)"), ("of a core with nothing to do", text(nothing.share)),
-            ("of a core with one batch that nobody can take", text(refused.share)),
+            ("of a core with one batch that every worker refuses", text(refused.share)),
         ])
     }
 }

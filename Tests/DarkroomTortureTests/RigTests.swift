@@ -5,7 +5,7 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// The rig itself: without a fault it finds nothing, and what is broken by hand it finds.
+/// Tests of the test rig: it reports no problem without a fault, and every problem that a test creates.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct RigTests {
     private func cluster(workers: Int) throws -> TortureCluster {
         let redis = RedisServer.current
@@ -13,7 +13,7 @@ import Testing
             redisURL: redis.configuration.displayName, namespace: redis.namespace(), workers: workers)
     }
 
-    @Test func untroubledBatchIsSoundAndNothingIsRepeated() throws {
+    @Test func findsNoProblemsWithoutAFault() throws {
         let cluster = try cluster(workers: 2)
         let batch = try cluster.submit(photos: 210, operationSize: 20)
         try cluster.waitUntilFinished(batch, within: .seconds(60))
@@ -24,7 +24,7 @@ import Testing
         #expect(try cluster.store.batchIDs() == [])
     }
 
-    @Test func whatIsBrokenIsFound() throws {
+    @Test func findsEveryProblem() throws {
         let cluster = try cluster(workers: 1)
         let batch = try cluster.submit(photos: 12, operationSize: 4)
         try cluster.waitUntilFinished(batch, within: .seconds(60))
@@ -39,7 +39,7 @@ import Testing
         try Data("half".utf8).write(to: URL(fileURLWithPath: "\(output)/.5.7.worker"))
         try found("the temporary file .5.7.worker is left")
         try FileManager.default.copyItem(atPath: "\(output)/\(files[1])", toPath: "\(output)/000099-photo.jpg")
-        try found("000099-photo.jpg is there and has no line")
+        try found("000099-photo.jpg has no line in the manifest")
         try FileManager.default.removeItem(atPath: "\(output)/\(files[2])")
         try found("photo 2 has no file")
         truncate("\(output)/\(files[3])", 1000)
@@ -47,7 +47,7 @@ import Testing
 
         let (store, keys) = (cluster.store, cluster.store.keys)
         _ = try store.connection.call(RedisCommand("SETRANGE", keys.states(batch), "4", "s"))
-        try found("11 letters say filtered, not 12", "photo 4 is failed, its line says filtered")
+        try found("11 state codes are filtered, not 12", "photo 4 is failed, its line says filtered")
         _ = try store.connection.call(RedisCommand("HINCRBY", keys.batch(batch), "count.filtered", "1"))
         try found("13 are counted as filtered")
         _ = try store.connection.call(RedisCommand("HINCRBY", keys.batch(batch), "bytes.out", "1"))

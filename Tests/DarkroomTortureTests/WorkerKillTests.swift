@@ -3,7 +3,7 @@ import DarkroomTestSupport
 import FuzzSupport
 import Testing
 
-/// Workers that die by SIGKILL.
+/// Workers that are killed by SIGKILL.
 @Suite(.redisServer, .serialized) struct WorkerKillTests {
     private func campaign(_ run: TortureRun, lease: Duration, pause: Range<Int>) throws {
         let redis = RedisServer.current
@@ -14,20 +14,20 @@ import Testing
         let outcome = try campaign.perform(run, pause: pause)
         try cluster.end()
         run.report([
-            ("kills", "\(outcome.kills)"), ("kills of workers that held something", "\(outcome.losses)"),
+            ("kills", "\(outcome.kills)"), ("kills of workers that held operations", "\(outcome.losses)"),
             ("batches verified", "\(workload.batches)"), ("photos", "\(workload.photos)"), ("lost", "0"),
-            ("photos done again", "\(workload.repeats)"), ("photos unreported at a kill", "\(outcome.unreported)"),
-            ("leases of one operation expired at most", "\(outcome.mostDeaths)"),
+            ("photos processed again", "\(workload.repeats)"), ("photos unreported at a kill", "\(outcome.unreported)"),
+            ("lease expiries of one operation at most", "\(outcome.mostLeaseExpiries)"),
             ("from a kill until its operations were free (lease \(lease))", outcome.recovery.freed.text),
             ("until others had room and claimed them", outcome.recovery.claimed.text),
         ])
-        #expect(workload.repeats <= outcome.unreported, "work was done again that had been reported")
+        #expect(workload.repeats <= outcome.unreported, "reported photos were processed again")
         let freed = outcome.recovery.freed
-        let median = try #require(freed.percentile(50), "no worker held anything when it was killed: nothing was tried")
-        #expect(median <= lease + .seconds(3), "operations of dead workers wait too long: \(freed.text)")
-        // Of few, one that a busy machine delays decides.
+        let median = try #require(freed.percentile(50), "no killed worker held an operation")
+        #expect(median <= lease + .seconds(3), "operations of killed workers wait too long: \(freed.text)")
+        // With few samples, one delay of a busy machine determines this value.
         let slowest = try #require(freed.percentile(99))
-        #expect(slowest <= run.bound(lease + .seconds(3)), "operations of dead workers wait too long: \(freed.text)")
+        #expect(slowest <= run.bound(lease + .seconds(3)), "operations of killed workers wait too long: \(freed.text)")
     }
 
     @Test func killedWorkersLoseNothing() throws {

@@ -2,9 +2,9 @@ import Darkroom
 import DarkroomTestSupport
 import Testing
 
-/// Workers that stand still (SIGSTOP) until their leases have expired, and come back.
+/// Workers that are suspended (SIGSTOP) until their leases have expired, and resume.
 @Suite(.redisServer, .serialized) struct WorkerStandstillTests {
-    @Test func whatComesBackSpoilsNothingAndWorksOn() throws {
+    @Test func resumedWorkerChangesNoFinishedWorkAndContinues() throws {
         let run = TortureRun("stop", count: 2)
         let redis = RedisServer.current
         let lease = Duration.seconds(6)
@@ -15,13 +15,13 @@ import Testing
         try cluster.end()
         run.report([
             ("standstills of \(lease + .seconds(4))", "\(outcome.standstills)"),
-            ("of them in the middle of a file", "\(outcome.inFiles)"),
-            ("operations taken from who stood still", "\(outcome.taken)"), ("reports taken", "0"),
-            ("times refused, by its log", "\(outcome.refusals)"), ("photos", "\(outcome.photos)"), ("lost", "0"),
-            ("photos done again", "\(outcome.repeats)"),
+            ("of them while writing a file", "\(outcome.inFiles)"),
+            ("operations lost by suspended workers", "\(outcome.taken)"), ("accepted reports of lost operations", "0"),
+            ("rejections, by the logs", "\(outcome.refusals)"), ("photos", "\(outcome.photos)"), ("lost", "0"),
+            ("photos processed again", "\(outcome.repeats)"),
             ("photos unreported at a standstill", "\(outcome.unreported)"),
         ])
         #expect(outcome.taken >= outcome.standstills)
-        #expect(outcome.repeats <= outcome.unreported, "work was done again that had been reported")
+        #expect(outcome.repeats <= outcome.unreported, "reported photos were processed again")
     }
 }

@@ -7,12 +7,12 @@ import Testing
     let batch = BatchID("one")
 
     private func suspended(_ isSuspended: Bool = true) -> BatchControls {
-        var steering = BatchControls()
-        steering.isSuspended = isSuspended
-        return steering
+        var controls = BatchControls()
+        controls.isSuspended = isSuspended
+        return controls
     }
 
-    /// A mirror that knows every change up to version 5.
+    /// A mirror with every change up to version 5.
     private func upToDate() -> ControlMirror {
         var mirror = ControlMirror()
         mirror.answered(
@@ -21,35 +21,35 @@ import Testing
         return mirror
     }
 
-    @Test func aNewMirrorNeedsAHeartbeat() {
+    @Test func newMirrorNeedsAHeartbeat() {
         #expect(ControlMirror().needsHeartbeat)
         #expect(!upToDate().needsHeartbeat)
     }
 
-    @Test func theNextNoticeNeedsNoHeartbeat() {
+    @Test func nextNoticeNeedsNoHeartbeat() {
         var mirror = upToDate()
         mirror.noticed(6, batch: (batch, suspended()))
         #expect(mirror.controls(of: batch).isSuspended && !mirror.needsHeartbeat && mirror.known == 6)
     }
 
-    @Test func aGapInTheNoticesNeedsAHeartbeat() {
+    @Test func gapInTheNoticesNeedsAHeartbeat() {
         var mirror = upToDate()
         mirror.noticed(8, batch: (batch, suspended()))
         #expect(mirror.controls(of: batch).isSuspended, "the newer notice is not applied")
         #expect(mirror.needsHeartbeat && mirror.known == 5)
         mirror.answered(ControlsAnswer(version: 8, sent: 5, cluster: ClusterControls(), batches: [batch: suspended()]))
-        #expect(mirror.needsHeartbeat, "an incomplete answer counts as complete")
+        #expect(mirror.needsHeartbeat, "an incomplete reply counts as complete")
         mirror.answered(ControlsAnswer(version: 8, sent: 8, completeVersion: 8))
         #expect(!mirror.needsHeartbeat)
     }
 
-    @Test func aRepeatedOrLateNoticeChangesNothing() {
+    @Test func repeatedOrLateNoticeIsIgnored() {
         var mirror = upToDate()
         for version in [5, 3] { mirror.noticed(version, batch: (batch, suspended())) }
         #expect(!mirror.controls(of: batch).isSuspended && !mirror.needsHeartbeat)
     }
 
-    @Test func anAnswerOlderThanANoticeIsIgnored() {
+    @Test func replyOlderThanANoticeIsIgnored() {
         var mirror = upToDate()
         mirror.noticed(6, batch: (batch, suspended()))
         mirror.answered(
@@ -59,22 +59,22 @@ import Testing
         #expect(mirror.controls(of: batch).isSuspended && mirror.known == 6 && !mirror.needsHeartbeat)
     }
 
-    @Test func aVersionInAnyAnswerShowsALostNotice() {
+    @Test func newerVersionInAReplyShowsALostNotice() {
         var mirror = upToDate()
         mirror.answered(ControlsAnswer(version: 6, sent: 5))
         #expect(mirror.needsHeartbeat)
     }
 
-    @Test func aNoticeOfABatchCountsForAClaimUnderWay() {
+    @Test func noticeAppliesToABatchOfARunningClaim() {
         var mirror = upToDate()
-        let other = BatchID("other")  // not local when the notice comes
+        let other = BatchID("other")  // not yet local when the notice arrives
         mirror.noticed(6, batch: (other, suspended()))
         mirror.answered(
             ControlsAnswer(version: 5, sent: 5, cluster: ClusterControls(), batches: [other: suspended(false)]))
-        #expect(mirror.controls(of: other).isSuspended, "photos of a claim before the suspend would begin after it")
+        #expect(mirror.controls(of: other).isSuspended, "photos claimed before the suspend would start after it")
     }
 
-    @Test func controlsOfARedisThatLostChangesCount() {
+    @Test func appliesTheControlsOfARedisThatLostChanges() {
         var mirror = upToDate()
         mirror.noticed(6, batch: (batch, suspended()))
         mirror.answered(
@@ -86,8 +86,8 @@ import Testing
         #expect(mirror.known == 3)
     }
 
-    /// Nothing in Redis caused the notice, or a failover lost its change.
-    @Test func aNoticeThatRedisDoesNotConfirmIsForgotten() {
+    /// Either Redis never made the change of the notice, or a failover lost it.
+    @Test func discardsANoticeThatRedisDoesNotConfirm() {
         var mirror = upToDate()
         var cluster = ClusterControls()
         cluster.isSuspended = true
@@ -103,7 +103,7 @@ import Testing
         #expect(mirror.known == 6 && mirror.controls(of: batch).isSuspended)
     }
 
-    @Test func noticesOfTheClusterKeepTheirOrder() {
+    @Test func appliesNoticesOfTheClusterInOrder() {
         var mirror = upToDate()
         var cluster = ClusterControls()
         cluster.downloads = 7
@@ -114,7 +114,7 @@ import Testing
         #expect(mirror.cluster.downloads == nil)
     }
 
-    @Test func rememberedBatchesAreBounded() {
+    @Test func limitsTheNumberOfStoredBatches() {
         var mirror = upToDate()
         mirror.keep(batch)
         mirror.noticed(6, batch: (batch, suspended()))
@@ -123,7 +123,7 @@ import Testing
         #expect(!mirror.controls(of: BatchID("100")).isSuspended)
     }
 
-    @Test func noticesAreDecoded() {
+    @Test func decodesNotices() {
         func notice(_ text: String) -> ChangeNotice? { ChangeNotice(Array(text.utf8)) }
         #expect(
             notice(#"{"change":"work","workers":3,"priority":"high","operations":5}"#)
@@ -155,14 +155,14 @@ import Testing
         return (0..<workers).filter { work.isFor(draw: Double($0) / Double(workers)) }.count
     }
 
-    @Test func asManyClaimAsThereIsWorkFor() {
+    @Test func numberOfClaimantsFollowsTheNumberOfOperations() {
         #expect(claimants(1000, 1) == 18)
-        #expect(claimants(10_000, 1) == 18, "the cost of a notice grows with the workers")
+        #expect(claimants(10_000, 1) == 18, "the number of claimants grows with the number of workers")
         #expect(claimants(1000, 400) == 816)
         #expect(claimants(1000, 1_000_000) == 1000)
     }
 
-    @Test func allOfAFewClaim() {
+    @Test func allWorkersOfASmallClusterClaim() {
         for workers in 1...16 { #expect(claimants(workers, 0) == workers) }
     }
 }

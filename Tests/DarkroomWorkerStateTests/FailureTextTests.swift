@@ -4,9 +4,9 @@ import Testing
 
 @testable import DarkroomWorkerState
 
-/// What Redis keeps of a failed photo.
+/// The JSON text of a failed photo that Redis stores.
 @Suite struct FailureTextTests {
-    @Test(arguments: ["x", "\u{1}", "\"", "é", "😀"]) func isShortWhateverTheListHas(_ character: String) throws {
+    @Test(arguments: ["x", "\u{1}", "\"", "é", "😀"]) func limitsTheLengthForAnyCharacters(_ character: String) throws {
         let long = String(repeating: character, count: 100_000)
         let record = PhotoRecord(index: 3, name: long, url: "https://host/\(long)")
         var line = ManifestLine(batch: BatchID("b"), record: record, state: .failed(.tooManyRedirects))
@@ -20,7 +20,7 @@ import Testing
         #expect(kept.url.hasPrefix("https://host/") && kept.reason == "too-many-redirects")
     }
 
-    @Test func keepsNoSecretOfURLs() {
+    @Test func removesSecretsOfURLs() {
         let record = PhotoRecord(index: 3, name: "a.jpg", url: "https://ann:secret@host/a.jpg?token=secret")
         var line = ManifestLine(batch: BatchID("b"), record: record, state: .failed(.tooManyRedirects))
         line.detail = "at https://other/b.jpg?token=secret: 5 redirects"

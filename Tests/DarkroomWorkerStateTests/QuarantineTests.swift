@@ -4,11 +4,11 @@ import Testing
 @testable import DarkroomStore
 @testable import DarkroomWorkerState
 
-/// An operation on which two workers have died: its photos run one by one, and each is reported as soon as it is final.
+/// A quarantined operation (two lease expiries): its photos run one at a time, and each is reported once it is final.
 @Suite struct QuarantineTests {
     private let batch = BatchID("batch")
 
-    @Test func runsItsPhotosOneByOneBesideOthers() throws {
+    @Test func runsItsPhotosOneAtATimeBesideOtherOperations() throws {
         var bench = StateBench(downloads: 8)
         let quarantined = bench.claim(batch, 1, photos: 4, leaseExpiries: 2)
         let other = bench.claim(batch, 2, photos: 4, leaseExpiries: 1)
@@ -18,7 +18,7 @@ import Testing
         )
         #expect(first.allSatisfy { $0.isQuarantined == ($0.operation == quarantined) })
         for photo in first { bench.download(photo) }
-        #expect(bench.begin().isEmpty, "the quarantined's photo has not ended")
+        #expect(bench.begin().isEmpty, "a second photo of the quarantined operation started")
         bench.check()
         bench.filterAll()
         #expect(bench.begin().map(\.operation) == [quarantined])
@@ -38,22 +38,22 @@ import Testing
         #expect(reports.map(\.held) == [quarantined])
     }
 
-    @Test func doesNotKeepItsWorkerFromClaiming() throws {
+    @Test func waitingPhotosTakeNoRoomOfTheWorker() throws {
         var bench = StateBench(downloads: 4, filtrations: 2)
         let room = bench.photosWanted
         for number in 1...3 { bench.claim(batch, number, leaseExpiries: 2) }
         _ = bench.begin()
-        #expect(bench.photosWanted == room - 3, "27 that may not begin now take no room")
+        #expect(bench.photosWanted == room - 3, "27 photos that may not start yet must take no room")
     }
 
-    @Test func isRenewedFromItsClaimOnAndForgottenWhenItIsLostMeanwhile() throws {
+    @Test func renewsAClaimedOperationUntilItIsLost() throws {
         var bench = StateBench()
         let held = HeldOperation(batch: batch, number: 1, fencingToken: 7)
         bench.claimed(held)
         #expect(bench.held == [held])
         _ = bench.lost(held)
         bench.declined(held)
-        #expect(bench.held.isEmpty, "an operation that was lost is not handed back")
+        #expect(bench.held.isEmpty, "a lost operation is still held")
     }
 
     @Test func onlyQuarantinedOperationsWithoutProgressAreProbed() throws {
@@ -69,6 +69,6 @@ import Testing
         #expect(probe(other, begins: true) == nil)
         for photo in begun where photo.operation == quarantined { bench.download(photo) }
         bench.filterAll()
-        #expect(probe(quarantined, begins: true) == nil, "it makes progress")
+        #expect(probe(quarantined, begins: true) == nil, "an operation with progress needs no crash probe")
     }
 }

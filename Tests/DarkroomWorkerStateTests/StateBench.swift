@@ -4,13 +4,12 @@ import Testing
 @testable import DarkroomStore
 @testable import DarkroomWorkerState
 
-/// The state of a worker on its own: each method is an event that a worker's threads would report, or a question that they
-/// would ask. No server, no threads, no clock.
+/// A worker state without a server, threads or a clock. Each method is an event or a query of the threads of a worker.
 struct StateBench {
     typealias Photo = PhotoTask
     typealias Effects = [WorkerState.Effect]
 
-    /// The resources of operations, which the state never looks at.
+    /// Resources of operations. The state does not use them.
     private final class Resources: OperationResources {}
 
     struct Fault: StorageFault {
@@ -32,7 +31,7 @@ struct StateBench {
         handle(.answered(ControlsAnswer(version: 0, sent: 0, completeVersion: 0)))
     }
 
-    /// Handles an event, and cancels photos as a worker would.
+    /// Handles an event, and cancels photos as a worker does.
     @discardableResult
     mutating func handle(_ event: WorkerState.Event) -> Effects {
         let effects = state.handle(event)
@@ -42,7 +41,7 @@ struct StateBench {
 
     // MARK: Redis
 
-    /// Claims an operation, of 10 photos by default, and takes it up. Without a priority the controls of its batch stay as they are.
+    /// Claims and starts an operation, by default of 10 photos. Without `priority` its controls do not change.
     @discardableResult
     mutating func claim(
         _ batch: BatchID, _ number: Int = 1, photos: Int = 10, priority: BatchPriority? = nil,
@@ -54,9 +53,9 @@ struct StateBench {
         fencingToken += 1
         let held = HeldOperation(batch: batch, number: number, fencingToken: fencingToken)
         if let priority {
-            var steering = BatchControls()
-            steering.priority = priority
-            answered(version: version, sent: version, [batch: steering])
+            var controls = BatchControls()
+            controls.priority = priority
+            answered(version: version, sent: version, [batch: controls])
         }
         let claimed = ClaimedOperation(
             held: held, stateCodes: Array((stateCodes ?? String(repeating: "N", count: photos)).utf8),
@@ -72,50 +71,50 @@ struct StateBench {
         return held
     }
 
-    /// A claim has brought an operation, which is not taken up yet.
+    /// A claim has returned an operation that has not started yet.
     mutating func claimed(_ held: HeldOperation) { handle(.claimed([held])) }
 
-    /// An operation that was claimed is not to run here.
+    /// This worker does not run a claimed operation.
     mutating func declined(_ held: HeldOperation) { handle(.declined(held)) }
 
-    /// The operation is no longer this worker's.
-    /// - Returns: the photos that are cancelled.
+    /// The operation no longer belongs to this worker.
+    /// - Returns: the cancelled photos.
     @discardableResult
     mutating func lost(_ held: HeldOperation) -> [Photo] { handle(.lost([held])).cancelled }
 
-    /// Redis sends final state codes of an operation's photos.
+    /// Redis has sent final state codes of an operation's photos.
     @discardableResult
     mutating func merge(_ codes: [UInt8], of held: HeldOperation) -> Effects {
         handle(.stateCodes(codes, of: held))
     }
 
-    /// Redis answers with the controls of some batches.
+    /// A reply of Redis contains the controls of some batches.
     @discardableResult
     mutating func answered(version: Int, sent: Int, _ batches: [BatchID: BatchControls]) -> Effects {
         handle(.answered(ControlsAnswer(version: version, sent: sent, batches: batches)))
     }
 
-    /// A change of a batch that is published.
+    /// A change notice for a batch.
     @discardableResult
-    mutating func steer(_ batch: BatchID, _ change: (inout BatchControls) -> Void) -> Effects {
+    mutating func control(_ batch: BatchID, _ change: (inout BatchControls) -> Void) -> Effects {
         version += 1
-        var steering = controls(of: batch)
-        change(&steering)
-        return handle(.noticed(.batch(batch, steering, version: version)))
+        var controls = state.controls.controls(of: batch)
+        change(&controls)
+        return handle(.noticed(.batch(batch, controls, version: version)))
     }
 
-    /// A change of the cluster that is published.
+    /// A change notice for the cluster.
     @discardableResult
-    mutating func steerCluster(_ change: (inout ClusterControls) -> Void) -> Effects {
+    mutating func controlCluster(_ change: (inout ClusterControls) -> Void) -> Effects {
         version += 1
-        var steering = state.controls.cluster
-        change(&steering)
-        return handle(.noticed(.cluster(steering, version: version)))
+        var controls = state.controls.cluster
+        change(&controls)
+        return handle(.noticed(.cluster(controls, version: version)))
     }
 
     // MARK: Storage
 
-    /// The output of a batch cannot be written; with a device neither can those of `others`.
+    /// The output of a batch cannot be written. With `device`, the outputs of `others` cannot be written either.
     @discardableResult
     mutating func block(
         _ batch: BatchID, isAway: Bool = false, device: UInt? = nil, and others: [BatchID] = []
@@ -125,16 +124,16 @@ struct StateBench {
             .storageFault(StorageReport(batch, fault, device: device, others: device == nil ? [] : Set(others))))
     }
 
-    /// A batch that is being prepared writes to a device. Returns why it cannot; nil when it can.
+    /// A preparing batch writes to a device. Returns the storage fault, or nil if the batch can write.
     mutating func storageBlocked(_ batch: BatchID, onDevice device: UInt) -> String? {
         for case .outputBlocked(let reason) in handle(.outputOpened(batch, device: device)) { return reason }
         return nil
     }
 
-    /// Something else keeps files from being written now.
+    /// Another storage fault replaces that of an outage.
     mutating func storageChanged(_ number: Int, to fault: Fault) -> Effects { handle(.storageChanged(number, fault)) }
 
-    /// The outages that are to be checked.
+    /// The outages whose next check is due.
     @discardableResult
     mutating func storageChecksDue(now: ContinuousClock.Instant) -> [StorageOutage] {
         handle(.storageChecksDue(now: now)).compactMap {
@@ -142,13 +141,13 @@ struct StateBench {
         }
     }
 
-    /// All outputs can be written again.
+    /// Ends all outages.
     mutating func unblock() {
         for outage in state.outages.all { handle(.storageRecovered(outage.number)) }
     }
 
     /// The files of an operation may be lost.
-    /// - Returns: the photos that are cancelled.
+    /// - Returns: the cancelled photos.
     mutating func filesLost(_ held: HeldOperation) -> [Photo] { handle(.filesLost([held])).cancelled }
 
     var outages: [StorageOutage] { state.outages.all }
@@ -156,11 +155,11 @@ struct StateBench {
 
     // MARK: Local queues
 
-    /// Photos are to begin where there is room.
-    /// - Parameter urgently: also one by one while the filters have enough to do.
+    /// Starts photos while there is room.
+    /// - Parameter urgently: Starts single photos even while the filters have enough downloaded photos.
     mutating func beginDownloads(urgently: Bool = false) -> [Photo] { state.beginDownloads(urgently: urgently) }
 
-    /// Asks whether a download, or another attempt of it, may begin.
+    /// Whether a download, or a retry of it, may start.
     mutating func downloadBegins(_ photo: Photo) -> Permission {
         for case .proceed(let isFirst) in handle(.downloadBegins(photo)) { return isFirst ? .yes : .again }
         return .no
@@ -170,7 +169,7 @@ struct StateBench {
 
     mutating func downloadWaits(_ photo: Photo) { handle(.downloadWaits(photo)) }
 
-    /// The bytes of a photo are here. Returns false when nobody wants them.
+    /// A photo is downloaded. Returns false if its bytes are not needed any more.
     mutating func downloaded(_ photo: Photo, bytes: Int) -> Bool {
         handle(.downloaded(photo, bytes: bytes)).cancelled.isEmpty
     }
@@ -179,38 +178,38 @@ struct StateBench {
         handle(.downloadEnded(photo, outcome))
     }
 
-    /// Filters are to be put into the local queue.
+    /// Returns filters for the local queue.
     mutating func queueFilters() -> [FilterJob] { state.queueFilters() }
 
-    /// Asks whether a filter may begin.
+    /// Whether a filter may start.
     mutating func filterBegins(_ job: FilterJob) -> Bool { handle(.filterBegins(job)).mayProceed }
 
-    /// Asks whether a result may get its final name.
+    /// Whether a result may get its final name.
     mutating func placing(_ job: FilterJob) -> Bool { handle(.placing(job)).mayProceed }
 
     mutating func filterEnded(_ job: FilterJob, _ outcome: PhotoOutcome?) {
         handle(.filterEnded(job, outcome))
     }
 
-    /// The worker stops. Returns the downloads that are withdrawn.
+    /// The worker stops. Returns the withdrawn downloads.
     mutating func stop() -> [Photo] { handle(.stopping).withdrawn }
 
     // MARK: Local queues, in larger steps
 
-    /// Begins what may begin, and its transfers.
+    /// Starts all photos that may start, and their transfers.
     mutating func begin(urgently: Bool = true) -> [Photo] {
         let photos = beginDownloads(urgently: urgently)
         for photo in photos { _ = downloadBegins(photo) }
         return photos
     }
 
-    /// The download of a photo is through.
+    /// The download of a photo has ended.
     mutating func download(_ photo: Photo, bytes: Int = 1000) {
         let isWanted = downloaded(photo, bytes: bytes)
         #expect(isWanted)
     }
 
-    /// Filters all that the local queue is given, until nothing is left.
+    /// Runs the filters of the local queue until it stays empty.
     @discardableResult
     mutating func filterAll() -> [Photo] {
         var filtered: [Photo] = []
@@ -224,7 +223,7 @@ struct StateBench {
         }
     }
 
-    /// Filters one photo to its end.
+    /// Runs a filter and records its outcome.
     mutating func filter(_ job: FilterJob) {
         let begins = filterBegins(job)
         #expect(begins)
@@ -233,7 +232,7 @@ struct StateBench {
         filterEnded(job, Self.outcome(job.task))
     }
 
-    /// Downloads and filters until nothing of the local operations is left to begin.
+    /// Downloads and filters photos of the local operations until no photo may start.
     /// - Returns: the photos in the order in which they were filtered.
     mutating func runAll() -> [Photo] {
         var filtered: [Photo] = []
@@ -268,11 +267,11 @@ struct StateBench {
         handle(.releasesDue(now: now)).compactMap { if case .release(let release) = $0 { release.held } else { nil } }
     }
 
-    // MARK: Questions
+    // MARK: Queries
 
-    /// Everything whose lease is renewed.
+    /// The operations whose leases the worker renews.
     var held: [HeldOperation] { state.held }
-    /// Operations that are taken up, in the order of their claims.
+    /// The started operations, in the order of their claims.
     var localOperations: [HeldOperation] { state.localOperations.map(\.held) }
     var batchCount: Int { state.batches.count }
     var taskCount: Int { state.activity.photos }
@@ -287,7 +286,7 @@ struct StateBench {
     var reserve: Int { state.reserve }
     var needsRoom: Bool { state.needsRoom }
     var limits: (downloads: Int, filtrations: Int) { state.limits }
-    /// Photos whose download waits for its host or for another attempt.
+    /// Photos whose download waits for its host or for a retry.
     var waiting: Int { state.queues.total(\.waiting) }
 
     func waiting(of batch: BatchID) -> Int? { state.batches[batch]?.waiting }
@@ -302,10 +301,10 @@ struct StateBench {
         String(decoding: state.operations[held]?.stateCodes ?? [], as: UTF8.self)
     }
 
-    /// Makes the state expect so many bytes of each download.
+    /// Sets the number of bytes that the state expects of each download.
     mutating func expectDownloads(of bytes: Int) { state.photos.typicalBytes = bytes }
 
-    /// Fails if the parts of the state contradict each other.
+    /// Fails if the parts of the state are inconsistent.
     func check(_ location: SourceLocation = #_sourceLocation) {
         let wrong = state.inconsistencies()
         #expect(wrong.isEmpty, "\(wrong)", sourceLocation: location)
@@ -318,7 +317,7 @@ extension [WorkerState.Effect] {
     var reordered: [PhotoTask] { compactMap { if case .reorder(let task) = $0 { task } else { nil } } }
     var changesLimits: Bool { contains { if case .applyLimits = $0 { true } else { false } } }
     var mayProceed: Bool { contains { if case .proceed = $0 { true } else { false } } }
-    /// Whether something may begin or must be reported that did not have to before.
-    var isNews: Bool { contains { if case .schedule = $0 { true } else { false } } }
+    /// Whether work may newly start or must be reported.
+    var schedulesWork: Bool { contains { if case .schedule = $0 { true } else { false } } }
     var beginsOutage: Bool { contains { if case .outageBegan = $0 { true } else { false } } }
 }

@@ -4,20 +4,20 @@ import Testing
 
 @testable import DarkroomWorkerState
 
-/// The rules of operation queues, as the worker state keeps them: no server, no threads.
+/// How the worker state applies priorities and controls, without a server or threads.
 @Suite struct StateControlTests {
     let one = BatchID("one")
     let two = BatchID("two")
 
     // MARK: Priority
 
-    @Test func readinessComesBeforePriority() throws {
+    @Test func filtersDownloadedPhotosBeforeHigherPrioritiesThatAreNot() throws {
         var bench = StateBench()
         bench.claim(one, priority: .low)
         let photos = bench.begin()
         bench.claim(two, priority: .veryHigh)
         let urgent = bench.begin()
-        // The urgent photos are not downloaded: nothing keeps the filters from those that are.
+        // The photos of high priority are not downloaded yet, so the filters run the downloaded ones.
         #expect(urgent.allSatisfy { $0.operation.batch == two })
         bench.download(photos[0])
         let queued = bench.queueFilters()
@@ -25,19 +25,19 @@ import Testing
         bench.check()
     }
 
-    @Test func priorityOrdersWhatIsReady() throws {
+    @Test func startsReadyPhotosInOrderOfPriority() throws {
         var bench = StateBench(downloads: 20, filtrations: 1)
         bench.claim(one, priority: .low)
         bench.claim(two, priority: .high)
         let photos = bench.begin()
-        #expect(photos.prefix(10).allSatisfy { $0.operation.batch == two }, "the more urgent did not begin first")
+        #expect(photos.prefix(10).allSatisfy { $0.operation.batch == two }, "the higher priority did not start first")
         for photo in photos.reversed() { bench.download(photo) }
         let filtered = bench.filterAll()
         #expect(filtered.prefix(10).allSatisfy { $0.operation.batch == two })
         bench.check()
     }
 
-    @Test func whatIsLessUrgentDoesNotStandInTheWay() throws {
+    @Test func lowerPrioritiesDoNotBlockHigherOnes() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         for number in 1...2 { bench.claim(one, number, priority: .low) }
         while true {
@@ -48,25 +48,25 @@ import Testing
         _ = bench.queueFilters()
         #expect(bench.taskCount == bench.window, "the worker is not full")
         #expect(bench.photosWanted == 0)
-        #expect(bench.demand.lowest == .normal, "a full worker keeps no room for what is more urgent")
+        #expect(bench.demand.lowest == .normal, "a full worker keeps no room for higher priorities")
         bench.claim(two, priority: .high)
         let urgent = bench.begin()
         #expect(urgent.count == 4 && urgent.allSatisfy { $0.operation.batch == two })
         for photo in urgent { bench.download(photo) }
-        #expect(bench.queueFilters().map(\.priority) == [.high, .high], "the next filters are not theirs")
+        #expect(bench.queueFilters().map(\.priority) == [.high, .high], "other photos are filtered next")
         var begun = 4
         while case let more = bench.begin().count, more > 0 { begun += more }
-        #expect(bench.taskCount <= bench.window + bench.reserve, "the reserve has no bound")
+        #expect(bench.taskCount <= bench.window + bench.reserve, "the reserve has no limit")
         bench.check()
     }
 
-    @Test func anotherPriorityReachesWhatWaitsAndWhatRuns() throws {
+    @Test func priorityChangeAppliesToWaitingAndRunningPhotos() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         bench.claim(one)
         let photos = bench.beginDownloads()
         #expect(bench.downloadBegins(photos[0]) == .yes)
-        let effects = bench.steer(one) { $0.priority = .veryHigh }
-        // One that has begun counts otherwise from now on.
+        let effects = bench.control(one) { $0.priority = .veryHigh }
+        // The change includes the running download.
         #expect(Set(effects.reordered.map(\.record.index)) == Set(photos.map(\.record.index)))
         #expect(bench.urgency(of: photos[1]) == Urgency(priority: .veryHigh, isInFocus: false))
         bench.check()
@@ -83,7 +83,7 @@ import Testing
         let late = bench.begin()
         for photo in late { bench.download(photo) }
         for filtration in early { bench.filter(filtration) }
-        // What the large batch has downloaded before does not keep the small one waiting.
+        // Earlier downloads of the large batch do not delay the small one.
         let next = bench.filterAll().prefix(8).map(\.operation.batch)
         #expect(next.count { $0 == two } >= min(4, late.count), "\(next)")
         bench.check()
@@ -91,7 +91,7 @@ import Testing
 
     // MARK: Suspend
 
-    @Test func suspendDoesNotStopWhatRuns() throws {
+    @Test func suspendDoesNotStopRunningPhotos() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let held = bench.claim(one)
         let photos = bench.begin()
@@ -99,10 +99,10 @@ import Testing
         let queued = bench.queueFilters()
         let mayFilter = bench.filterBegins(queued[0])
         #expect(mayFilter)
-        let effects = bench.steer(one) { $0.isSuspended = true }
+        let effects = bench.control(one) { $0.isSuspended = true }
         #expect(effects.cancelled.isEmpty && effects.withdrawn.isEmpty)
         bench.check()
-        // The filter ends, and its file is put in place; the download ends and rests.
+        // The filter ends, and its file gets its final name. The download ends, and its filter does not start.
         let mayPlace = bench.placing(queued[0])
         #expect(mayPlace)
         _ = bench.filterEnded(queued[0], StateBench.outcome(photos[0]))
@@ -113,28 +113,28 @@ import Testing
         bench.check()
     }
 
-    @Test func nothingBeginsAfterASuspend() throws {
+    @Test func nothingStartsAfterASuspend() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)
         let waiting = bench.beginDownloads()
-        let effects = bench.steer(one) { $0.isSuspended = true }
-        #expect(effects.withdrawn.count == 4, "downloads that wait are not taken back")
+        let effects = bench.control(one) { $0.isSuspended = true }
+        #expect(effects.withdrawn.count == 4, "waiting downloads are not withdrawn")
         for photo in waiting {
             #expect(bench.downloadBegins(photo) == .no)
             _ = bench.downloadEnded(photo, nil)
         }
         bench.check()
-        #expect(bench.releasesDue(now: .now) == [held], "an operation without bytes is held")
+        #expect(bench.releasesDue(now: .now) == [held], "an operation without downloaded bytes is not released")
     }
 
-    @Test func whatIsDownloadedNeedsOnlyItsFilterAfterAResume() throws {
+    @Test func filtersDownloadedPhotosAfterAResumeWithoutAnotherDownload() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one, photos: 4)
         let photos = bench.begin()
         for photo in photos { bench.download(photo) }
         let queued = bench.queueFilters()
         #expect(queued.count == 2)
-        bench.steerCluster { $0.isSuspended = true }
+        bench.controlCluster { $0.isSuspended = true }
         bench.check()
         for filtration in queued {
             let mayFilter = bench.filterBegins(filtration)
@@ -142,107 +142,107 @@ import Testing
         }
         #expect(bench.bytesHeld == 4000 && bench.stateCodes(held) == "DDDD")
         #expect(bench.releasesDue(now: .now).isEmpty)
-        bench.steerCluster { $0.isSuspended = false }
+        bench.controlCluster { $0.isSuspended = false }
         #expect(bench.begin().isEmpty, "a photo is downloaded again")
         #expect(Set(bench.filterAll().map(\.record.index)) == [0, 1, 2, 3])
         #expect(bench.stateCodes(held) == "FFFF" && bench.bytesHeld == 0)
         bench.check()
     }
 
-    @Test func downloadedBytesAreHeldTenMinutes() throws {
+    @Test func holdsDownloadedBytesOfASuspendedBatchForTenMinutes() throws {
         var bench = StateBench()
         let held = bench.claim(one)
         for photo in bench.begin() { bench.download(photo) }
-        bench.steer(one) { $0.isSuspended = true }
+        bench.control(one) { $0.isSuspended = true }
         let now = ContinuousClock.now
         #expect(bench.releasesDue(now: now).isEmpty)
         #expect(bench.releasesDue(now: now + .seconds(599)).isEmpty)
-        // A resume begins the time anew.
-        bench.steer(one) { $0.isSuspended = false }
+        // A resume restarts the ten minutes.
+        bench.control(one) { $0.isSuspended = false }
         #expect(bench.releasesDue(now: now + .seconds(599)).isEmpty)
-        bench.steer(one) { $0.isSuspended = true }
+        bench.control(one) { $0.isSuspended = true }
         #expect(bench.releasesDue(now: now + .seconds(700)).isEmpty)
         #expect(bench.releasesDue(now: now + .seconds(1300)) == [held])
-        // Once it is on its way back nothing of it begins, whatever comes.
-        bench.steer(one) { $0.isSuspended = false }
+        // After its release is due, no photo of the operation starts, even after a resume.
+        bench.control(one) { $0.isSuspended = false }
         #expect(bench.begin().isEmpty && bench.queueFilters().isEmpty)
         #expect(bench.lost(held).count == 4)
         #expect(bench.bytesHeld == 0 && bench.held.isEmpty)
         bench.check()
     }
 
-    @Test func restingBytesGiveWayToOtherWork() throws {
+    @Test func releasesBytesOfASuspendedBatchIfOtherWorkNeedsRoom() throws {
         var bench = StateBench(downloads: 10, filtrations: 1, maxBytesHeld: 13_000)
         let held = [bench.claim(one, 1), bench.claim(one, 2)]
         bench.expectDownloads(of: 100)
         for _ in 1...2 { for photo in bench.begin() { bench.download(photo, bytes: 990) } }
-        bench.steer(one) { $0.isSuspended = true }
+        bench.control(one) { $0.isSuspended = true }
         #expect(bench.releasesDue(now: .now).isEmpty)
         bench.claim(two)
         #expect(bench.begin().isEmpty)
         #expect(bench.needsRoom)
-        #expect(bench.releasesDue(now: .now) == [held[0]], "what rests takes all the room")
+        #expect(bench.releasesDue(now: .now) == [held[0]], "the suspended batch takes all the room")
         _ = bench.lost(held[0])
         #expect(!bench.begin().isEmpty)
         bench.check()
     }
 
-    @Test func suspendedDownloadsLetFiltersGoOn() throws {
+    @Test func filtersContinueWhileDownloadsAreSuspended() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)
         for photo in bench.begin() { bench.download(photo) }
-        bench.steer(one) { $0.areDownloadsSuspended = true }
+        bench.control(one) { $0.areDownloadsSuspended = true }
         #expect(bench.begin().isEmpty)
-        #expect(bench.releasesDue(now: .now).isEmpty, "handed back before what is downloaded is filtered")
+        #expect(bench.releasesDue(now: .now).isEmpty, "released before the downloaded photos are filtered")
         bench.filterAll()
         #expect(bench.stateCodes(held) == "FFFF......")
-        #expect(bench.releasesDue(now: .now).isEmpty, "handed back before it is reported")
+        #expect(bench.releasesDue(now: .now).isEmpty, "released before the report")
         let report = try #require(bench.reportsDue(now: .now, olderThan: .seconds(1)).first)
         bench.reported(report, now: .now)
         #expect(bench.releasesDue(now: .now) == [held])
         bench.check()
     }
 
-    @Test func suspendedFiltrationsLetDownloadsGoOnUntilTheBytesAreFull() throws {
+    @Test func downloadsContinueUpToTheByteLimitWhileFiltrationsAreSuspended() throws {
         var bench = StateBench(downloads: 4, filtrations: 1, maxBytesHeld: 12_000)
         bench.expectDownloads(of: 1000)
         for number in 1...3 { bench.claim(one, number) }
-        bench.steer(one) { $0.areFiltrationsSuspended = true }
+        bench.control(one) { $0.areFiltrationsSuspended = true }
         var downloaded = 0
         while case let photos = bench.begin(), !photos.isEmpty {
             for photo in photos { bench.download(photo) }
             downloaded += photos.count
         }
-        #expect((12...15).contains(downloaded), "\(downloaded) were downloaded")
+        #expect((12...15).contains(downloaded), "\(downloaded) photos were downloaded")
         #expect(bench.releasesDue(now: .now).isEmpty)
         #expect(bench.excluded == [one])
         bench.check()
-        bench.steer(one) { $0.areFiltrationsSuspended = false }
+        bench.control(one) { $0.areFiltrationsSuspended = false }
         #expect(bench.filterAll().count == downloaded)
         bench.check()
     }
 
     // MARK: Cancel
 
-    @Test func cancelStopsWhatRunsAndNothingQueuedEverStarts() throws {
+    @Test func cancelStopsRunningPhotosAndStartsNoQueuedOnes() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)
         let photos = bench.begin()
         for photo in photos.prefix(3) { bench.download(photo) }
-        let queued = bench.queueFilters()  // two, of which one begins; the third photo waits
+        let queued = bench.queueFilters()  // two filters, of which one starts; the third photo waits
         let mayFilter = bench.filterBegins(queued[0])
         #expect(mayFilter)
-        let effects = bench.steer(one) { $0.isCancelled = true }
+        let effects = bench.control(one) { $0.isCancelled = true }
         #expect(effects.cancelled.count == 4 && photos.allSatisfy { $0.cancellation.isCancelled })
         bench.check()
         #expect(bench.begin().isEmpty)
-        // The filter counts no more; the transfer does until it is aborted.
+        // The running filter does not delay the release. The transfer does until it is aborted.
         #expect(bench.releasesDue(now: .now).isEmpty)
         _ = bench.downloadEnded(photos[3], nil)
         #expect(bench.releasesDue(now: .now) == [held])
         #expect(bench.bytesHeld == 1000, "bytes that a filter still holds are not counted")
         bench.check()
-        // An encoder that could not be interrupted comes to its end: nothing of it is wanted.
+        // An encoder that could not be interrupted ends, and the worker discards its result.
         let mayPlace = bench.placing(queued[0])
         #expect(!mayPlace)
         _ = bench.filterEnded(queued[0], StateBench.outcome(queued[0].task))
@@ -253,22 +253,22 @@ import Testing
         bench.check()
     }
 
-    @Test func anEncoderThatRunsOnKeepsItsPlaceInTheQueue() throws {
+    @Test func abandonedFilterKeepsItsSlotInTheLocalQueue() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         bench.claim(one)
         for photo in bench.begin() { bench.download(photo) }
         let queued = bench.queueFilters()
         for filtration in queued { _ = bench.filterBegins(filtration) }
-        bench.steer(one) { $0.isCancelled = true }
+        bench.control(one) { $0.isCancelled = true }
         bench.claim(two)
         for photo in bench.begin() { bench.download(photo) }
-        #expect(bench.queueFilters().isEmpty, "the local queue gets more than it can run")
+        #expect(bench.queueFilters().isEmpty, "the local queue gets more filters than it can run")
         for filtration in queued { _ = bench.filterEnded(filtration, nil) }
         #expect(bench.queueFilters().count == 2)
         bench.check()
     }
 
-    @Test func whatWasInPlaceWhenItWasCancelledKeepsItsLine() throws {
+    @Test func photoWrittenBeforeACancelKeepsItsLine() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let held = bench.claim(one)
         let photos = bench.begin()
@@ -277,11 +277,11 @@ import Testing
         _ = bench.filterBegins(queued)
         let mayPlace = bench.placing(queued)
         #expect(mayPlace)
-        bench.steer(one) { $0.isCancelled = true }
+        bench.control(one) { $0.isCancelled = true }
         _ = bench.downloadEnded(photos[1], nil)
-        #expect(bench.releasesDue(now: .now).isEmpty, "handed back while a file is put in place")
+        #expect(bench.releasesDue(now: .now).isEmpty, "released while a file gets its final name")
         _ = bench.filterEnded(queued, StateBench.outcome(photos[0]))
-        #expect(bench.releasesDue(now: .now).isEmpty, "handed back before its manifest is written")
+        #expect(bench.releasesDue(now: .now).isEmpty, "released before the manifest is written")
         let report = try #require(bench.reportsDue(now: .now, olderThan: .seconds(1)).first)
         #expect(report.isCancelled && report.lines[0] != nil)
         bench.reported(report, now: .now)
@@ -289,7 +289,7 @@ import Testing
         bench.check()
     }
 
-    @Test func photosCancelledOneByOneStopOrNeverBegin() throws {
+    @Test func cancelledPhotosStopOrNeverStart() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let held = bench.claim(one, photos: 4)
         let photos = bench.begin()
@@ -298,14 +298,14 @@ import Testing
         _ = bench.downloadEnded(photos[0], nil)
         bench.check()
         bench.download(photos[1])
-        #expect(Set(bench.runAll().map(\.record.index)) == [1, 3], "a cancelled photo began")
+        #expect(Set(bench.runAll().map(\.record.index)) == [1, 3], "a cancelled photo started")
         let report = try #require(bench.reportsDue(now: .now, olderThan: .seconds(1)).first)
         #expect(String(decoding: report.stateCodes, as: UTF8.self) == "CFCF")
         #expect(report.lines.allSatisfy { $0 != nil }, "a final photo has no line")
         bench.check()
     }
 
-    @Test func aPhotoCancelledWhileItIsPutInPlaceStaysCancelled() throws {
+    @Test func photoCancelledWhileItsFileIsRenamedStaysCancelled() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let held = bench.claim(one, photos: 2)
         for photo in bench.begin() { bench.download(photo) }
@@ -320,7 +320,7 @@ import Testing
         bench.check()
     }
 
-    @Test func anOperationWhosePhotosAreAllCancelledIsReported() throws {
+    @Test func reportsAnOperationWithOnlyCancelledPhotos() throws {
         var bench = StateBench()
         let held = bench.claim(one, photos: 2)
         _ = bench.merge(Array("CC".utf8), of: held)
@@ -332,89 +332,91 @@ import Testing
 
     // MARK: Focus
 
-    @Test func whatIsInFocusBeginsFirst() throws {
+    @Test func focusStartsFirst() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         for number in 1...3 { bench.claim(one, number) }
-        bench.steer(one) { $0.focus = .init(18...21) }
+        bench.control(one) { $0.focus = .init(18...21) }
         let order = bench.runAll().map(\.record.index)
         #expect(order.prefix(4) == [18, 19, 20, 21])
-        #expect(Set(order[4..<20]) == Set(Array(10..<18) + Array(22..<30)), "then what those operations have beside")
+        // The other photos of the operations in focus follow.
+        #expect(Set(order[4..<20]) == Set(Array(10..<18) + Array(22..<30)))
         #expect(order.count == 30)
         bench.check()
     }
 
-    @Test func focusOnlyStopsWhatIsOutsideAndKeepsWhatIsDownloaded() throws {
+    @Test func exclusiveFocusStopsPhotosOutsideAndKeepsTheirDownloadedBytes() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = [bench.claim(one, 1), bench.claim(one, 2)]
         let photos = bench.begin()
         for photo in photos.prefix(3) { bench.download(photo) }
         let queued = bench.queueFilters()
         _ = bench.filterBegins(queued[0])
-        let effects = bench.steer(one) { $0.focus = .init(10...12, only: true) }
-        #expect(Set(effects.cancelled.map(\.record.index)) == [0, 3], "what filters and what downloads is stopped")
+        let effects = bench.control(one) { $0.focus = .init(10...12, only: true) }
+        // The running filter and the running download stop.
+        #expect(Set(effects.cancelled.map(\.record.index)) == [0, 3])
         _ = bench.filterEnded(queued[0], nil)
         _ = bench.downloadEnded(photos[3], nil)
         bench.check()
         #expect(bench.stateCodes(held[0]) == "NDD.......")
-        #expect(bench.releasesDue(now: .now).isEmpty, "downloaded bytes are thrown away")
+        #expect(bench.releasesDue(now: .now).isEmpty, "downloaded bytes are discarded")
         let inside = bench.begin()
         #expect(inside.map(\.record.index) == [10, 11, 12, 13])
         for photo in inside { bench.download(photo) }
         #expect(bench.filterAll().allSatisfy { $0.operation == held[1] })
-        // It moves back: what is downloaded needs only its filter.
-        bench.steer(one) { $0.focus = .init(0...3, only: true) }
+        // The focus moves back. The downloaded photos need only their filters.
+        bench.control(one) { $0.focus = .init(0...3, only: true) }
         #expect(Set(bench.filterAll().map(\.record.index)) == [1, 2])
         #expect(bench.begin().map(\.record.index) == [0, 3, 4, 5])
         bench.check()
     }
 
-    @Test func operationsOutsideOfAFocusWithoutBytesAreHandedBack() throws {
+    @Test func releasesOperationsOutsideAFocusWithoutDownloadedBytes() throws {
         var bench = StateBench()
         let held = [bench.claim(one, 1), bench.claim(one, 2)]
-        bench.steer(one) { $0.focus = .init(12...12, only: true) }
+        bench.control(one) { $0.focus = .init(12...12, only: true) }
         #expect(bench.releasesDue(now: .now) == [held[0]])
         bench.check()
     }
 
-    @Test func aFullWorkerClaimsForAFocusOnce() throws {
+    @Test func fullWorkerClaimsForAFocusOnce() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...3 { bench.claim(one, number) }
         _ = bench.begin()
         #expect(bench.photosWanted == 0 && bench.demand.focused?.priority == nil)
-        bench.steer(one) { $0.focus = .init(200...210) }
+        bench.control(one) { $0.focus = .init(200...210) }
         #expect(bench.demand.focused?.priority == .normal)
         bench.claim(one, 21)
-        #expect(bench.demand.focused?.priority == nil, "it claims although it has an operation in focus")
+        #expect(bench.demand.focused?.priority == nil, "the worker claims again although it has an operation in focus")
         bench.check()
     }
 
-    /// The hint that told of it may have been lost.
-    @Test func aFullWorkerClaimsForAFocusOfWhichAnAnswerTells() throws {
+    /// The change notice of the focus may have been lost.
+    @Test func fullWorkerClaimsForAFocusReceivedInAReply() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...3 { bench.claim(one, number) }
         _ = bench.begin()
-        var steering = bench.controls(of: one)
-        steering.focus = .init(200...210)
-        let effects = bench.answered(version: 1, sent: 0, [one: steering])
-        #expect(effects.isNews && bench.demand.focused?.priority == .normal)
+        var controls = bench.controls(of: one)
+        controls.focus = .init(200...210)
+        let effects = bench.answered(version: 1, sent: 0, [one: controls])
+        #expect(effects.schedulesWork && bench.demand.focused?.priority == .normal)
     }
 
     // MARK: Limits and the end
 
-    @Test func limitsOfTheClusterOverrideTheWorkersOwn() throws {
+    @Test func limitsOfTheClusterOverrideThoseOfTheWorker() throws {
         var bench = StateBench(downloads: 4, filtrations: 2)
-        #expect(bench.steerCluster { $0.downloads = 1 }.changesLimits)
+        #expect(bench.controlCluster { $0.downloads = 1 }.changesLimits)
         #expect(bench.limits.downloads == 1 && bench.limits.filtrations == 2)
         bench.claim(one)
         #expect(bench.begin().count == 1)
-        bench.steerCluster { $0.downloads = 8 }
+        bench.controlCluster { $0.downloads = 8 }
         #expect(bench.begin().count == 7)
-        #expect(bench.steerCluster { $0.downloads = nil }.changesLimits)
+        #expect(bench.controlCluster { $0.downloads = nil }.changesLimits)
         #expect(bench.limits.downloads == 4 && bench.begin().isEmpty)
         bench.check()
     }
 
-    @Test func aStoppingWorkerTakesBackWhatHasNotBegun() throws {
+    @Test func stoppingWorkerWithdrawsDownloadsThatHaveNotStarted() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let held = bench.claim(one)
         let waiting = bench.beginDownloads()
@@ -426,7 +428,7 @@ import Testing
         #expect(bench.releasesDue(now: .now) == [held])
     }
 
-    @Test func photosThatAreStoredAreStillToBeFiltered() throws {
+    @Test func filtersStoredPhotos() throws {
         var bench = StateBench()
         let held = bench.claim(one, stateCodes: "DFND")
         let photos = bench.begin()

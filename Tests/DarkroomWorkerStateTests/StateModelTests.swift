@@ -6,8 +6,8 @@ import Testing
 @testable import DarkroomStore
 @testable import DarkroomWorkerState
 
-/// Random events from users, local queues, disks and Redis. After each one the state must be consistent, and at the end every
-/// operation must finish.
+/// Random events from users, local queues, disks and Redis. After each event the state must be consistent, and at the
+/// end every operation must finish.
 @Suite struct StateModelTests {
     private struct Run {
         var bench: StateBench
@@ -41,9 +41,9 @@ import Testing
             case 30..<55: endDownload()
             case 55..<60: queued += bench.queueFilters()
             case 60..<80: filter()
-            case 80..<90: steer()
-            case 90..<92: adopt()
-            case 92..<97: handBack()
+            case 80..<90: control()
+            case 90..<92: mergeStateCodes()
+            case 92..<97: release()
             case 97..<98:
                 guard let held = bench.held.randomElement(using: &random) else { return }
                 _ = bench.lost(held)
@@ -54,7 +54,7 @@ import Testing
 
         private mutating func claim() throws {
             guard bench.localOperations.count < 12 else { return }
-            let batch = batches.randomElement(using: &random)!  // there are four
+            let batch = batches.randomElement(using: &random)!  // the list is not empty
             guard !bench.controls(of: batch).isCancelled else { return }
             numbers[batch, default: 0] += 1
             let stateCodes = String((0..<10).map { _ in "NNNNNDF".randomElement(using: &random)! })  // not empty
@@ -64,7 +64,7 @@ import Testing
 
         mutating func endDownload() {
             guard let photo = take(\.transfers) else { return }
-            // Its host is busy, or it is to be tried again; it comes to its end at another step.
+            // The host is busy, or the download needs a retry. A later step ends it.
             if chance(30) {
                 _ = bench.downloadWaits(photo)
                 transfers.append(photo)
@@ -95,36 +95,36 @@ import Testing
             }
         }
 
-        private mutating func steer() {
-            let batch = batches.randomElement(using: &random)!  // there are four
+        private mutating func control() {
+            let batch = batches.randomElement(using: &random)!  // the list is not empty
             let first = Int.random(in: 0..<60, using: &random)
             let (kind, only) = (Int.random(in: 0..<18, using: &random), chance(50))
-            let priority = BatchPriority.allCases.randomElement(using: &random)!  // there are five
+            let priority = BatchPriority.allCases.randomElement(using: &random)!  // the list is not empty
             switch kind {
-            case 0: bench.steerCluster { $0.isSuspended.toggle() }
-            case 1: bench.steerCluster { $0.areDownloadsSuspended.toggle() }
-            case 2: bench.steerCluster { $0.areFiltrationsSuspended.toggle() }
-            case 3: bench.steerCluster { $0.downloads = $0.downloads == nil ? 2 : nil }
-            case 4: bench.steerCluster { $0.filtrations = $0.filtrations == nil ? 1 : nil }
-            case 5...6: bench.steer(batch) { $0.isSuspended.toggle() }
-            case 7: bench.steer(batch) { $0.areDownloadsSuspended.toggle() }
-            case 8: bench.steer(batch) { $0.areFiltrationsSuspended.toggle() }
-            case 9...10: bench.steer(batch) { $0.priority = priority }
-            case 11...13: bench.steer(batch) { $0.focus = .init(first...(first + 15), only: only) }
-            case 14: bench.steer(batch) { $0.focus = nil }
-            case 15: if chance(30) { bench.steer(batch) { $0.isCancelled = true } }
+            case 0: bench.controlCluster { $0.isSuspended.toggle() }
+            case 1: bench.controlCluster { $0.areDownloadsSuspended.toggle() }
+            case 2: bench.controlCluster { $0.areFiltrationsSuspended.toggle() }
+            case 3: bench.controlCluster { $0.downloads = $0.downloads == nil ? 2 : nil }
+            case 4: bench.controlCluster { $0.filtrations = $0.filtrations == nil ? 1 : nil }
+            case 5...6: bench.control(batch) { $0.isSuspended.toggle() }
+            case 7: bench.control(batch) { $0.areDownloadsSuspended.toggle() }
+            case 8: bench.control(batch) { $0.areFiltrationsSuspended.toggle() }
+            case 9...10: bench.control(batch) { $0.priority = priority }
+            case 11...13: bench.control(batch) { $0.focus = .init(first...(first + 15), only: only) }
+            case 14: bench.control(batch) { $0.focus = nil }
+            case 15: if chance(30) { bench.control(batch) { $0.isCancelled = true } }
             case 16: bench.block(batch, device: chance(50) ? 1 : nil, and: batches.filter { _ in chance(30) })
             default: bench.unblock()
             }
         }
 
-        private mutating func adopt() {
+        private mutating func mergeStateCodes() {
             guard let held = bench.localOperations.randomElement(using: &random) else { return }
             let stateCodes = (0..<11).map { _ in UInt8(ascii: chance(20) ? "C" : "N") }
             _ = bench.merge(stateCodes, of: held)
         }
 
-        mutating func handBack() {
+        mutating func release() {
             for held in bench.releasesDue(now: .now + .seconds(chance(10) ? 1000 : 0)) where chance(80) {
                 _ = bench.lost(held)
             }
@@ -137,12 +137,12 @@ import Testing
             }
         }
 
-        /// Everything goes on until nothing is left.
+        /// Resumes all batches, and runs until no operation is held.
         mutating func finish() {
-            bench.steerCluster { $0 = ClusterControls() }
+            bench.controlCluster { $0 = ClusterControls() }
             bench.unblock()
             for batch in batches {
-                bench.steer(batch) { controls in
+                bench.control(batch) { controls in
                     let isCancelled = controls.isCancelled
                     controls = BatchControls()
                     controls.isCancelled = isCancelled
@@ -159,7 +159,7 @@ import Testing
         }
     }
 
-    /// Each seed is a run of 500 events. `DARKROOM_STATE_SEEDS` sets how many there are.
+    /// Each seed is a run of 500 events. `DARKROOM_STATE_SEEDS` sets the number of seeds.
     private static let seeds = ProcessInfo.processInfo.environment["DARKROOM_STATE_SEEDS"].flatMap(UInt64.init) ?? 60
 
     @Test(arguments: 1...seeds) func staysConsistentAndFinishes(seed: UInt64) throws {
@@ -170,7 +170,7 @@ import Testing
         }
         run.finish()
         run.bench.check()
-        #expect(run.bench.held.isEmpty, "operations are left: \(run.bench.held)")
+        #expect(run.bench.held.isEmpty, "operations remain: \(run.bench.held)")
         #expect(
             run.bench.taskCount == 0 && run.bench.bytesHeld == 0 && run.bench.photosHeld == 0)
         #expect(run.bench.batchCount == 0 && run.bench.abandonedFilters == 0)

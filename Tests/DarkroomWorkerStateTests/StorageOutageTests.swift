@@ -4,12 +4,12 @@ import Testing
 
 @testable import DarkroomWorkerState
 
-/// Decisions of the worker state while outputs cannot be written: no server, no threads, no disk.
+/// Decisions of the worker state while outputs cannot be written, without a server, threads or a disk.
 @Suite struct StorageOutageTests {
     let one = BatchID("one")
     let two = BatchID("two")
 
-    @Test func batchWhoseDiskIsFullBeginsNothingAndOthersGoOn() throws {
+    @Test func fullDiskStopsOnlyItsBatches() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         bench.claim(one)
         let photos = bench.begin()
@@ -20,7 +20,7 @@ import Testing
         bench.block(one)
         bench.check()
         #expect(bench.blockedBatches == [one: "no room for one"])
-        // What was in the local queue is taken back, with its bytes.
+        // The queued filter is withdrawn. Its bytes stay.
         let mayFilter = bench.filterBegins(queued[0])
         #expect(!mayFilter)
         #expect(bench.bytesHeld == 1000)
@@ -34,7 +34,7 @@ import Testing
         bench.check()
     }
 
-    @Test func whatIsNotDownloadedIsHandedBackAtOnceAndTheRestAfterAWhile() throws {
+    @Test func releasesUndownloadedOperationsAtOnceAndOthersAfter30Seconds() throws {
         var bench = StateBench(downloads: 10, filtrations: 1)
         let first = bench.claim(one, 1)
         let second = bench.claim(one, 2)
@@ -46,7 +46,7 @@ import Testing
         bench.check()
     }
 
-    @Test func whatCannotBeReportedIsHandedBackAfterAWhile() throws {
+    @Test func releasesOperationsThatCannotBeReportedAfter30Seconds() throws {
         var bench = StateBench(downloads: 10, filtrations: 1)
         let held = bench.claim(one)
         _ = bench.runAll()
@@ -54,14 +54,14 @@ import Testing
         let now = ContinuousClock.now
         let early = bench.releasesDue(now: now)
         #expect(early.isEmpty)
-        #expect(bench.reportsDue(now: now, olderThan: .zero).count == 1, "it is tried again until then")
+        #expect(bench.reportsDue(now: now, olderThan: .zero).count == 1, "the report must be retried until the release")
         let late = bench.releasesDue(now: now + .seconds(31))
         #expect(late == [held])
         bench.check()
     }
 
-    /// Otherwise a lost manifest file would be left, of which the next claim knows nothing.
-    @Test func reportThatTellsOfDownloadsOnlyLeavesTheManifestUnreported() throws {
+    /// Otherwise a manifest file would remain of which the next claim has no record.
+    @Test func reportOfDownloadsOnlyDoesNotReportTheManifest() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)
         for photo in bench.begin().prefix(2) { bench.download(photo) }
@@ -70,18 +70,18 @@ import Testing
         _ = bench.filterAll()
         #expect(bench.isUnreported(held) == true)
         let late = try #require(bench.reportsDue(now: .now, olderThan: .zero).first)
-        #expect(bench.isUnreported(held) == true, "it is only drafted")
+        #expect(bench.isUnreported(held) == true, "a drafted report counts as sent")
         bench.reported(late, now: .now)
         #expect(bench.isUnreported(held) == false)
     }
 
-    @Test func whatIsGivenUpIsRenewedUntilItIsHandedBackAndReportsNothing() throws {
+    @Test func operationWithLostFilesIsRenewedUntilItsReleaseAndNotReported() throws {
         var bench = StateBench(downloads: 4, filtrations: 1)
         let held = bench.claim(one)
         for photo in bench.begin().prefix(2) { bench.download(photo) }
         _ = bench.filterAll()
         let stopped = bench.filesLost(held)
-        #expect(stopped.count == 2, "the downloads go on")
+        #expect(stopped.count == 2, "the downloads were not cancelled")
         #expect(bench.held == [held] && bench.reportsDue(now: .now, olderThan: .zero).isEmpty)
         let leaving = bench.releasesDue(now: .now)
         #expect(leaving == [held])
@@ -91,30 +91,30 @@ import Testing
         bench.check()
     }
 
-    @Test func allThatIsWrittenToAFullDiskWaitsAndIsSaidOnce() throws {
+    @Test func fullDiskBlocksAllItsBatchesAndIsLoggedOnce() throws {
         var bench = StateBench()
         bench.claim(one)
         bench.claim(two)
         let (first, second) = (bench.block(one, device: 7, and: [one, two]), bench.block(two, device: 7))
         #expect(first.beginsOutage && !second.beginsOutage)
         #expect(Set(bench.blockedBatches.keys) == [one, two])
-        // One that was claimed just now writes there, too.
+        // A newly claimed batch also writes to this disk.
         let three = BatchID("three")
         let (why, whyNot) = (bench.storageBlocked(three, onDevice: 7), bench.storageBlocked(three, onDevice: 8))
         #expect(why == "no room for one" && whyNot == nil)
         bench.claim(three)
         let begun = bench.begin()
         #expect(begun.isEmpty)
-        // The folder of the first is gone now: that is nothing to the others.
+        // Now the folder of the first batch is missing. This does not affect the other batches.
         let wait = try #require(bench.outages.first)
         let effects = bench.storageChanged(wait.number, to: .init(detail: "gone", isOfDevice: false))
-        #expect(effects.isNews && bench.blockedBatches == [one: "gone"])
+        #expect(effects.schedulesWork && bench.blockedBatches == [one: "gone"])
         let others = bench.begin()
         #expect(!others.isEmpty && others.allSatisfy { $0.operation.batch != one })
         bench.check()
     }
 
-    @Test func obstacleOfWhichNothingIsHeldIsForgottenAfterAWhile() throws {
+    @Test func outageWithoutHeldOperationsEndsAfterTenMinutes() throws {
         var bench = StateBench()
         let held = bench.claim(one)
         bench.block(one, isAway: true)

@@ -3,12 +3,12 @@ import Testing
 
 @testable import DarkroomWorkerState
 
-/// Photos that wait for their hosts: no server, no threads.
+/// Photos that wait for their hosts, without a server or threads.
 @Suite struct WaitingTests {
     let slow = BatchID("slow")
     let other = BatchID("other")
 
-    /// Begins all that may begin; what is of `batch`, or of any when that is nil, waits for its host.
+    /// Starts all photos that may start. Photos of `batch`, or all photos if it is nil, wait for their host.
     private func begin(_ bench: inout StateBench, waiting batch: BatchID?) -> [StateBench.Photo] {
         var begun: [StateBench.Photo] = []
         while true {
@@ -21,7 +21,7 @@ import Testing
         }
     }
 
-    @Test func whatWaitsForItsHostLeavesItsPlaceToOthers() throws {
+    @Test func waitingPhotosLeaveTheirSlotsToOthers() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         bench.claim(other)
@@ -31,16 +31,16 @@ import Testing
         bench.check()
     }
 
-    @Test func whatWaitsIsBounded() throws {
+    @Test func limitsTheNumberOfWaitingPhotos() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...4 { bench.claim(slow, number) }
         let begun = begin(&bench, waiting: slow)
         #expect(begun.count == bench.window)
-        #expect(bench.excluded == [slow], "nothing more of it is claimed")
+        #expect(bench.excluded == [slow], "the worker must claim no more operations of the batch")
         bench.check()
     }
 
-    @Test func batchesThatWaitForTheirHostsKeepNoOtherFromBeingClaimed() throws {
+    @Test func waitingBatchesDoNotPreventClaimsOfOthers() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let slower = BatchID("slower")
         for number in 1...4 { bench.claim(slow, number) }
@@ -57,14 +57,14 @@ import Testing
         bench.check()
     }
 
-    @Test func aCrowdOfWaitingPhotosKeepsNoOtherFromBeginning() throws {
+    @Test func manyWaitingPhotosDoNotDelayOthers() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         let crowd = (0..<300).compactMap { BatchID("slow\($0)") }
         for batch in crowd {
             bench.claim(batch)
             _ = begin(&bench, waiting: batch)
         }
-        #expect(bench.waiting < StateBench.maxWaiting + 300 * 2, "what waits is bounded")
+        #expect(bench.waiting < StateBench.maxWaiting + 300 * 2, "the number of waiting photos is not limited")
         bench.claim(other)
         #expect(bench.begin().count { $0.operation.batch == other } == 2)
         bench.check()
@@ -73,11 +73,11 @@ import Testing
             bench.claim(batch)
             _ = begin(&bench, waiting: batch)
         }
-        #expect(bench.batchCount < StateBench.maxStalled + 10, "what is held of stalled batches is bounded")
+        #expect(bench.batchCount < StateBench.maxStalled + 10, "the number of stalled batches is not limited")
         bench.check()
     }
 
-    @Test func aBatchWhoseHostAnswersGoesOn() throws {
+    @Test func batchContinuesWhenItsHostResponds() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         for number in 1...4 { bench.claim(slow, number) }
         let waiting = begin(&bench, waiting: slow)
@@ -90,7 +90,7 @@ import Testing
         bench.check()
     }
 
-    @Test func whatWaitsCountsWhereBatchesTakeTurns() throws {
+    @Test func waitingPhotosCountInTheTurnsOfBatches() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         for _ in 1...2 {
@@ -102,7 +102,7 @@ import Testing
         bench.check()
     }
 
-    @Test func whatIsMoreUrgentWaitsForNoPlaceOfOthers() throws {
+    @Test func higherPriorityDoesNotWaitForSlotsOfLowerOnes() throws {
         for downloads in [1, 8] {
             var bench = StateBench(downloads: downloads, filtrations: 1)
             bench.claim(BatchID("lowest"), priority: .veryLow)
@@ -119,7 +119,7 @@ import Testing
         }
     }
 
-    @Test func whatWaitsTakesAPlaceAgainWhenItBegins() throws {
+    @Test func waitingPhotoTakesASlotAgainWhenItStarts() throws {
         var bench = StateBench(downloads: 1, filtrations: 1)
         bench.claim(slow)
         let first = try #require(bench.beginDownloads(urgently: true).first)
@@ -129,25 +129,25 @@ import Testing
         #expect(begins == (.yes, .again))
         #expect(bench.transfers == 1)
         #expect(bench.beginDownloads(urgently: true).isEmpty)
-        _ = bench.downloadWaits(first)  // before another attempt
+        _ = bench.downloadWaits(first)  // before a retry
         let another = bench.downloadBegins(first)
-        #expect(another == .again, "its download has begun before")
+        #expect(another == .again, "the download is not a retry")
         bench.download(first)
         bench.check()
     }
 
-    @Test func whatWaitsIsTakenBackWhenItsBatchIsSuspended() throws {
+    @Test func suspendWithdrawsWaitingPhotos() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         let waiting = try #require(bench.beginDownloads(urgently: true).first)
         _ = bench.downloadWaits(waiting)
-        let effects = bench.steer(slow) { $0.isSuspended = true }
+        let effects = bench.control(slow) { $0.isSuspended = true }
         #expect(effects.withdrawn.contains { $0 === waiting })
         _ = bench.downloadEnded(waiting, nil)
         bench.check()
     }
 
-    @Test func whatWaitsIsTakenBackWhenTheWorkerStops() throws {
+    @Test func stopWithdrawsWaitingPhotos() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         let begun = bench.begin()
@@ -156,12 +156,12 @@ import Testing
         bench.check()
     }
 
-    @Test func whatWaitsAndWhatRunsMovesWithItsBatch() throws {
+    @Test func priorityChangeReordersWaitingAndRunningPhotos() throws {
         var bench = StateBench(downloads: 2, filtrations: 1)
         bench.claim(slow)
         let begun = bench.begin()
         _ = bench.downloadWaits(begun[0])
-        let effects = bench.steer(slow) { $0.priority = .high }
+        let effects = bench.control(slow) { $0.priority = .high }
         #expect(effects.reordered.map(\.record.index).sorted() == begun.map(\.record.index))
         bench.check()
     }

@@ -20,7 +20,7 @@ import Testing
         return demand
     }
 
-    /// The claim that a plan makes some time after its start.
+    /// The claim that `plan` makes `milliseconds` after its start.
     private func next(
         _ plan: inout ClaimPlan, after milliseconds: Int = 0, lowest: BatchPriority?, focused: BatchPriority? = nil
     ) -> ClaimPlan.Claim? {
@@ -28,8 +28,8 @@ import Testing
         return plan.next(start + .milliseconds(milliseconds), demand(lowest: lowest, focused: focus))
     }
 
-    /// Tells the plan what a claim brought that saw all there was.
-    private func tell(
+    /// Records the result of a claim in the plan. By default the claim saw every ready batch.
+    private func record(
         _ plan: inout ClaimPlan, _ claim: ClaimPlan.Claim?, _ priorities: [BatchPriority] = [], next: String = "",
         turn: Int = 1, sawAll: Bool = true
     ) throws {
@@ -40,9 +40,9 @@ import Testing
         var plan = ClaimPlan(now: start)
         let first = try #require(next(&plan, lowest: .veryLow))
         #expect(first == ClaimPlan.Claim(lowest: .veryLow))
-        try tell(&plan, first, [.normal])
+        try record(&plan, first, [.normal])
         let second = try #require(next(&plan, lowest: .veryLow))
-        try tell(&plan, second)
+        try record(&plan, second)
         let third = next(&plan, lowest: .veryLow)
         #expect(third == nil)
         #expect(plan.wake(start, ClaimDemand(lowest: .veryLow)) == start + .seconds(30))
@@ -50,44 +50,44 @@ import Testing
         #expect(late != nil)
     }
 
-    @Test func aFullWorkerClaimsOnlyWhatIsMoreUrgent() throws {
+    @Test func fullWorkerClaimsOnlyHigherPriorities() throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
+        try record(&plan, next(&plan, lowest: .veryLow), [.normal])
         let more = next(&plan, lowest: .high)
-        #expect(more == nil, "more of what it is full of makes it claim")
+        #expect(more == nil, "a full worker claims more operations of the same priority")
         plan.noticed(.normal, due: start)
-        let hinted = next(&plan, lowest: .high)
-        #expect(hinted == nil)
+        let noticed = next(&plan, lowest: .high)
+        #expect(noticed == nil)
         plan.noticed(.veryHigh, due: start + .milliseconds(1))
         #expect(plan.wake(start, ClaimDemand(lowest: .high)) == start + .milliseconds(1))
         let urgent = next(&plan, after: 1, lowest: .high)
         #expect(urgent == ClaimPlan.Claim(lowest: .high))
     }
 
-    @Test func nothingUrgentIsNotNothingAtAll() throws {
+    @Test func emptyHighPriorityClaimDoesNotStopClaimsOfLowerPriorities() throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
-        try tell(&plan, next(&plan, after: 30_000, lowest: .high))
+        try record(&plan, next(&plan, lowest: .veryLow), [.normal])
+        try record(&plan, next(&plan, after: 30_000, lowest: .high))
         let ordinary = next(&plan, after: 30_000, lowest: .veryLow)
-        #expect(ordinary != nil, "it stopped claiming what there is")
+        #expect(ordinary != nil, "the plan stopped claiming ordinary operations")
     }
 
-    @Test func aHintIsFollowedAgainAfterAHundredMilliseconds() throws {
+    @Test func claimsAgainOneHundredMillisecondsAfterAChangeNotice() throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow))
+        try record(&plan, next(&plan, lowest: .veryLow))
         plan.noticed(.normal, due: start + .milliseconds(5))
         let early = next(&plan, lowest: .veryLow)
         #expect(early == nil)
-        try tell(&plan, next(&plan, after: 5, lowest: .veryLow))
+        try record(&plan, next(&plan, after: 5, lowest: .veryLow))
         let between = next(&plan, after: 50, lowest: .veryLow)
         #expect(between == nil)
         let again = next(&plan, after: 105, lowest: .veryLow)
         #expect(again != nil)
     }
 
-    @Test func aFullWorkerTakesALittleOfABatchThatIsNew() throws {
+    @Test func fullWorkerClaimsSomeOperationsOfANewBatch() throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow), [.normal])
+        try record(&plan, next(&plan, lowest: .veryLow), [.normal])
         plan.noticed(.normal, due: start)
         let claim = plan.next(start, demand(lowest: .high, takesOthers: true))
         #expect(claim == ClaimPlan.Claim(lowest: .normal, isForDrained: true))
@@ -95,58 +95,58 @@ import Testing
         #expect(drained == ClaimPlan.Claim(lowest: .low, isForDrained: true))
     }
 
-    @Test func aFocusThatMovesFastIsClaimedForNowAndThen() throws {
+    @Test func limitsClaimsForAFastMovingFocus() throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow))
+        try record(&plan, next(&plan, lowest: .veryLow))
         var claims = 0
         for step in 0..<100 where next(&plan, after: step, lowest: .veryHigh, focused: .normal)?.focus != nil {
             claims += 1
         }
         #expect(claims == 5)
-        // Also with room: others may stand before it in the rings.
+        // A worker with room also claims for the focus: other batches may precede it in the ready queues.
         let focused = next(&plan, after: 1000, lowest: .low, focused: .normal)
         #expect(focused == ClaimPlan.Claim(lowest: .normal, focus: BatchID("focused")))
     }
 
-    @Test func aClaimGoesOnWhereTheLastOneStopped() throws {
+    @Test func claimContinuesWhereThePreviousOneStopped() throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow), next: "3:100")
+        try record(&plan, next(&plan, lowest: .veryLow), next: "3:100")
         let second = next(&plan, after: 1, lowest: .veryLow)
         #expect(second == ClaimPlan.Claim(lowest: .veryLow, next: "3:100"))
-        try tell(&plan, second, next: "3:200")
+        try record(&plan, second, next: "3:200")
         let third = next(&plan, after: 2, lowest: .veryLow)
         #expect(third?.next == "3:200")
-        try tell(&plan, third)
+        try record(&plan, third)
         #expect(next(&plan, after: 3, lowest: .veryLow) == nil)
     }
 
     @Test(arguments: [false, true])
-    func whatIsNewIsLookedForFromTheBeginning(_ isHinted: Bool) throws {
+    func restartsFromTheHighestPriorityForNewOperations(_ isNoticed: Bool) throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow), next: "2:100")
-        // Hinted at, or entered while this worker was full for long and heard of no hint.
-        if isHinted { plan.noticed(.veryHigh, due: start + .milliseconds(1)) }
-        let later = next(&plan, after: isHinted ? 1 : 5000, lowest: .veryLow)
-        #expect(later == ClaimPlan.Claim(lowest: .veryLow), "it goes on below what is new")
+        try record(&plan, next(&plan, lowest: .veryLow), next: "2:100")
+        // Either a change notice arrives, or 5 s pass without one: the batch was entered while this worker was full.
+        if isNoticed { plan.noticed(.veryHigh, due: start + .milliseconds(1)) }
+        let later = next(&plan, after: isNoticed ? 1 : 5000, lowest: .veryLow)
+        #expect(later == ClaimPlan.Claim(lowest: .veryLow), "the claim continues below the new operations")
     }
 
-    @Test func aHeartbeatWakesOnlyWhereTheRingsHaveChanged() throws {
+    @Test func heartbeatWakesTheClaimLoopOnlyIfTheReadyQueuesChanged() throws {
         var plan = ClaimPlan(now: start)
-        try tell(&plan, next(&plan, lowest: .veryLow), turn: 7)
+        try record(&plan, next(&plan, lowest: .veryLow), turn: 7)
         plan.observed(turn: 7, start + .seconds(3))
         let same = next(&plan, after: 3000, lowest: .veryLow)
-        #expect(same == nil, "a worker that can take nothing claims although nothing has changed")
+        #expect(same == nil, "the worker claims although the ready queues have not changed")
         plan.observed(turn: 8, start + .seconds(6))
         let changed = next(&plan, after: 6000, lowest: .veryLow)
         #expect(changed != nil)
-        // What was left out may be wanted by now.
-        try tell(&plan, changed, turn: 8, sawAll: false)
+        // The worker may now accept operations that the previous claim left out.
+        try record(&plan, changed, turn: 8, sawAll: false)
         plan.observed(turn: 8, start + .seconds(9))
         let leftOut = next(&plan, after: 9000, lowest: .veryLow)
         #expect(leftOut != nil)
-        // A change between the calls of one pass may stand before the place of the second.
-        try tell(&plan, leftOut, next: "2:100", turn: 8)
-        try tell(&plan, next(&plan, after: 9001, lowest: .veryLow), turn: 9)
+        // A change between two calls of one pass may precede the position of the second call.
+        try record(&plan, leftOut, next: "2:100", turn: 8)
+        try record(&plan, next(&plan, after: 9001, lowest: .veryLow), turn: 9)
         plan.observed(turn: 9, start + .seconds(12))
         let between = next(&plan, after: 12_000, lowest: .veryLow)
         #expect(between != nil)

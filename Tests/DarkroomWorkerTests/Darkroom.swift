@@ -11,7 +11,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// A darkroom of one test: a namespace, an output folder, and what submits to it and looks at it.
+/// The environment of one test: a namespace in Redis, an output folder, and functions that submit and check batches.
 final class Darkroom: Sendable {
     let redis: RedisServer
     let keys: Keys
@@ -37,7 +37,7 @@ final class Darkroom: Sendable {
         return options
     }
 
-    /// Submits a sealed batch as a coordinator would.
+    /// Submits and seals a batch, as a coordinator does.
     func submit(_ urls: [String], _ options: BatchOptions, makesFolder: Bool = true) throws -> BatchID {
         let id = BatchID(submittedAt: try store.time())
         if makesFolder, !options.output.isEmpty {
@@ -50,7 +50,7 @@ final class Darkroom: Sendable {
         return id
     }
 
-    /// A logger whose events ``lines`` holds as texts, all of them.
+    /// A logger of level `debug`. ``lines`` holds the text of every event.
     var logger: Logger { Logger(label: "test", level: .debug, handler: TestLog(darkroom: self)) }
 
     private struct TestLog: LogHandler {
@@ -58,7 +58,7 @@ final class Darkroom: Sendable {
         func log(_ event: LogEvent) { darkroom.note(event.text()) }
     }
 
-    /// Starts a worker on this namespace; it logs to ``logger`` unless told.
+    /// Starts a worker on this namespace. It logs to ``logger`` by default.
     func worker(
         redis configured: RedisConfiguration? = nil, logger: Logger? = nil,
         _ change: (inout WorkerConfiguration) throws -> Void = { _ in }
@@ -74,7 +74,7 @@ final class Darkroom: Sendable {
         return worker
     }
 
-    /// Takes a line of a log.
+    /// Appends a line of the log to ``lines``.
     private func note(_ line: String) {
         observed.lock()
         lines.withLock { $0.append(line) }
@@ -90,13 +90,13 @@ final class Darkroom: Sendable {
         while lines.withLock({ $0.count { $0.contains(text) } }) < count {
             guard observed.wait(until: deadline) else {
                 Issue.record(
-                    "not \(count) workers logged \"\(text)\" within \(seconds) s, but \(lines.withLock { $0 })")
+                    "\"\(text)\" was not logged \(count) times within \(seconds) s: \(lines.withLock { $0 })")
                 return
             }
         }
     }
 
-    /// Asks again and again until `condition` holds of the batch.
+    /// Polls Redis until the batch satisfies `condition`.
     @discardableResult
     func wait(
         _ id: BatchID, _ awaited: String = "finished", within seconds: Int = 60,
@@ -110,12 +110,12 @@ final class Darkroom: Sendable {
                 Issue.record("batch \(id) is not \(awaited) within \(seconds) s: \(facts)")
                 return facts
             }
-            // Redis is asked, there is no signal to wait for; a blocking read keeps the pace.
+            // Redis sends no signal for this. The blocking read limits the polling rate.
             _ = try store.connection.call(.init("BLPOP", keys.prefix + "nothing", "0.02"))
         }
     }
 
-    /// The manifest's lines of a batch: of each operation those of the highest fence, by index.
+    /// The manifest lines of a batch by photo index: for each operation, those of the highest fencing token.
     func manifest(of id: BatchID, in output: String? = nil) throws -> [Int: ManifestLine] {
         let folder = "\(output ?? folder)/\(ManifestPath.folder(id))"
         var newest: [Int: (fencingToken: Int, path: String)] = [:]
@@ -135,7 +135,7 @@ final class Darkroom: Sendable {
         return lines
     }
 
-    /// What must hold of every finished batch: letters, counters, manifest and files agree.
+    /// Checks the invariant of a finished batch: state codes, counters, manifest and files agree.
     func check(_ id: BatchID) throws {
         let facts = try #require(try store.facts(of: id))
         let stateCodes = try store.stateCodes(of: id, in: 0..<facts.photos)

@@ -8,9 +8,9 @@ import Testing
 @testable import DarkroomWorker
 
 struct HeartbeatLoopTests {
-    /// The connection tries again every 0.5 s at least (BackoffTests), and the scripts count 3 s of any pause (clocks.lua). Half
-    /// a second is left for a machine that is busy.
-    @Test(arguments: [6, 7, 15, 60]) func aPauseOfRedisCostsLessThanALease(seconds: Int) {
+    /// The connection retries at least every 0.5 s (BackoffTests). The scripts count at most 3 s of a pause of Redis
+    /// (clocks.lua). 0.5 s is a margin for a busy machine.
+    @Test(arguments: [6, 7, 15, 60]) func pauseOfRedisIsShorterThanALease(seconds: Int) {
         let lease = Duration.seconds(seconds)
         let renewed = HeartbeatLoop.interval(shortestLease: lease)
         let back = HeartbeatLoop.retryInterval + .milliseconds(500)
@@ -18,15 +18,15 @@ struct HeartbeatLoopTests {
         #expect(renewed + HeartbeatLoop.replyTimeout + back + .milliseconds(500) < lease)
     }
 
-    /// The machine of the server lost its power, or a firewall forgot the connection: neither side is told.
-    @Test(.timeLimit(.minutes(1))) func aConnectionThatNobodyClosesCostsNoLease() throws {
+    /// A power failure of the server or a firewall that drops the connection closes it for neither side.
+    @Test(.timeLimit(.minutes(1))) func keepsLeasesWhenAConnectionBreaksWithoutAClose() throws {
         let port = try RedisServer.freePort()
         let server = try RedisServer(port: port)
         defer { server.stop() }
         let darkroom = try Darkroom(server)
         let toRedis = try TCPProxy(to: port)
         let toPhotos = try TCPProxy(to: port)
-        toPhotos.freeze()  // a download that does not end
+        toPhotos.freeze()  // the download never ends
         defer {
             toRedis.close()
             toPhotos.close()
@@ -43,7 +43,7 @@ struct HeartbeatLoopTests {
         let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1"))
         toRedis.freeze()
         toRedis.thaw()
-        // Others live meanwhile, so leases run out.
+        // The heartbeats of another worker advance the lease clock, so that leases can expire.
         let end = ContinuousClock.now + .seconds(9)
         while .now < end {
             _ = try darkroom.store.perform(darkroom.store.heartbeat(worker: "other"))
@@ -55,7 +55,7 @@ struct HeartbeatLoopTests {
         worker.wait()
     }
 
-    @Test func beatsEvery3SecondsWithTheUsualLeaseAndWithNothingInHand() {
+    @Test func sendsAHeartbeatEvery3SecondsWithTheDefaultLeaseAndWithoutOperations() {
         #expect(HeartbeatLoop.interval(shortestLease: nil) == .seconds(3))
         #expect(HeartbeatLoop.interval(shortestLease: .seconds(15)) == .seconds(3))
         #expect(HeartbeatLoop.interval(shortestLease: .seconds(600)) == .seconds(3))

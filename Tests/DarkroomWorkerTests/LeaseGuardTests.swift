@@ -5,42 +5,42 @@ import Testing
 @testable import DarkroomCoordination
 @testable import DarkroomWorker
 
-/// Who is held back after a standstill, and until when.
+/// Which threads the lease guard blocks after a suspension of the process, and for how long.
 @Suite(.timeLimit(.minutes(1))) struct LeaseGuardTests {
     private let hour = Duration.seconds(3600)
 
-    @Test func whoLookedWithinTheLeaseIsNotHeldBack() {
+    @Test func doesNotBlockWithinALeaseOfTheLastHeartbeat() {
         let leaseGuard = LeaseGuard()
-        leaseGuard.wait(lease: hour) { Issue.record("the heart was told to look") }
+        leaseGuard.wait(lease: hour) { Issue.record("the lease guard requested a heartbeat") }
         leaseGuard.asked(at: .now - hour / 2)
-        leaseGuard.wait(lease: hour) { Issue.record("the heart was told to look") }
+        leaseGuard.wait(lease: hour) { Issue.record("the lease guard requested a heartbeat") }
     }
 
-    @Test func afterAStandstillALookThatBeganAfterItIsAwaited() {
+    @Test func blocksUntilTheReplyToAHeartbeatSentAfterTheSuspension() {
         let leaseGuard = LeaseGuard()
         leaseGuard.asked(at: .now - hour)
-        let (asked, isHeldBack) = (Signal(), Locked(true))
-        let thread = OwnedThread("held-back") {
+        let (asked, isBlocked) = (Signal(), Locked(true))
+        let thread = OwnedThread("blocked") {
             leaseGuard.wait(lease: hour) { asked.raise() }
-            isHeldBack.withLock { $0 = false }
+            isBlocked.withLock { $0 = false }
         }
-        #expect(asked.wait(timeout: .seconds(20)), "the heart was not told to look")
-        // The answer to what was asked before the standstill says nothing.
+        #expect(asked.wait(timeout: .seconds(20)), "the lease guard did not request a heartbeat")
+        // The reply to a heartbeat sent before the suspension does not release the thread.
         leaseGuard.asked(at: .now - hour / 2)
-        #expect(isHeldBack.withLock { $0 })
+        #expect(isBlocked.withLock { $0 })
         leaseGuard.asked(at: .now)
         thread.join()
-        #expect(!isHeldBack.withLock { $0 })
+        #expect(!isBlocked.withLock { $0 })
     }
 
-    @Test func nobodyIsHeldBackOnceTheHeartHasStopped() {
+    @Test func releasesBlockedThreadsWhenTheHeartbeatLoopEnds() {
         let leaseGuard = LeaseGuard()
         leaseGuard.asked(at: .now - hour)
         let asked = Signal()
-        let thread = OwnedThread("held-back") { leaseGuard.wait(lease: hour) { asked.raise() } }
+        let thread = OwnedThread("blocked") { leaseGuard.wait(lease: hour) { asked.raise() } }
         asked.wait(timeout: .seconds(20))
         leaseGuard.end()
         thread.join()
-        leaseGuard.wait(lease: hour) { Issue.record("the heart was told to look") }
+        leaseGuard.wait(lease: hour) { Issue.record("the lease guard requested a heartbeat") }
     }
 }

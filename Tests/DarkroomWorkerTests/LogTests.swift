@@ -9,14 +9,14 @@ import Testing
 @testable import DarkroomExecution
 @testable import DarkroomWorker
 
-/// What a worker logs of what happens to it.
+/// The log events of a worker.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct LogTests {
     let darkroom: Darkroom
 
     init() throws { darkroom = try Darkroom(.current) }
 
     /// Runs a batch with a worker that logs JSON to a pipe.
-    /// - Returns: its lines in order, and each as the object that it is.
+    /// - Returns: the log lines in order, as text and as decoded objects.
     private func run(
         _ urls: [String], clock: LogClock = .system
     ) throws -> (id: BatchID, text: String, events: [[String: Any]]) {
@@ -42,14 +42,14 @@ import Testing
         return (id, text, events)
     }
 
-    @Test func failedPhotoIsOneLineWithoutTheSecretsOfItsURL() throws {
+    @Test func logsAFailedPhotoInOneLineWithoutTheSecretsOfItsURL() throws {
         let server = try HostileServer([:])
         defer { server.stop() }
         let url = server.url("/gone.jpg")
         let secret = url.replacingOccurrences(of: "http://", with: "http://ann:pass@") + "?token=secret"
         let (id, text, events) = try run([secret])
         let messages = events.compactMap { $0["message"] as? String }
-        // Whoever sees in Redis that it has ended may say so before the reporter has its answer, and in other words.
+        // If another thread reads the end from Redis before the report loop has its reply, it logs a different message.
         let regular = messages.filter { $0 != "operation ended" && $0 != "operation no longer held" }
         #expect(
             regular.filter { $0 != "batch finished" } == [
@@ -68,7 +68,7 @@ import Testing
         #expect(events.last?["photos"] as? Int == 1 && events.last?["held"] as? Int == 0)
     }
 
-    @Test func layersThatTheKernelLacksAreALineAtTheStart() throws {
+    @Test func logsMissingConfinementLayersAtTheStart() throws {
         func text(_ facts: ConfinementFacts) throws -> String {
             let pipe = Pipe()
             let log = StreamLog(.json, descriptor: pipe.fileHandleForWriting.fileDescriptor)
@@ -83,15 +83,15 @@ import Testing
         #expect(some.contains("not confined: files by Landlock, network by namespaces") && some.contains("warning"))
     }
 
-    @Test func floodOfFailuresOfOneReasonIsALineASecond() throws {
+    @Test func limitsFailuresOfOneReasonToOneLinePerSecond() throws {
         let stopped = LogClock(now: { 0 }, elapsed: { 0 })
         let (_, _, events) = try run((0..<300).map { "NO URL \($0)" }, clock: stopped)
         let failed = events.filter { $0["message"] as? String == "photo failed" }
-        #expect(failed.count == 2, "within a second the first is written, and at the end the last")
+        #expect(failed.count == 2, "the log must have the first failure of the second, and the last one at the end")
         #expect(failed.first?["leftOut"] == nil && failed.last?["leftOut"] as? Int == 298)
     }
 
-    @Test func lostLeaseIsSaid() async throws {
+    @Test func logsALostLease() async throws {
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/slow")], darkroom.options { $0.lease = .seconds(6) })
@@ -104,14 +104,14 @@ import Testing
         worker.wait()
     }
 
-    @Test func endsInTheRegularCourseOfThingsAreNoLosses() throws {
+    @Test func doesNotLogRegularEndsAsLostLeases() throws {
         let id = try darkroom.submit(
             (0..<2000).map { "NO URL \($0)" }, darkroom.options { $0.operationSize = 1 })
         let worker = try darkroom.worker()
         darkroom.waitForLog("operations claimed")
-        // A change of which no answer tells: until one does, it sends one heartbeat after the other.
-        let hint = "{\"change\":\"photos\",\"batch\":\"\(id)\",\"version\":1000}"
-        _ = try darkroom.store.connection.call(.init("PUBLISH", darkroom.keys.controlChannel, hint))
+        // No reply of Redis contains this change, so the worker sends heartbeats without a pause.
+        let notice = "{\"change\":\"photos\",\"batch\":\"\(id)\",\"version\":1000}"
+        _ = try darkroom.store.connection.call(.init("PUBLISH", darkroom.keys.controlChannel, notice))
         try darkroom.wait(id)
         worker.stop()
         worker.wait()

@@ -10,11 +10,11 @@ import Testing
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 
-/// What was heard on the events channel.
-private final class Heard: Sendable {
+/// Collects the `photos` events of the events channel.
+private final class ReceivedEvents: Sendable {
     struct Message: Sendable {
         let text: String
-        /// `photos` events: the letters of photos.
+        /// The state code of each photo, by index.
         let photos: [String: String]
         let batch: String
         let dropped: Int
@@ -51,14 +51,14 @@ private final class Heard: Sendable {
 
     var count: Int { messages.withLock { $0.count } }
 
-    /// What came until `isMet`; 20 s at most.
+    /// Waits for `isMet`, at most 20 s. Returns all messages received so far.
     func wait(_ awaited: String, until isMet: ([Message]) -> Bool) -> [Message] {
         let deadline = ContinuousClock.now + .seconds(20)
         while true {
             let all = messages.withLock { $0 }
             if isMet(all) { return all }
             guard .now < deadline else {
-                Issue.record("\(awaited) was not heard within 20 s, but \(all.map(\.text))")
+                Issue.record("\(awaited) was not received within 20 s: \(all.map(\.text))")
                 return all
             }
             news.wait(timeout: .milliseconds(100))
@@ -70,16 +70,16 @@ private final class Heard: Sendable {
     private let batch = BatchID("20261121-090501123-7f3a")
     private let other = BatchID("20261121-090501999-0001")
 
-    @Test func workerTellsWhatBecameOfPhotos() throws {
+    @Test func workerPublishesTheStatesOfPhotos() throws {
         let darkroom = try Darkroom(.current)
         let server = try HostileServer(["/held": .held(.answer(body: [1])), "/text": .answer(body: [1])])
         defer { server.stop() }
-        let heard = Heard(darkroom)
+        let received = ReceivedEvents(darkroom)
         let id = try darkroom.submit([server.url("/text"), "NO URL", server.url("/held")], darkroom.options())
         let worker = try darkroom.worker()
-        _ = heard.wait("the end of the first") { $0.contains { $0.photos["0"] == "n" } }
+        _ = received.wait("the end of photo 0") { $0.contains { $0.photos["0"] == "n" } }
         server.release()
-        let all = heard.wait("the end of the last") { $0.contains { $0.photos["2"] == "n" } }
+        let all = received.wait("the end of photo 2") { $0.contains { $0.photos["2"] == "n" } }
         worker.stop()
         worker.wait()
         var stateCodes: [String: String] = [:]
@@ -90,32 +90,32 @@ private final class Heard: Sendable {
         #expect(all.allSatisfy { (now - 60_000...now + 1000).contains($0.clock) })
     }
 
-    @Test func areAtMostTenMessagesASecond() throws {
+    @Test func sendsAtMostTenMessagesPerSecond() throws {
         let darkroom = try Darkroom(.current)
-        let heard = Heard(darkroom)
+        let received = ReceivedEvents(darkroom)
         let events = PhotoEvents(
             worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
         let thread = OwnedThread("events") { events.run() }
         let context = try BatchContext(batch, BatchOptions(), WorkerConfiguration())
         let began = ContinuousClock.now
         var count = 0
-        while heard.count < 6 {
-            try #require(.now - began < .seconds(20), "\(heard.count) messages came")
+        while received.count < 6 {
+            try #require(.now - began < .seconds(20), "\(received.count) messages received within 20 s")
             let record = PhotoRecord(index: count, name: "", url: "")
             events.note(photo(record, context), .filtered)
             count += 1
             usleep(1000)
         }
-        let all = heard.wait("photo \(count - 1)") { $0.contains { $0.photos["\(count - 1)"] != nil } }
+        let all = received.wait("photo \(count - 1)") { $0.contains { $0.photos["\(count - 1)"] != nil } }
         let passed = ContinuousClock.now - began
         events.stop()
         thread.join()
-        // The first goes at once, each of the others 100 ms after the one before at the earliest.
+        // The first message is sent at once. Each later one follows the previous one after at least 100 ms.
         #expect(all.count <= 1 + Int(passed / .milliseconds(100)), "\(all.count) messages in \(passed)")
-        #expect(all.reduce(0) { $0 + $1.photos.count + $1.dropped } == count, "stateCodes were lost or told twice")
+        #expect(all.reduce(0) { $0 + $1.photos.count + $1.dropped } == count, "state codes were lost or sent twice")
     }
 
-    @Test func withoutAListenerTheyAreSentOnceASecondAndNoneIsLost() throws {
+    @Test func sendsOneMessagePerSecondWithoutASubscriberAndLosesNoneAfterASubscription() throws {
         let redis = try RedisServer()
         defer { redis.stop() }
         let darkroom = try Darkroom(redis)
@@ -141,25 +141,25 @@ private final class Heard: Sendable {
         }
         let messages = try sent()
         #expect(messages <= 1 + Int((ContinuousClock.now - began) / .seconds(1)) + 1, "\(messages) messages")
-        // What is noted after somebody has come is heard.
-        let heard = Heard(darkroom)
-        func noteAndHear() {
+        // A subscriber receives every change noted after its subscription.
+        let received = ReceivedEvents(darkroom)
+        func noteAndReceive() {
             let photo = "\(count)"
             note()
-            _ = heard.wait("photo \(photo)") { $0.contains { $0.photos[photo] != nil } }
+            _ = received.wait("photo \(photo)") { $0.contains { $0.photos[photo] != nil } }
         }
-        noteAndHear()
-        // Ten times a second from then on.
-        let isHeard = ContinuousClock.now
-        for _ in 1...5 { noteAndHear() }
-        #expect(.now - isHeard < .seconds(3))
+        noteAndReceive()
+        // From now on a message is sent every 100 ms.
+        let firstReceived = ContinuousClock.now
+        for _ in 1...5 { noteAndReceive() }
+        #expect(.now - firstReceived < .seconds(3))
         events.stop()
         thread.join()
     }
 
-    @Test func whatWaitsAtTheEndIsSent() throws {
+    @Test func sendsPendingEventsWhenItStops() throws {
         let darkroom = try Darkroom(.current)
-        let heard = Heard(darkroom)
+        let received = ReceivedEvents(darkroom)
         let events = PhotoEvents(
             worker: "w", channel: darkroom.keys.eventsChannel, connection: darkroom.store.connection)
         let thread = OwnedThread("events") { events.run() }
@@ -169,14 +169,14 @@ private final class Heard: Sendable {
             events.note(photo(record, context), .filtered)
         }
         note(0)
-        _ = heard.wait("the first") { !$0.isEmpty }
+        _ = received.wait("photo 0") { !$0.isEmpty }
         note(1)
         events.stop()
         thread.join()
-        _ = heard.wait("the last") { $0.contains { $0.photos["1"] == "F" } }
+        _ = received.wait("photo 1") { $0.contains { $0.photos["1"] == "F" } }
     }
 
-    @Test func newestLetterOfAPhotoCounts() throws {
+    @Test func keepsTheLatestStateCodeOfAPhoto() throws {
         var backlog = PhotoEvents.Backlog()
         backlog.add(batch, 7, UInt8(ascii: "D"))
         backlog.add(batch, 8, UInt8(ascii: "D"))
@@ -190,7 +190,7 @@ private final class Heard: Sendable {
         )
     }
 
-    @Test func aMessageHas2000PhotosAndBatchesTakeTurns() {
+    @Test func messageHasAtMost2000PhotosAndBatchesTakeTurns() {
         var backlog = PhotoEvents.Backlog()
         for index in 0..<4500 { backlog.add(batch, index, UInt8(ascii: "F")) }
         backlog.add(other, 3, UInt8(ascii: "F"))
@@ -200,7 +200,7 @@ private final class Heard: Sendable {
         #expect(messages.flatMap(\.photos).filter { $0.index == 3 }.count == 2 && backlog.isEmpty)
     }
 
-    @Test func theOldestOfTooManyAreDroppedAndCounted() throws {
+    @Test func dropsAndCountsTheOldestEventsAboveTheLimit() throws {
         var backlog = PhotoEvents.Backlog()
         backlog.add(other, 0, UInt8(ascii: "F"))
         for index in 0..<30_000 { backlog.add(batch, index, UInt8(ascii: "F")) }

@@ -6,12 +6,12 @@ import Testing
 @testable import DarkroomStore
 @testable import DarkroomWorker
 
-/// The problem that users and programs see where a worker refuses a batch: its kind is told from the worker's words.
+/// The code of the problem that a refused batch shows. It is derived from the text of the worker's refusal.
 @Suite struct RefusalCodeTests {
     private static let now = 1_795_252_101_000
     private static let id = BatchID("20261121-090501123-7f3a")
 
-    /// The kind of the problem when the only worker refuses a batch with these options.
+    /// The code of the problem when the only worker refuses a batch with these options.
     private func code(
         _ options: BatchOptions, outputsUnder: [String] = [], filesUnder: [String] = []
     ) throws -> BatchProblem.Code? {
@@ -31,19 +31,19 @@ import Testing
         return problems.of(batch).first?.code
     }
 
-    @Test func folderThatIsNotThere() throws {
+    @Test func reportsAMissingFolder() throws {
         var options = BatchOptions()
         options.output = NSTemporaryDirectory() + "darkroom-none-\(UUID().uuidString)"
         #expect(try code(options) == .folderMissing)
     }
 
-    @Test func optionThatTheWorkerWasNotStartedWith() throws {
+    @Test func reportsAMissingOption() throws {
         var options = BatchOptions()
         options.output = "/photos/holidays"
         #expect(try code(options, outputsUnder: ["/elsewhere"]) == .optionMissing)
     }
 
-    @Test func folderOfPhotosThatTheWorkerMayNotReadOrDoesNotSee() throws {
+    @Test func reportsAForbiddenOrMissingFolderOfPhotos() throws {
         var options = BatchOptions()
         options.photosFolder = NSTemporaryDirectory() + "darkroom-none-\(UUID().uuidString)/photos"
         #expect(try code(options) == .optionMissing)
@@ -53,7 +53,7 @@ import Testing
         #expect(try code(options, filesUnder: [NSTemporaryDirectory()]) == .optionMissing)
     }
 
-    @Test func folderOfPhotosBelowALinkOfTheOptionIsTaken() throws {
+    @Test func acceptsAFolderOfPhotosBelowALinkGivenByTheOption() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.path
         try scratch.makeFolder("real")
@@ -64,7 +64,7 @@ import Testing
         _ = try BatchContext(Self.id, options, configuration)
     }
 
-    @Test func operationThatTheWorkerDoesNotKnow() throws {
+    @Test func reportsAnUnknownCustomOperation() throws {
         var options = BatchOptions()
         options.filters = [.custom("signature")]
         #expect(try code(options) == .refused)

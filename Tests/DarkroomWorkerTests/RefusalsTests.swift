@@ -11,7 +11,7 @@ import Testing
     let two = BatchID("two")
     let three = BatchID("three")
 
-    /// Redis as it keeps what claims tell it.
+    /// The set of refused batches that Redis stores. Each claim sends changes to it.
     private struct Kept {
         var batches: Set<BatchID> = []
         mutating func take(_ changes: RefusalChanges) {
@@ -34,10 +34,10 @@ import Testing
         }
     }
 
-    @Test func aClaimTellsWhatHasChanged() {
+    @Test func claimSendsChangedRefusals() {
         var (refusals, kept) = (Refusals(), Kept(batches: [three]))
         refuse(&refusals, one, two)
-        #expect(refusals.changes.replacesAll, "what Redis knew before is not this worker's")
+        #expect(refusals.changes.replacesAll, "the first claim must replace the refusals stored in Redis")
         claim(&refusals, &kept)
         #expect(kept.batches == [one, two])
         #expect(refusals.changes == RefusalChanges())
@@ -49,7 +49,7 @@ import Testing
         #expect(refusals.changes == RefusalChanges())
     }
 
-    @Test func whatChangesDuringAClaimIsToldByTheNext() {
+    @Test func changesDuringAClaimAreSentByTheNext() {
         var (refusals, kept) = (Refusals(), Kept())
         refuse(&refusals, one)
         claim(&refusals, &kept) { refusals in
@@ -68,7 +68,7 @@ import Testing
         #expect(kept.batches == [two])
     }
 
-    @Test func whatRedisLostIsToldAgain() {
+    @Test func sendsAllRefusalsAgainIfRedisLostThem() {
         var (refusals, kept) = (Refusals(), Kept())
         refuse(&refusals, one, two)
         claim(&refusals, &kept)
@@ -76,14 +76,14 @@ import Testing
         claim(&refusals, &kept)
         claim(&refusals, &kept)
         #expect(kept.batches == [one, two])
-        // After a connection was lost Redis may know others that are as many.
+        // After a lost connection, Redis may store the same number of other batches.
         kept.batches = [two, three]
         refusals.sendAll()
         claim(&refusals, &kept)
         #expect(kept.batches == [one, two])
     }
 
-    @Test func manyAreToldByAndBy() {
+    @Test func sendsManyRefusalsInSeveralClaims() {
         var (refusals, kept) = (Refusals(), Kept())
         let batches = (0..<2500).map { BatchID("\($0)")! }
         for batch in batches { refuse(&refusals, batch) }
@@ -95,13 +95,13 @@ import Testing
         #expect(kept.batches.isEmpty)
     }
 
-    @Test func theirNumberIsBounded() {
+    @Test func limitsTheNumberOfStoredRefusals() {
         var refusals = Refusals()
         for number in 0..<Refusals.limit + 10 {
             _ = refusals.refuse(BatchID("\(number)")!, "damaged", until: .time, start + .milliseconds(number))
         }
         #expect(refusals.reasons.count == Refusals.limit)
-        // The others are refused as well, so that none of them is claimed over and over.
+        // Refusals above the limit still count as refused, so that the worker does not claim these batches repeatedly.
         #expect(["0", "\(Refusals.limit + 9)"].compactMap { BatchID($0) }.allSatisfy(refusals.contains))
         #expect(refusals.batches.count == Refusals.limit + 10)
         #expect(refusals.due(start + .seconds(75)).count == 1000)
@@ -110,7 +110,7 @@ import Testing
         #expect(refusals.due(start + .seconds(615)).count == 10)
     }
 
-    @Test func theyAreLookedAtNowAndThen() {
+    @Test func checksRefusedBatchesPeriodically() {
         var refusals = Refusals()
         refuse(&refusals, one)
         _ = refusals.refuse(two, "damaged", until: .time, start)

@@ -13,7 +13,7 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Samples").path
 
-/// Batches that a worker refuses, on a Redis of their own: how often scripts are called is counted.
+/// Batches that a worker refuses. The tests count script calls, so each has its own Redis server.
 @Suite(.serialized) final class RefusedBatchesTests {
     let redis: RedisServer
     let darkroom: Darkroom
@@ -29,7 +29,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     private var url: String { photos.url(photos.paths.filter { $0.hasSuffix(".jpg") }.sorted()[0]) }
 
-    /// Submits batches whose output is outside of the worker's folders.
+    /// Submits batches whose output is outside the worker's folders.
     private func submitOutside(_ count: Int, _ priority: BatchPriority) throws -> [BatchID] {
         try (0..<count).map { number in
             let options = darkroom.options {
@@ -40,21 +40,21 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         }
     }
 
-    /// How often Redis has run a script.
+    /// The number of script calls since Redis started.
     private func scriptCalls() throws -> Int {
         let text = try darkroom.store.connection.call(RedisCommand("INFO", "commandstats")).string ?? ""
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("cmdstat_evalsha:calls=") }
         return line.flatMap { Int($0.dropFirst("cmdstat_evalsha:calls=".count).prefix { $0 != "," }) } ?? 0
     }
 
-    /// Script calls within 3 s, in which an idle worker sends one heartbeat or two.
+    /// The number of script calls within 3 s, including one or two heartbeats of an idle worker.
     private func callsOfThreeSeconds() throws -> Int {
         let before = try scriptCalls()
         _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "3"))
         return try scriptCalls() - before
     }
 
-    @Test func moreThanAHundredDoNotKeepAWorkerFromWhatIsBelow() throws {
+    @Test func workerClaimsLowerPrioritiesBelowMoreThan100RefusedBatches() throws {
         let outside = try submitOutside(150, .high)
         let below = try darkroom.submit([url], darkroom.options())
         let worker = try darkroom.worker {
@@ -68,17 +68,17 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         }
         try darkroom.wait(below)
         try darkroom.check(below)
-        // What comes later begins as well, and nothing is tried over and over.
+        // Later batches start, too, and the worker does not retry the refused batches repeatedly.
         darkroom.waitForLog("\(outside[149])")
         try darkroom.wait(try darkroom.submit([url], darkroom.options()))
-        // Also when the worker looks at all of them again, which it does every 2 s where one is due.
+        // The same holds when the worker checks all refused batches again, at most every 2 s.
         worker.core.coordination.refusals.withLock { $0.checkAgain(.now) }
         let calls = try callsOfThreeSeconds()
         #expect(calls < 15, "an idle worker called \(calls) scripts in 3 s")
         for id in outside { #expect(try darkroom.store.facts(of: id)?.counts.filtered == 0) }
     }
 
-    @Test func aRefusalEndsWhenTheFolderIsThere() throws {
+    @Test func refusalEndsWhenTheFolderExists() throws {
         let options = darkroom.options { $0.output = darkroom.folder + "/share" }
         let id = try darkroom.submit([url], options, makesFolder: false)
         let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
@@ -93,8 +93,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try darkroom.store.facts(of: id)?.counts.filtered == 1)
     }
 
-    @Test func noFolderIsMadeForARefusedBatchThatIsOver() throws {
-        // The worker lacks what the batch needs until its folder can be made.
+    @Test func createsNoFolderForAFinishedRefusedBatch() throws {
+        // A file in place of the parent folder prevents the worker from creating the output folder.
         let file = darkroom.folder + "/share"
         #expect(FileManager.default.createFile(atPath: file, contents: Data()))
         let id = try darkroom.submit(
@@ -119,11 +119,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(!FileManager.default.fileExists(atPath: file))
     }
 
-    @Test func whatAWorkerRefusesStandsInRedisAndGoesWithIt() throws {
+    @Test func storesRefusalsInRedisAndRemovesThemWhenTheWorkerStops() throws {
         let ids = try submitOutside(3, .normal)
         let worker = try darkroom.worker { $0.outputsUnder = [darkroom.folder] }
         for id in ids { darkroom.waitForLog("\(id)") }
-        // Told by the claim that follows; the next one is made by a hint.
+        // The next claim sends the refusals. The change notice of a new batch triggers it.
         try darkroom.wait(try darkroom.submit([url], darkroom.options()))
         let key = darkroom.keys.refused(by: worker.id)
         let kept = try darkroom.store.connection.call(.init("SMEMBERS", key)).array?.compactMap(\.string)

@@ -14,11 +14,11 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appendingPathComponent("Samples").path
 
-/// A worker that is steered, against a real Redis.
+/// The effects of controls on a worker, with a real Redis server.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(3))) struct SteeringTests {
     let darkroom: Darkroom
     let photos: PhotoServer
-    let moments = Moments()
+    let events = TraceEvents()
 
     init() throws {
         darkroom = try Darkroom(.current)
@@ -35,7 +35,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     private func worker(_ change: (inout WorkerConfiguration) -> Void = { _ in }) throws -> Worker {
         try darkroom.worker { configuration in
-            configuration.observer = moments.observe
+            configuration.observer = events.observe
             configuration.transfer.perHost = nil
             change(&configuration)
         }
@@ -46,14 +46,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for worker in workers { worker.wait() }
     }
 
-    /// Waits until a worker knows what a test counts on: that Redis does is not enough.
+    /// Waits until the worker state satisfies `isMet`. The state in Redis may be newer than the worker's.
     private func wait(
         _ worker: Worker, _ awaited: String, until isMet: (WorkerState) -> Bool
     ) throws {
         let deadline = ContinuousClock.now + .seconds(20)
         while !worker.core.read({ isMet($0) }) {
-            try #require(ContinuousClock.now < deadline, "the worker does not know of \(awaited)")
-            usleep(1000)  // the state notifies nobody of its changes
+            try #require(ContinuousClock.now < deadline, "the worker state does not contain \(awaited) after 20 s")
+            usleep(1000)  // the state has no change notification
         }
     }
 
@@ -69,22 +69,22 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let reply = try darkroom.store.perform(darkroom.store.cancel(id))
         let cancelled = ContinuousClock.now
         #expect(reply == .cancelled(isNew: true, isFinished: false))
-        let ends = moments.wait(.downloadEnded, count: 16)
+        let ends = events.wait(.downloadEnded, count: 16)
         let slowest = try #require(ends.map(\.instant).max())
-        // Milliseconds where nothing else runs; and on a busy machine less than until the next heartbeat.
-        #expect(slowest - cancelled < .seconds(2), "it took \(slowest - cancelled)")
+        // On an idle machine this takes milliseconds. The limit for a busy one is below the heartbeat interval of 3 s.
+        #expect(slowest - cancelled < .seconds(2), "cancelling took \(slowest - cancelled)")
         let facts = try darkroom.wait(id)
         #expect(facts.counts.cancelled == 40 && facts.executing == 0)
         end(worker)
-        #expect(moments.all.count { $0.kind == .downloadBegan } == 16, "queued work started")
+        #expect(events.all.count { $0.kind == .downloadBegan } == 16, "queued work started")
     }
 
-    @Test func whatIsInPlaceWhenABatchIsCancelledKeepsItsLine() async throws {
+    @Test func photosWrittenBeforeACancelKeepTheirLines() async throws {
         let slow = try HostileServer(["/slow": .stall])
         defer { slow.stop() }
         let id = try darkroom.submit([urls[0], slow.url("/slow"), slow.url("/slow")], darkroom.options())
         let worker = try worker()
-        _ = moments.wait(.filtrationEnded, count: 1)
+        _ = events.wait(.filtrationEnded, count: 1)
         #expect(await slow.wait { $0.running == 2 })
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         let facts = try darkroom.wait(id)
@@ -96,13 +96,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.counts.cancelled + facts.counts.filtered == 3)
     }
 
-    @Test func aLostMessageDelaysACancelByAHeartbeat() async throws {
+    @Test func heartbeatAppliesACancelWhoseChangeNoticeWasLost() async throws {
         let slow = try HostileServer(["/slow": .stall])
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/slow")], darkroom.options())
         let worker = try worker()
         #expect(await slow.wait { $0.running == 1 })
-        // Redis cuts who listens, and publishes before they are back.
+        // Redis disconnects the subscriber. The change notice is published before it reconnects.
         _ = try darkroom.store.connection.call(.init("CLIENT", "KILL", "TYPE", "pubsub"))
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         let facts = try darkroom.wait(id)
@@ -110,7 +110,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         end(worker)
     }
 
-    @Test func photosCancelledBeforeTheirOperationIsClaimedHaveTheirLine() throws {
+    @Test func photosCancelledBeforeTheClaimHaveLines() throws {
         let id = try darkroom.submit(Array(repeating: urls[0], count: 5), darkroom.options { $0.operationSize = 2 })
         let reply = try darkroom.store.perform(darkroom.store.cancelPhotos(id, [0...1, 4...4]))
         #expect(reply == .cancelled(3, wereFinal: 0))
@@ -121,7 +121,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
     }
 
-    @Test func photosCancelledOneByOneAreStopped() async throws {
+    @Test func cancelStopsSinglePhotos() async throws {
         let slow = try HostileServer(["/a": .stall, "/b": .stall])
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/a"), slow.url("/b"), urls[0]], darkroom.options())
@@ -140,7 +140,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     // MARK: Suspend
 
-    @Test func suspendLetsTransfersEndAndResumeFiltersWhatIsDownloaded() async throws {
+    @Test func suspendLetsTransfersEndAndResumeFiltersDownloadedPhotos() async throws {
         let held = try HostileServer(["/photo": .held(.answer(body: photo))])
         defer { held.stop() }
         let id = try darkroom.submit(
@@ -150,20 +150,20 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         _ = try darkroom.store.perform(darkroom.store.suspend(id, .everything, true))
         try wait(worker, "the suspension") { $0.batches[id]?.hold.allowsFilters == false }
         held.release()
-        _ = moments.wait(.downloadEnded, count: 3)
-        let facts = try darkroom.wait(id, "resting") { $0.counts.downloaded == 3 }
+        _ = events.wait(.downloadEnded, count: 3)
+        let facts = try darkroom.wait(id, "suspended with 3 downloaded photos") { $0.counts.downloaded == 3 }
         #expect(facts.executing == 1)
-        #expect(moments.all.allSatisfy { $0.kind != .filtrationBegan }, "a filter began while its batch was suspended")
+        #expect(events.all.allSatisfy { $0.kind != .filtrationBegan }, "a filter began while its batch was suspended")
         #expect(held.log.requests["/photo"] == 3, "a download began while its batch was suspended")
         _ = try darkroom.store.perform(darkroom.store.suspend(id, .everything, false))
         let finished = try darkroom.wait(id)
         end(worker)
         #expect(finished.counts.filtered == 6)
-        #expect(held.log.requests["/photo"] == 6, "what was downloaded was downloaded again")
+        #expect(held.log.requests["/photo"] == 6, "downloaded photos were downloaded again")
         try darkroom.check(id)
     }
 
-    @Test func aSuspendedClusterHandsBackWhatHasNoBytesAndGoesOn() async throws {
+    @Test func suspendedClusterReleasesOperationsWithoutTransfersAndResumes() async throws {
         let held = try HostileServer(["/gone": .held(.answer(status: 404))])
         defer { held.stop() }
         let id = try darkroom.submit(
@@ -171,9 +171,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try worker { $0.downloads = 2 }
         #expect(await held.wait { $0.running == 2 })
         _ = try darkroom.store.perform(darkroom.store.suspend(nil, .everything, true))
-        try darkroom.wait(id, "handed back but for what runs") { $0.executing == 2 }
+        try darkroom.wait(id, "released except for running transfers") { $0.executing == 2 }
         held.release()
-        let facts = try darkroom.wait(id, "at rest") { $0.executing == 0 }
+        let facts = try darkroom.wait(id, "suspended without executing operations") { $0.executing == 0 }
         #expect(facts.counts.failed == 2 && held.log.requests["/gone"] == 2)
         _ = try darkroom.store.perform(darkroom.store.suspend(nil, .everything, false))
         try darkroom.wait(id)
@@ -182,16 +182,16 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
     }
 
-    @Test func downloadsThatWaitForTheirHostAreTakenBack() async throws {
+    @Test func suspendWithdrawsDownloadsThatWaitForTheirHost() async throws {
         let held = try HostileServer(["/gone": .held(.answer(status: 404))])
         defer { held.stop() }
         let id = try darkroom.submit((0..<8).map { _ in held.url("/gone") }, darkroom.options())
         let worker = try worker { $0.transfer.perHost = 2 }
         #expect(await held.wait { $0.running == 2 })
         _ = try darkroom.store.perform(darkroom.store.suspend(id, .downloads, true))
-        _ = moments.wait(.downloadEnded, count: 6)
+        _ = events.wait(.downloadEnded, count: 6)
         held.release()
-        let facts = try darkroom.wait(id, "handed back") { $0.executing == 0 }
+        let facts = try darkroom.wait(id, "released") { $0.executing == 0 }
         #expect(facts.counts.failed == 2 && held.log.requests["/gone"] == 2)
         _ = try darkroom.store.perform(darkroom.store.suspend(id, .downloads, false))
         try darkroom.wait(id)
@@ -201,7 +201,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     // MARK: Priority, focus, limits
 
-    @Test func aFullWorkerTakesWhatIsMoreUrgentFirst() async throws {
+    @Test func fullWorkerRunsHigherPrioritiesFirst() async throws {
         let held = try HostileServer(["/low": .held(.answer(status: 404)), "/high": .answer(status: 404)])
         defer { held.stop() }
         let low = try darkroom.submit(
@@ -214,17 +214,17 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
                 $0.priority = .veryHigh
                 $0.output = ""
             })
-        try wait(worker, "the urgent operation") { $0.operations.keys.contains { $0.batch == high } }
+        try wait(worker, "the operation of high priority") { $0.operations.keys.contains { $0.batch == high } }
         held.release()
         try darkroom.wait(high)
         try darkroom.wait(low)
         end(worker)
-        let began = moments.all.filter { $0.kind == .downloadBegan }
+        let began = events.all.filter { $0.kind == .downloadBegan }
         let place = try #require(began.firstIndex { $0.batch == high })
-        #expect(place <= 12, "it began as number \(place)")
+        #expect(place <= 12, "the photo of high priority started at position \(place)")
     }
 
-    @Test func whatIsInFocusIsClaimedByAFullWorker() async throws {
+    @Test func fullWorkerClaimsTheFocus() async throws {
         let held = try HostileServer(["/photo": .held(.answer(status: 404))])
         defer { held.stop() }
         let id = try darkroom.submit(
@@ -236,9 +236,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         held.release()
         try darkroom.wait(id)
         end(worker)
-        let began = moments.all.filter { $0.kind == .downloadBegan }.map(\.index)
+        let began = events.all.filter { $0.kind == .downloadBegan }.map(\.index)
         let places = [305, 306].compactMap { began.firstIndex(of: $0) }
-        #expect(places.count == 2 && places.allSatisfy { $0 < 16 }, "they began as numbers \(places)")
+        #expect(places.count == 2 && places.allSatisfy { $0 < 16 }, "the focus started at positions \(places)")
         try darkroom.check(id)
     }
 
@@ -250,7 +250,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try worker { $0.downloads = 3 }
         #expect(await held.wait { $0.running == 3 })
         _ = try darkroom.store.perform(darkroom.store.focus(id, .init(4...4, only: true)))
-        let facts = try darkroom.wait(id, "through with its focus") { $0.counts.failed == 3 && $0.executing == 0 }
+        let facts = try darkroom.wait(id, "finished within its focus") { $0.counts.failed == 3 && $0.executing == 0 }
         #expect(facts.counts.new == 3 && facts.counts.cancelled == 0)
         #expect(await held.wait { $0.departures["/outside"] == 3 })
         _ = try darkroom.store.perform(darkroom.store.focus(id, nil))
@@ -271,18 +271,18 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(await held.wait { $0.running == 5 })
         _ = try darkroom.store.perform(darkroom.store.clearLimits())
         #expect(await held.wait { $0.running == 8 })
-        // Once they are answered, a server may see the next request before it has left the one before.
+        // After a reply, the server may count the next request before it removes the previous one.
         #expect(held.log.mostRunning == 8)
         held.release()
         try darkroom.wait(id)
         end(worker)
     }
 
-    @Test func aSmallBatchIsNotKeptWaitingByALargeOne() throws {
+    @Test func largeBatchDoesNotDelayASmallOne() throws {
         let large = try darkroom.submit(
             (0..<100).flatMap { _ in urls }, darkroom.options { $0.operationSize = 10 })
         let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
-        _ = moments.wait(.filtrationEnded, count: 40)
+        _ = events.wait(.filtrationEnded, count: 40)
         let small = try darkroom.submit(
             (0..<100).map { urls[$0 % urls.count] },
             darkroom.options {
@@ -291,20 +291,20 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
             })
         let submitted = ContinuousClock.now
         try darkroom.wait(small)
-        let ends = moments.all.filter { $0.kind == .filtrationEnded && $0.instant > submitted }
+        let ends = events.all.filter { $0.kind == .filtrationEnded && $0.instant > submitted }
         let last = try #require(ends.lastIndex { $0.batch == small })
         let others = ends[..<last].count { $0.batch == large }
         _ = try darkroom.store.perform(darkroom.store.cancel(large))
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
-        // About 80 where they share evenly, all that is left of it, several hundred, where the order of submission decides.
-        #expect(others <= 300, "\(others) photos of the large batch came before the small one was through")
+        // About 80 if the batches share evenly; several hundred (the rest of the batch) in order of submission.
+        #expect(others <= 300, "\(others) photos of the large batch started before the small one finished")
     }
 
     // MARK: Many steps
 
-    @Test func batchesThatAreSteeredAtRandomEndWithTheirBooksInOrder() throws {
-        // A folder each: the batch that takes a folder last has it.
+    @Test func batchesUnderRandomControlsFinishConsistently() throws {
+        // Each batch has its own folder, because a folder belongs to the last batch that takes it.
         let outputs = (0..<6).map { "\(darkroom.folder)/\($0)" }
         let ids = try outputs.map { output in
             let options = darkroom.options {
@@ -316,7 +316,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let workers = try (0..<2).map { _ in try worker { $0.filtrations = 1 } }
         let store = darkroom.store
         for step in 0..<2000 {
-            let id = ids.randomElement()!  // there are six
+            let id = ids.randomElement()!  // the list is not empty
             switch Int.random(in: 0..<11) {
             case 0: _ = try store.perform(store.suspend(id, QueuePart.allCases.randomElement()!, true))
             case 1: _ = try store.perform(store.suspend(nil, QueuePart.allCases.randomElement()!, true))
@@ -355,21 +355,21 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 }
 
-/// What the photos of a test went through.
-final class Moments: Sendable {
-    private let moments = Locked<[TraceEvent]>([])
+/// Collects the trace events of the photos of a test.
+final class TraceEvents: Sendable {
+    private let events = Locked<[TraceEvent]>([])
     private let changed = NSCondition()
 
-    @Sendable func observe(_ moment: TraceEvent) {
+    @Sendable func observe(_ event: TraceEvent) {
         changed.lock()
-        moments.withLock { $0.append(moment) }
+        events.withLock { $0.append(event) }
         changed.broadcast()
         changed.unlock()
     }
 
-    var all: [TraceEvent] { moments.withLock { $0 } }
+    var all: [TraceEvent] { events.withLock { $0 } }
 
-    /// Waits until `count` photos have come so far.
+    /// Waits for `count` events of `kind`, at most 20 s.
     func wait(_ kind: TraceEvent.Kind, count: Int) -> [TraceEvent] {
         let deadline = Date(timeIntervalSinceNow: 20)
         changed.lock()
@@ -378,7 +378,7 @@ final class Moments: Sendable {
             let found = all.filter { $0.kind == kind }
             if found.count >= count { return found }
             guard changed.wait(until: deadline) else {
-                Issue.record("\(found.count) photos of \(count) came to \(kind) within 20 s")
+                Issue.record("\(found.count) of \(count) photos reached \(kind) within 20 s")
                 return found
             }
         }

@@ -9,13 +9,13 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// Everything that users can do to batches, at random, while workers come and go: whatever happens, letters, counters,
-/// manifests and files agree at the end, and everything ends.
+/// Applies random controls to batches while workers start and stop. At the end every batch is finished, and state
+/// codes, counters, manifests and files agree.
 ///
-/// A failure names its seed; the same run again, and longer ones:
+/// A failure prints its seed. To repeat a run, or for a longer one:
 /// `DARKROOM_STEERING_SEED=<seed> DARKROOM_STEERING_ROUNDS=200 DARKROOM_STEERING_BATCHES=50 swift test --filter SteeringTorture`.
 @Suite(.redisServer) struct SteeringTortureTests {
-    @Test func whateverIsSteeredAllEndsAndAllAgrees() throws {
+    @Test func batchesUnderRandomControlsFinishConsistently() throws {
         let environment = ProcessInfo.processInfo.environment
         let rounds = environment["DARKROOM_STEERING_ROUNDS"].flatMap { Int($0) } ?? 25
         let batches = environment["DARKROOM_STEERING_BATCHES"].flatMap { Int($0) } ?? 10
@@ -28,8 +28,7 @@ import Testing
     }
 }
 
-/// One run: three workers, batches of photos of which some fail at first and some always, and a user who cannot make up
-/// their mind.
+/// One run: three workers, random controls, and batches with photos that fail once or always.
 private final class SteeringTorture {
     private let darkroom: Darkroom
     private let photos: PhotoServer
@@ -78,23 +77,23 @@ private final class SteeringTorture {
         for _ in 1...3 { try startWorker() }
         for _ in 1...batches { try submit() }
         for _ in 1...rounds {
-            for _ in 1...Int.random(in: 1...4, using: &random) { try steer() }
+            for _ in 1...Int.random(in: 1...4, using: &random) { try applyRandomControl() }
             if chance(15) { try replaceWorker() }
             open.removeAll { id in (try? darkroom.store.facts(of: id))??.state == .finished && chance(50) }
             while open.count < batches { try submit() }
-            // Until something has happened, so that commands meet work in all its stages.
+            // Waits for the start of a photo, so that controls meet photos in every stage.
             begun.wait(timeout: .milliseconds(50))
         }
         try end()
         for id in all { try check(id) }
     }
 
-    // MARK: What a user does
+    // MARK: Controls
 
-    private func steer() throws {
+    private func applyRandomControl() throws {
         let store = darkroom.store
         guard let id = open.randomElement(using: &random) else { return }
-        let part = QueuePart.allCases.randomElement(using: &random)!  // there are three
+        let part = QueuePart.allCases.randomElement(using: &random)!  // the list is not empty
         let first = Int.random(in: 0..<40, using: &random)
         let range = first...min(39, first + Int.random(in: 0...12, using: &random))
         switch Int.random(in: 0..<100, using: &random) {
@@ -108,7 +107,7 @@ private final class SteeringTorture {
         case 56..<61: try note("cancel", store.perform(store.cancel(id)))
         case 61..<68: try note("cancel photos", store.perform(store.cancelPhotos(id, [range])))
         case 68..<78:
-            let priority = BatchPriority.allCases.randomElement(using: &random)!  // there are five
+            let priority = BatchPriority.allCases.randomElement(using: &random)!  // the list is not empty
             try note("prioritize", store.perform(store.prioritize(id, priority)))
         case 78..<86: try note("focus", store.perform(store.focus(id, .init(range, only: chance(40)))))
         case 86..<92: try note("clear focus", store.perform(store.focus(id, nil)))
@@ -123,7 +122,7 @@ private final class SteeringTorture {
     private func note(_ what: String, _ reply: some Any) { done[what, default: 0] += 1 }
 
     private func submit() throws {
-        let urls = (0..<40).map { _ in self.urls.randomElement(using: &random)! }  // there are many
+        let urls = (0..<40).map { _ in self.urls.randomElement(using: &random)! }  // the list is not empty
         let priority = BatchPriority.allCases.randomElement(using: &random)!
         let size = Int.random(in: 1...12, using: &random)
         let folder = darkroom.folder + "/\(all.count)"
@@ -160,7 +159,7 @@ private final class SteeringTorture {
 
     // MARK: The end
 
-    /// Lifts everything that holds work up, and waits until all is finished.
+    /// Resumes the cluster and the batches, clears limits, and waits until all batches are finished.
     private func end() throws {
         let store = darkroom.store
         for part in QueuePart.allCases { _ = try store.perform(store.suspend(nil, part, false)) }
@@ -199,6 +198,6 @@ private final class SteeringTorture {
         }
         let names = try FileManager.default.subpathsOfDirectory(atPath: facts.options.output)
         let left = names.filter { $0.split(separator: "/").last?.hasPrefix(".") == true }
-        #expect(left.isEmpty, "temporary files are left of \(id): \(left)")
+        #expect(left.isEmpty, "temporary files of \(id) remain: \(left)")
     }
 }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// Photos that wait for their hosts, with a worker and servers.
+/// Photos that wait for a slow host, with a worker and HTTP servers.
 @Suite(.redisServer, .serialized, .timeLimit(.minutes(2))) struct WaitingForHostsTests {
     let darkroom: Darkroom
 
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    @Test func slowHostsOfAListThatIsNotUrgentHoldUpNothingUrgent() async throws {
+    @Test func slowHostsOfALowPriorityListDoNotDelayAHighPriorityList() async throws {
         let slow = try HostileServer(["/photo": .held(.answer())])
         let fast = try HostileServer(["/photo": .answer(body: [1])])
         defer { for server in [slow, fast] { server.stop() } }
@@ -31,7 +31,7 @@ import Testing
             Dictionary(uniqueKeysWithValues: hosts.map { ($0, slow.port) } + [("fast.example", fast.port)]))
         let low = try darkroom.submit(
             (0..<400).map { "http://\(hosts[$0 % 4])/photo" }, darkroom.options { $0.priority = .veryLow })
-        #expect(await slow.wait { $0.running == 8 }, "as many run as may")
+        #expect(await slow.wait { $0.running == 8 }, "8 downloads must run, the limit of the worker")
         let high = try darkroom.submit(
             (0..<20).map { _ in "http://fast.example/photo" },
             darkroom.options {
@@ -46,7 +46,7 @@ import Testing
         worker.wait()
     }
 
-    @Test func aSlowHostHoldsUpNoOtherHost() async throws {
+    @Test func slowHostDoesNotDelayOtherHosts() async throws {
         let slow = try HostileServer(["/photo": .held(.answer())])
         let fast = try HostileServer(["/photo": .answer(body: [1])])
         defer { for server in [slow, fast] { server.stop() } }
@@ -59,14 +59,14 @@ import Testing
             darkroom.options { $0.output = darkroom.folder + "/free" })
         try darkroom.wait(free)
         #expect(slow.log.running == 6)
-        #expect(worker.core.read { $0.activity.photos } < 200, "what waits is bounded")
+        #expect(worker.core.read { $0.activity.photos } < 200, "the number of waiting photos is not limited")
         _ = try darkroom.store.perform(darkroom.store.cancel(blocked))
         try darkroom.wait(blocked)
         worker.stop()
         worker.wait()
     }
 
-    @Test func listsOfASlowHostHoldUpNoOtherList() async throws {
+    @Test func listsOfASlowHostDoNotDelayOtherLists() async throws {
         let slow = try HostileServer(["/photo": .held(.answer())])
         let fast = try HostileServer(["/photo": .answer(body: [1])])
         defer { for server in [slow, fast] { server.stop() } }
@@ -77,7 +77,7 @@ import Testing
                 darkroom.options { $0.output = darkroom.folder + "/slow\(number)" })
         }
         #expect(await slow.wait { $0.running == 6 })
-        // All that the worker takes of them waits.
+        // All photos that the worker takes from these lists wait.
         for id in blocked { try darkroom.wait(id, "begun") { $0.executing > 0 } }
         for priority in [BatchPriority.normal, .low] {
             let free = try darkroom.submit(
@@ -97,7 +97,7 @@ import Testing
         worker.wait()
     }
 
-    @Test func photosThatPauseBeforeAnotherAttemptHoldUpNothing() async throws {
+    @Test func photosThatWaitForARetryDoNotDelayOthers() async throws {
         let busy = try HostileServer(["/photo": .answer(status: 503, headers: ["Retry-After: 50"])])
         let fast = try HostileServer(["/photo": .answer(body: [1])])
         defer { for server in [busy, fast] { server.stop() } }
@@ -105,14 +105,14 @@ import Testing
         let urls = (0..<24).map { "http://\($0 < 12 ? "busy" : "fast").example/photo" }
         let id = try darkroom.submit(urls, darkroom.options())
         try darkroom.wait(id, "the photos of the other host") { $0.counts.final == 12 }
-        #expect(busy.log.requests["/photo"] == 12, "each was tried once")
+        #expect(busy.log.requests["/photo"] == 12, "the busy host must receive one request per photo")
         _ = try darkroom.store.perform(darkroom.store.cancel(id))
         try darkroom.wait(id)
         worker.stop()
         worker.wait()
     }
 
-    @Test func photosThatPausedTakeNoMorePlacesThanThereAre() throws {
+    @Test func retriedPhotosObeyTheDownloadLimit() throws {
         let route = HostileServer.Route.inTurn([
             .answer(status: 503, headers: ["Retry-After: 1"]), .drip(body: [1, 2], pause: .milliseconds(200)),
         ])
@@ -126,7 +126,7 @@ import Testing
         let id = try darkroom.submit((0..<6).map { server.url("/\($0)") }, darkroom.options())
         try darkroom.wait(id)
         #expect(server.log.requests.values.reduce(0, +) == 12)
-        #expect(server.log.mostRunning == 2, "downloads at once")
+        #expect(server.log.mostRunning == 2, "number of concurrent downloads")
         worker.stop()
         worker.wait()
     }

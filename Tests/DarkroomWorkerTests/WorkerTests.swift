@@ -37,7 +37,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.failures == [.notAURL: 1, .httpClientError: 1])
         #expect(facts.bytesIn > 0 && facts.bytesOut > 0)
         try darkroom.check(id)
-        #expect(try darkroom.store.workers().isEmpty, "a worker that left is still listed")
+        #expect(try darkroom.store.workers().isEmpty, "a stopped worker is still listed")
         let failures = try darkroom.store.failures(of: id)
         #expect(failures.map(\.index) == [5 * urls.count, 5 * urls.count + 1])
         #expect(failures[0].json.contains("\"reason\":\"not-a-url\""))
@@ -58,7 +58,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try darkroom.worker()
         let first = try darkroom.submit([urls[0]], darkroom.options())
         try darkroom.wait(first)
-        // The best of a few: a busy machine may hold one up.
+        // Uses the shortest of three waits, because a busy machine may delay one.
         let waits = try (0..<3).map { _ in
             let facts = try darkroom.wait(try darkroom.submit([urls[1]], darkroom.options()))
             return try #require(facts.started) - facts.submitted
@@ -68,7 +68,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try #require(waits.min()) < 500, "an idle worker waited for its next heartbeat: \(waits) ms")
     }
 
-    @Test func handsBackWhatDoesNotRunWhenItStops() async throws {
+    @Test func releasesOperationsWhenItStops() async throws {
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
         let id = try darkroom.submit(
@@ -87,7 +87,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(operations.map(\.leaseExpiries) == [0, 0])
     }
 
-    @Test func anotherWorkerTakesOverTheLinesOfPhotosThatWereFinal() throws {
+    @Test func anotherWorkerTakesOverTheLinesOfFinalPhotos() throws {
         let slow = try HostileServer(["/slow": .held(.answer(status: 404))])
         defer { slow.stop() }
         let id = try darkroom.submit([urls[0], urls[1], slow.url("/slow")], darkroom.options())
@@ -104,14 +104,14 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
         let files = try FileManager.default.contentsOfDirectory(
             atPath: "\(darkroom.folder)/\(ManifestPath.folder(id))")
-        #expect(files.count == 1, "the file of the lower fencingToken is left: \(files)")
+        #expect(files.count == 1, "the file of the lower fencing token remains: \(files)")
     }
 
-    @Test func leavesABatchWhoseFolderItDoesNotSee() throws {
+    @Test func leavesABatchWhoseFolderIsMissing() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options(), makesFolder: false)
         let worker = try darkroom.worker()
         darkroom.waitForLog("is left to other workers")
-        let facts = try darkroom.wait(id, "handed back") { $0.executing == 0 }
+        let facts = try darkroom.wait(id, "released") { $0.executing == 0 }
         worker.stop()
         worker.wait()
         #expect(facts.counts.new == 1)
@@ -127,9 +127,9 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try #require(try darkroom.store.facts(of: id)).counts.new == 1)
     }
 
-    /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
+    /// A slash followed by a combining character is a different `Character`, but still a path separator for the system.
     @Test(arguments: ["/../\u{301}esc", "/\u{301}a/..//\u{301}esc"])
-    func makesNoFolderOutsideItsOwn(way: String) throws {
+    func createsNoFolderOutsideItsFolders(way: String) throws {
         let own = darkroom.folder + "/own"
         try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: true)
         let id = try darkroom.submit(
@@ -146,7 +146,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try FileManager.default.subpathsOfDirectory(atPath: darkroom.folder) == ["own"])
     }
 
-    @Test func reportsAnOperationThatKilledFiveWorkersAsCrashed() throws {
+    @Test func reportsAnOperationAsCrashedAfterFiveLeaseExpiries() throws {
         let id = try darkroom.submit([urls[0], urls[1]], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "5"))
         let worker = try darkroom.worker()
@@ -158,7 +158,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
     }
 
-    @Test func goesOnWhenRedisWasAway() async throws {
+    @Test func continuesAfterAnOutageOfRedis() async throws {
         let server = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { server.stop() }
         let darkroom = try Darkroom(server)
@@ -178,11 +178,11 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
     }
 
-    @Test func removesWhatADeadWorkerLeftHalfWritten() throws {
+    @Test func removesPartialFilesOfACrashedWorker() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "1"))
-        let left = [".0.5.dead-1-a", "manifest/\(id)/.manifest-1.5.dead-1-a"]
-        let others = [".1.5.dead-1-a", ".0.9999999999999.living-1-a", ".hidden"]
+        let left = [".0.5.crashed-1-a", "manifest/\(id)/.manifest-1.5.crashed-1-a"]
+        let others = [".1.5.crashed-1-a", ".0.9999999999999.running-1-a", ".hidden"]
         for name in left + others {
             #expect(FileManager.default.createFile(atPath: "\(darkroom.folder)/\(name)", contents: Data("half".utf8)))
         }
@@ -194,7 +194,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for name in others { #expect(FileManager.default.fileExists(atPath: "\(darkroom.folder)/\(name)")) }
     }
 
-    @Test func handsBackEverythingWhenTheGraceTimeEnds() async throws {
+    @Test func releasesAllOperationsWhenTheGracePeriodEnds() async throws {
         let slow = try HostileServer(["/slow": .stall])
         defer { slow.stop() }
         let id = try darkroom.submit([slow.url("/slow"), slow.url("/slow")], darkroom.options { $0.operationSize = 1 })
@@ -208,7 +208,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(await slow.wait { $0.departures["/slow"] == 2 }, "the transfers were not aborted")
     }
 
-    @Test func stopsWhileRedisIsAway() throws {
+    @Test func stopsWhileRedisIsUnreachable() throws {
         let server = try RedisServer()
         defer { server.stop() }
         let darkroom = try Darkroom(server)
@@ -219,24 +219,24 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let began = ContinuousClock.now
         worker.stop()
         worker.wait()
-        #expect(ContinuousClock.now - began < .seconds(15), "it waited for a Redis that is away")
+        #expect(ContinuousClock.now - began < .seconds(15), "the worker waited for Redis to return")
     }
 
-    @Test func leavesABatchWhoseEntriesItCannotRead() throws {
+    @Test func leavesABatchWithEntriesOfANewerFormat() throws {
         let id = try darkroom.submit([urls[0]], darkroom.options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.operations(id), "1", "\u{7}newer"))
         let worker = try darkroom.worker()
         darkroom.waitForLog("this program reads 1")
-        let facts = try darkroom.wait(id, "handed back") { $0.executing == 0 }
+        let facts = try darkroom.wait(id, "released") { $0.executing == 0 }
         worker.stop()
         worker.wait()
         #expect(facts.counts.new == 1)
         #expect(
             darkroom.lines.withLock { $0.count { $0.contains("is left to other workers") } } == 1,
-            "it tried again and again")
+            "the worker claimed the batch repeatedly")
     }
 
-    @Test func oneThingAtATimeIsTheTutorialsSetting() throws {
+    @Test func runsWithOneDownloadAndOneFiltration() throws {
         let id = try darkroom.submit(urls, darkroom.options())
         let worker = try darkroom.worker {
             $0.downloads = 1
@@ -249,7 +249,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
     }
 
-    @Test func doesNothingWhenToldTo() throws {
+    @Test func processesNoPhotosInModeNothing() throws {
         let id = try darkroom.submit(
             (0..<500).map { "http://example.com/\($0)" }, darkroom.options { $0.output = "" })
         let worker = try darkroom.worker { $0.work = .nothing }
@@ -259,8 +259,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.counts.filtered == 500)
     }
 
-    /// The folder that the worker's user named may be a link; what lies below it may not.
-    @Test func outputThatLeadsOutOfItsFolderByALinkIsLeftToOthers() throws {
+    /// A folder given by `--outputs-under` may be a symbolic link. Folders below it may not.
+    @Test func leavesABatchWhoseOutputLeadsOutsideThroughALink() throws {
         let (inside, outside) = (darkroom.folder + "/inside", darkroom.folder + "/outside")
         for path in [inside, outside + "/deep"] {
             try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
@@ -277,7 +277,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try FileManager.default.contentsOfDirectory(atPath: outside + "/deep") == ["manifest"])
     }
 
-    @Test func batchWithAnIDThatIsAPathWritesNothing() throws {
+    @Test func writesNoFilesForABatchWhoseIDIsAPath() throws {
         let good = try darkroom.submit([urls[0]], darkroom.options())
         let planted = "../../../\(UUID().uuidString)/deep"
         for suffix in ["", ":states", ":operations", ":queue"] {

@@ -1,9 +1,9 @@
-/// Damages bytes the way that finds faults in what reads them: bits, lengths and counts, pieces left out, doubled and mixed.
+/// Damages bytes to find faults in decoders: changes bits, lengths and counts, and removes, repeats and mixes pieces.
 public struct ByteMutator {
-    /// What decides.
+    /// The source of random choices.
     public var generator: SeededGenerator
 
-    /// A mutator that is the same for the same generator.
+    /// Creates a mutator. Equal generators give equal mutations.
     public init(_ generator: SeededGenerator) { self.generator = generator }
 
     private static let numbers: [UInt32] = [
@@ -11,7 +11,7 @@ public struct ByteMutator {
         0xFFFF_FFFE, 0xFFFF_FFFF,
     ]
 
-    /// `bytes` with one to eight faults; some of them come from `other`.
+    /// Returns `bytes` with one to eight faults. Some faults are pieces of `other`.
     public mutating func mutate(_ bytes: [UInt8], with other: [UInt8] = []) -> [UInt8] {
         var mutated = bytes
         for _ in 0..<(1 << generator.number(in: 0..<4)) where !mutated.isEmpty { change(&mutated, with: other) }
@@ -36,7 +36,7 @@ public struct ByteMutator {
         }
     }
 
-    /// Somewhere, as often as not in the head or at the end, where formats keep their numbers.
+    /// A random position, in half of the cases in the head or at the end, where formats have their numbers.
     private mutating func position(_ count: Int) -> Int {
         switch generator.number(in: 0..<8) {
         case 0...2: generator.number(in: 0..<min(count, 128))

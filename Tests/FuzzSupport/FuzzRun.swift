@@ -1,16 +1,17 @@
 import Foundation
 
-/// How many cases a fuzz test tries, and which: `DARKROOM_FUZZ_COUNT` and `DARKROOM_FUZZ_SEED`, where they are set.
+/// The number and the seeds of the cases of a fuzz test: `DARKROOM_FUZZ_COUNT` and `DARKROOM_FUZZ_SEED`, if they are
+/// set.
 ///
-/// Case number `i` is made from the seed `seed + i` alone, so one that fails is tried again by giving that seed and the count 1.
+/// Case `i` depends only on the seed `seed + i`. To repeat a failed case, set its seed and the count 1.
 public struct FuzzRun: CustomStringConvertible {
     /// The seed of the first case.
     public let seed: UInt64
-    /// How many cases.
+    /// The number of cases.
     public let count: Int
     private let name: String
 
-    /// A run of `count` cases unless told otherwise.
+    /// A run of `count` cases by default.
     public init(_ name: String, count: Int, seed: UInt64 = 20_260_701) {
         let environment = ProcessInfo.processInfo.environment
         self.name = name
@@ -18,14 +19,14 @@ public struct FuzzRun: CustomStringConvertible {
         self.seed = environment["DARKROOM_FUZZ_SEED"].flatMap { UInt64($0) } ?? seed
     }
 
-    /// One line that says how to do the same again.
+    /// One line with the environment that repeats the run.
     public var description: String { "\(name): DARKROOM_FUZZ_SEED=\(seed) DARKROOM_FUZZ_COUNT=\(count)" }
 
-    /// The cases in pieces for processes of their own.
+    /// Runs the cases in pieces, each in its own process.
     ///
-    /// - Parameter perform: Runs the cases with these seeds in another process, which keeps a ``FuzzNote`` at the path.
-    ///   Exit tests that take arguments came with Swift 6.3; an older compiler runs the cases in the test's own process,
-    ///   which a crash then ends.
+    /// - Parameter perform: Runs the cases with these seeds in another process, which writes a ``FuzzNote`` at the
+    ///   path. Exit tests with arguments require Swift 6.3. An older compiler runs the cases in the test process, which
+    ///   a crash then ends.
     /// - Returns: The seeds that ended their process.
     public func inPieces(of size: Int, _ perform: (_ seeds: Range<UInt64>, _ note: String) async -> Void) async
         -> [UInt64]
@@ -51,11 +52,12 @@ public struct FuzzRun: CustomStringConvertible {
     }
 }
 
-/// Where a process notes which case it is at, so that another can tell which one ended it.
+/// A file in which a process records its current case, so that another process can find the case that ended it.
 public final class FuzzNote {
     private let file: Int32
 
-    /// A note at `path`; beside it goes what this process writes to standard error from now on, unless that is kept.
+    /// Creates a note at `path`. Unless `keepingStandardError` is set, standard error goes to `<path>.words` from now
+    /// on.
     public init(path: String, keepingStandardError: Bool = false) {
         file = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
         if keepingStandardError { return }
@@ -66,13 +68,13 @@ public final class FuzzNote {
 
     deinit { close(file) }
 
-    /// Says that the case of `seed` begins, which is a process's last when it takes longer than `seconds`.
+    /// Records the start of the case of `seed`. If the case takes longer than `seconds`, the process ends.
     public func begin(_ seed: UInt64, seconds: UInt32) {
         alarm(seconds)
         write(seed)
     }
 
-    /// Says that all cases before the one of `seed` are through.
+    /// Records the end of all cases before `seed`.
     public func end(_ seed: UInt64) {
         alarm(0)
         write(seed)
@@ -82,7 +84,7 @@ public final class FuzzNote {
         withUnsafeBytes(of: seed) { _ = pwrite(file, $0.baseAddress, $0.count, 0) }
     }
 
-    /// The beginning of what was written to standard error; there is no other reading of it.
+    /// Returns the start of the standard error output, and removes its file.
     fileprivate static func words(at path: String) -> String {
         defer { unlink(path + ".words") }
         let bytes = FileManager.default.contents(atPath: path + ".words") ?? Data()

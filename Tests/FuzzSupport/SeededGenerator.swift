@@ -1,8 +1,8 @@
-/// Random numbers that a seed repeats (SplitMix64, Steele, Lea and Flood 2014).
+/// A random number generator with a seed (SplitMix64, Steele, Lea and Flood 2014).
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// Numbers that are the same for the same seed.
+    /// Creates a generator. The same seed gives the same numbers.
     public init(seed: UInt64) { state = seed }
 
     /// The next number.
@@ -17,9 +17,9 @@ public struct SeededGenerator: RandomNumberGenerator {
     /// True in `percent` of 100 cases.
     public mutating func chance(_ percent: Int) -> Bool { number(in: 0..<100) < percent }
 
-    /// A number of `range`.
+    /// A random number in `range`.
     public mutating func number(in range: Range<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// One of `elements`, which are not empty.
+    /// A random element. `elements` must not be empty.
     public mutating func pick<Element>(_ elements: [Element]) -> Element { elements[number(in: 0..<elements.count)] }
 }

@@ -5,7 +5,7 @@ import DarkroomWorker
 import Foundation
 import Synchronization
 
-/// A worker whose operation `x:hostile` does to its process what the name of a photo says, for tests of isolation.
+/// A worker for isolation tests. Its operation `x:hostile` runs the attack that the name of a photo selects.
 ///
 ///     HostileWorker REDIS NAMESPACE FILES [isolated] [unfiltered]
 @main
@@ -27,13 +27,13 @@ struct HostileWorker {
     }
 }
 
-/// Ends its process, or takes all that it can get.
+/// Ends its process, exhausts a resource, or runs an attack.
 struct HostileOperation: PhotoOperation {
     struct Refused: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Whether a photo has broken something in this process, of which the next one dies.
+    /// Whether a photo has damaged this process. Then the next photo crashes it.
     private static let isBroken = Atomic(false)
 
     func main(_ photo: DownloadedPhoto) throws -> [UInt8] {
@@ -49,7 +49,7 @@ struct HostileOperation: PhotoOperation {
         case "break": Self.isBroken.store(true, ordering: .relaxed)
         case "about": return Array(about().utf8)
         default:
-            // Every answer of the system is the text of an error, or that there was none.
+            // The thrown error has the text of `errno`, or "worked".
             if attack_exists(name) {
                 let worked = attack(name)
                 let answer = String(cString: strerror(errno))
@@ -59,11 +59,11 @@ struct HostileOperation: PhotoOperation {
         return photo.bytes
     }
 
-    /// Takes memory until there is no more: 8 GiB at most, should nothing limit it.
+    /// Allocates memory until an allocation fails, at most 8 GiB.
     private func takeMemory() throws {
         for taken in 0..<128 {
             guard let block = malloc(64 << 20) else { throw Refused(description: "\(taken * 64) MiB were given") }
-            memset(block, 1, 1)  // a page makes it real enough: the address space is what is limited
+            memset(block, 1, 1)  // one byte is enough: the limit applies to the address space
         }
     }
 
@@ -73,7 +73,7 @@ struct HostileOperation: PhotoOperation {
         }
     }
 
-    /// What a helper has of its worker: the names of environment variables, which files are open, and limits.
+    /// What a helper inherits from its worker: environment variable names, open files and the file size limit.
     private func about() -> String {
         let variables = ProcessInfo.processInfo.environment.keys.sorted()
         let files = (0..<1024).filter { fcntl($0, F_GETFD) >= 0 }.map { "\($0)" }

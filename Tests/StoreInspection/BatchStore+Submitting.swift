@@ -4,7 +4,7 @@ import DarkroomStore
 import Testing
 
 extension BatchStore {
-    /// Submits a batch, feeds it these URLs as a coordinator does, and seals it.
+    /// Submits a batch, feeds `urls` to it as a coordinator does, and seals it.
     /// - Parameter name: The name of a photo with this index and URL.
     package func submitBatch(
         _ id: BatchID, _ options: BatchOptions, urls: [String], overwrite: Bool = true, seal: Bool = true,

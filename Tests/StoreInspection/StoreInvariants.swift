@@ -1,8 +1,8 @@
 import DarkroomModel
 
-/// What must hold of everything in Redis after every step, whatever happened before; and from one step to the next.
+/// Invariants of the state in Redis, after every step and between two successive steps.
 extension StoreState {
-    /// What does not hold, in words. Batches that are as they were in `previous` are not looked into again.
+    /// Descriptions of the violated invariants. Batches that are unchanged since `previous` are not checked again.
     func violations(since previous: StoreState? = nil) -> [String] {
         var broken = problems.map { "found \($0)" }
         for (id, batch) in batches {
@@ -10,9 +10,9 @@ extension StoreState {
                 broken += batch.violations(claims: claims).map { "batch \(id): \($0)" }
             }
             let readyQueues = BatchPriority.allCases.filter { self.readyQueues[$0]?.turns[id] != nil }
-            let wanted = batch.handable.isEmpty ? [] : [batch.priority]
+            let wanted = batch.claimable.isEmpty ? [] : [batch.priority]
             if readyQueues != wanted {
-                broken.append("batch \(id): in the ready queues \(readyQueues), wanted \(wanted)")
+                broken.append("batch \(id): in the ready queues \(readyQueues), expected \(wanted)")
             }
             let expires = batch.state == nil || batch.state == .finished && batch.retain >= 0
             if (expiring[id] != nil) != expires { broken.append("batch \(id): expiring \(expiring[id] as Int?)") }
@@ -24,56 +24,59 @@ extension StoreState {
             }
         }
         let there = Set(batches.keys)
-        if !Set(submissions.keys).isSubset(of: there) { broken.append("batches names some that are gone") }
-        if !Set(expiring.keys).isSubset(of: there) { broken.append("expiring names batches that are gone") }
-        if !Set(leases.keys.map(\.batch)).isSubset(of: there) { broken.append("leases of batches that are gone") }
-        if !Set(outputs.values).isSubset(of: there) { broken.append("outputs names batches that are gone") }
+        if !Set(submissions.keys).isSubset(of: there) { broken.append("batches has forgotten batches") }
+        if !Set(expiring.keys).isSubset(of: there) { broken.append("expiring has forgotten batches") }
+        if !Set(leases.keys.map(\.batch)).isSubset(of: there) { broken.append("leases has forgotten batches") }
+        if !Set(outputs.values).isSubset(of: there) { broken.append("outputs has forgotten batches") }
         for (name, id) in names where batches[id]?.settings["name"] != name {
-            broken.append("names says that \(id) is called \(name)")
+            broken.append("names has \(name) for \(id), which has another name")
         }
-        if !Set(releases.keys).isSubset(of: there) { broken.append("releases names batches that are gone") }
+        if !Set(releases.keys).isSubset(of: there) { broken.append("releases has forgotten batches") }
         for member in webhooks.keys {
             let parts = member.split(separator: " ")
             guard parts.count == 2, let id = BatchID(String(parts[0])), let batch = batches[id], !batch.webhook.isEmpty,
                 batch.state == .finished || batch.round > Int(parts[1]) ?? .max, Int(parts[1]) ?? .max <= batch.round
             else {
-                broken.append("webhooks has \(member)")
+                broken.append("webhooks has \(member) without a matching batch")
                 continue
             }
         }
-        if staleFiles.count > 1000 { broken.append("\(staleFiles.count) staleFiles") }
+        if staleFiles.count > 1000 {
+            broken.append("stale files has \(staleFiles.count) entries, at most 1000 are allowed")
+        }
         for (priority, turns) in readyQueues {
             let readyQueue = turns.turns
             if !Set(readyQueue.keys).isSubset(of: there) {
-                broken.append("the ready queue \(priority) names batches that are gone")
+                broken.append("the ready queue \(priority) has forgotten batches")
             }
             if Set(readyQueue.values).count != readyQueue.count {
-                broken.append("two batches of the ready queue \(priority) have one turn")
+                broken.append("two batches of the ready queue \(priority) have the same turn")
             }
             if let last = readyQueue.values.max(), last > turn {
-                broken.append("a turn of the ready queue \(priority) is to come")
+                broken.append("a turn of the ready queue \(priority) is above the last one, \(turn)")
             }
         }
         if let previous { broken += violations(after: previous) }
         return broken
     }
 
-    /// Dependencies and dependents mirror each other, who waits is going to be released, and nobody waits for himself.
+    /// Dependencies and dependents mirror each other, every waiting batch has an unfinished or unreleased dependency,
+    /// and the dependencies have no cycle.
     private func waitingViolations(of id: BatchID, _ batch: BatchContent) -> [String] {
         var broken: [String] = []
         for other in batch.dependencies where !(batches[other]?.dependents.order.contains(id) ?? false) {
-            broken.append("waits for \(other), which does not know")
+            broken.append("waits for \(other), but is not among its dependents")
         }
         for other in batch.dependents.order where !(batches[other]?.dependencies.contains(id) ?? false) {
-            broken.append("\(other) waits for it, but does not know")
+            broken.append("\(other) is among the dependents, but has no such dependency")
         }
         let awaited = batch.dependencies.filter { batches[$0]?.state != .finished || releases[$0] != nil }
-        if batch.state == .waiting, awaited.isEmpty { broken.append("waits for nothing") }
+        if batch.state == .waiting, awaited.isEmpty { broken.append("waits without a dependency") }
         if let state = batch.state, state != .waiting, !batch.isCancelled, !batch.dependencies.isEmpty {
             broken.append("is \(state) and has dependencies")
         }
         if batch.state == .finished, !batch.dependents.order.isEmpty, releases[id] == nil {
-            broken.append("finished, and its dependents are not to be released")
+            broken.append("finished with dependents, but not in releases")
         }
         if releases[id] != nil, batch.state != .finished { broken.append("not finished, and in releases") }
         var reached = batch.dependencies
@@ -81,38 +84,44 @@ extension StoreState {
         while let next = open.popLast() {
             for other in batches[next]?.dependencies ?? [] where reached.insert(other).inserted { open.append(other) }
         }
-        if reached.contains(id) { broken.append("waits for itself, in a circle") }
+        if reached.contains(id) { broken.append("waits for itself through a cycle") }
         return broken
     }
 
     private func violations(after previous: StoreState) -> [String] {
         var broken: [String] = []
-        if claims < previous.claims { broken.append("tokens went back from \(previous.claims) to \(claims)") }
-        if taken < previous.taken { broken.append("the number of output folders went back") }
-        if version < previous.version { broken.append("the version went back") }
-        if cluster != previous.cluster, version == previous.version { broken.append("the cluster's version stood") }
-        if leaseClock < previous.leaseClock { broken.append("the lease clock went back") }
+        if claims < previous.claims {
+            broken.append("the fencing token went down from \(previous.claims) to \(claims)")
+        }
+        if taken < previous.taken { broken.append("the number of taken output folders went down") }
+        if version < previous.version { broken.append("the version went down") }
+        if cluster != previous.cluster, version == previous.version {
+            broken.append("the cluster changed, but the version did not")
+        }
+        if leaseClock < previous.leaseClock { broken.append("the lease clock went down") }
         for (id, batch) in batches {
             guard let before = previous.batches[id], before.submitted == batch.submitted, before != batch
             else { continue }
-            if batch.stateCodes.count < before.stateCodes.count { broken.append("batch \(id): photos went away") }
+            if batch.stateCodes.count < before.stateCodes.count {
+                broken.append("batch \(id): the number of photos went down")
+            }
             for (index, (was, stateCode)) in zip(before.stateCodes, batch.stateCodes).enumerated()
             where was != stateCode && was != UInt8(ascii: "N") && was != UInt8(ascii: "D") {
                 let isRetry = (97...122).contains(was) && stateCode == UInt8(ascii: "N")
                 let number = index / batch.size + 1
                 if !isRetry || !before.hasEnded(number) || !batch.queue.contains(number) {
-                    broken.append("batch \(id): the final letter of photo \(index) moved")
+                    broken.append("batch \(id): the final state code of photo \(index) changed")
                 }
             }
             if before.isCancelled, !batch.isCancelled || batch.stateCodes != before.stateCodes {
-                broken.append("batch \(id): was cancelled, and is not, or has other state codes")
+                broken.append("batch \(id): cancelled before, but not now, or its state codes changed")
             }
             if before.controls != batch.controls, version <= previous.version {
-                // The end of a batch clears its focus: nothing is left that it could matter to.
+                // The end of a batch clears its focus without a new version, because no photos remain.
                 var cleared = before.controls
                 cleared.focus = nil
                 if batch.state != .finished || cleared != batch.controls {
-                    broken.append("batch \(id): its steering changed, the version did not")
+                    broken.append("batch \(id): its controls changed, but the version did not")
                 }
             }
             if before.isCancelled || !before.suspended.isDisjoint(with: [.everything, .downloads]),
@@ -120,13 +129,14 @@ extension StoreState {
                     before.executing[$0] != batch.executing[$0] && before.queue.contains($0)
                 })
             {
-                broken.append("batch \(id): operation \(number) was handed out in spite of the flags")
+                broken.append(
+                    "batch \(id): operation \(number) was claimed although the batch is cancelled or suspended")
             }
             if batch.operations > before.operations, batch.queue.count + batch.executing.count > batch.window {
-                broken.append("batch \(id): more was fed than the window allows")
+                broken.append("batch \(id): more operations were fed than its window allows")
             }
             if batch.bytesIn < before.bytesIn || batch.bytesOut < before.bytesOut {
-                broken.append("batch \(id): bytes went down")
+                broken.append("batch \(id): its byte counts went down")
             }
             for (number, holder) in batch.executing {
                 let old = before.executing[number]
@@ -144,84 +154,92 @@ extension StoreState {
 }
 
 extension BatchContent {
-    /// What does not hold of this batch alone.
+    /// The violated invariants of this batch alone.
     func violations(claims: Int) -> [String] {
-        guard state != nil else { return [] }  // being forgotten
+        guard state != nil else { return [] }  // the batch is being forgotten
         var broken: [String] = []
-        func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
+        func require(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
         let wanted = countersOfContent
         if isCancelled { return broken + cancelledViolations(wanted) }
-        demand(counters == wanted, "the counters \(counters) are not those of the state codes, \(wanted)")
-        demand(
+        require(counters == wanted, "the counters \(counters) do not match the state codes, \(wanted)")
+        require(
             reasons == reasonsOfStateCodes,
-            "the reasons \(reasons) are not those of the state codes, \(reasonsOfStateCodes)")
-        demand(
+            "the reasons \(reasons) do not match the state codes, \(reasonsOfStateCodes)")
+        require(
             operations == (stateCodes.count + size - 1) / size,
             "\(operations) operations of \(size) photos for \(stateCodes.count) photos")
-        demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
+        require(queue.isDisjoint(with: executing.keys), "an operation is both queued and executing")
         let live = queue.union(executing.keys)
-        demand(live.isSubset(of: 1...max(1, operations)), "an operation that was never fed is queued or executing")
+        require(live.isSubset(of: 1...max(1, operations)), "an operation that was never fed is queued or executing")
         for operation in 1..<operations + 1 {
             let stateCodes = stateCodes[photos(of: operation)]
             let open = stateCodes.contains(UInt8(ascii: "N")) || stateCodes.contains(UInt8(ascii: "D"))
             let text = String(decoding: stateCodes, as: UTF8.self)
-            // One whose last photos were cancelled one by one is left to the next report of a worker: it may have to write their lines.
+            // If the last photos of an operation are cancelled singly, the next report of a worker ends it: the worker
+            // may have to write their lines.
             let isLeft = executing[operation] != nil || queue.contains(operation) && !output.isEmpty
             let left = isLeft && stateCodes.contains(UInt8(ascii: "C"))
-            demand(open == live.contains(operation) || left, "operation \(operation) with \(text)")
+            require(
+                open == live.contains(operation) || left,
+                "operation \(operation) with \(text) is queued or executing: \(live.contains(operation))")
             if executing[operation] == nil, originals.isEmpty {
-                demand(!stateCodes.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
+                require(!stateCodes.contains(UInt8(ascii: "D")), "operation \(operation) is not executing and has a D")
             }
             let keeps = open || left || stateCodes.contains { (97...122).contains($0) }
-            // What failed may have lost its entry, when more failed than are kept.
+            // An operation with failures may have no entry if more operations failed than Redis keeps.
             let mayLack = !live.contains(operation) && keeps
-            demand(
+            require(
                 (entries[operation] != nil) == keeps || mayLack && entries[operation] == nil,
                 "operation \(operation) has an entry: \(!keeps)")
         }
-        demand(entries.keys.allSatisfy { 1...max(1, operations) ~= $0 }, "an entry of an operation that was never fed")
-        demand(
+        require(entries.keys.allSatisfy { 1...max(1, operations) ~= $0 }, "an entry of an operation that was never fed")
+        require(
             leaseExpiries.allSatisfy { live.contains($0.key) && $0.value > 0 },
-            "leaseExpiries \(leaseExpiries) of ended operations")
-        demand(executing.values.allSatisfy { $0.fencingToken <= claims }, "a fencing token that was never given")
-        demand(
+            "lease expiries \(leaseExpiries) of ended operations")
+        require(
+            executing.values.allSatisfy { $0.fencingToken <= claims }, "a holder has a fencing token above the last one"
+        )
+        require(
             failures.keys.allSatisfy { stateCodes.indices.contains($0) && (97...122).contains(stateCodes[$0]) },
-            "a failure is kept of a photo that has not failed")
+            "a failure is kept for a photo that has not failed")
         let over = sealed && live.isEmpty && state != .waiting
-        demand((state == .finished) == over, "the state is \(state!) with \(live.count) operations to end")
-        demand((finished != nil) == over, "finished at \(finished as Int?)")
-        demand(started == nil || state == .executing || over, "started at \(started as Int?)")
-        demand(state != .executing || started != nil, "executing, and never started")
-        demand(!over || focus == nil, "finished with a focus")
-        demand(round >= 1 && (attempts ?? 0) >= 0, "round \(round), attempts \(attempts as Int?)")
+        require((state == .finished) == over, "the state is \(state!) with \(live.count) unfinished operations")
+        require((finished != nil) == over, "finished at \(finished as Int?)")
+        require(started == nil || state == .executing || over, "started at \(started as Int?)")
+        require(state != .executing || started != nil, "executing without a start time")
+        require(!over || focus == nil, "finished with a focus")
+        require(round >= 1 && (attempts ?? 0) >= 0, "round \(round), attempts \(attempts as Int?)")
         return broken
     }
 
-    /// What does not hold of a cancelled batch: its state codes stay as they were, and what is not final counts as cancelled.
+    /// The violated invariants of a cancelled batch. Its state codes do not change. Photos that are not final count as
+    /// cancelled.
     private func cancelledViolations(_ wanted: BatchCounters) -> [String] {
         var broken: [String] = []
-        func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
-        demand(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) state codes")
-        demand(
-            counters.filtered == wanted.filtered, "\(counters.filtered) filtered, state codes say \(wanted.filtered)")
-        demand(counters.failed == wanted.failed, "\(counters.failed) failed, state codes say \(wanted.failed)")
-        demand(
+        func require(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { broken.append(message()) } }
+        require(counters.photos == wanted.photos, "\(counters.photos) photos for \(wanted.photos) state codes")
+        require(
+            counters.filtered == wanted.filtered, "\(counters.filtered) filtered, state codes have \(wanted.filtered)")
+        require(counters.failed == wanted.failed, "\(counters.failed) failed, state codes have \(wanted.failed)")
+        require(
             counters.cancelled == wanted.cancelled,
-            "one by one \(counters.cancelled), state codes say \(wanted.cancelled)")
-        demand(counters.executing == executing.count, "\(counters.executing) execute, not \(executing.count)")
-        demand(
+            "\(counters.cancelled) cancelled singly, state codes have \(wanted.cancelled)")
+        require(
+            counters.executing == executing.count,
+            "the counter has \(counters.executing) executing, not \(executing.count)")
+        require(
             reasons == reasonsOfStateCodes,
-            "the reasons \(reasons) are not those of the state codes, \(reasonsOfStateCodes)")
-        demand(queue.isDisjoint(with: executing.keys), "an operation is queued and executing")
-        demand((state == .finished) == executing.isEmpty, "\(state!) with \(executing.count) that execute")
-        demand((finished != nil) == (state == .finished), "finished at \(finished as Int?)")
-        demand(state != .waiting, "waits")
+            "the reasons \(reasons) do not match the state codes, \(reasonsOfStateCodes)")
+        require(queue.isDisjoint(with: executing.keys), "an operation is both queued and executing")
+        require((state == .finished) == executing.isEmpty, "\(state!) with \(executing.count) executing operations")
+        require((finished != nil) == (state == .finished), "finished at \(finished as Int?)")
+        require(state != .waiting, "cancelled, but waiting")
         if state == .finished {
-            demand(
+            require(
                 queue.isEmpty && entries.isEmpty && leaseExpiries.isEmpty,
-                "it is over and has a queue, entries or leaseExpiries")
+                "finished with a queue, entries or lease expiries")
         } else {
-            demand(
+            require(
                 queue.count + executing.count + counters.ended == operations,
                 "\(queue.count) queued, \(executing.count) executing, \(counters.ended) ended of \(operations)")
         }

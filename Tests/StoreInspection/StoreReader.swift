@@ -2,8 +2,8 @@ import DarkroomModel
 import DarkroomRedis
 import DarkroomStore
 
-/// Reads everything that stands in a namespace with one read-only script, so that a test sees one moment of it and also
-/// the keys that should not be there. What did not change since the last reading is not read apart again.
+/// Reads a whole namespace of Redis with one read-only script: a consistent state that includes unexpected keys. Keys
+/// that are unchanged since the last read are not parsed again.
 final class StoreReader {
     private let store: BatchStore
     private var raw: [String: String] = [:]
@@ -12,7 +12,7 @@ final class StoreReader {
 
     init(_ store: BatchStore) { self.store = store }
 
-    /// Every key with its content as lines: strings whole, hashes and sorted sets (with scores) in pairs.
+    /// Every key and its content as lines. Hashes and sorted sets (with scores) have two lines per element.
     private static let dump = """
         local found = {}
         for _, key in ipairs(redis.call('KEYS', ARGV[1])) do
@@ -27,7 +27,7 @@ final class StoreReader {
         return found
         """
 
-    /// The state as it stands.
+    /// The current state.
     func read() throws -> StoreState {
         let reply = try store.connection.call(RedisCommand("EVAL", Self.dump, "0", store.keys.prefix + "*")).array ?? []
         var current: [String: String] = [:]
@@ -39,7 +39,7 @@ final class StoreReader {
         var state = StoreState()
         let changed = Set(current.keys).union(raw.keys).filter { current[$0] != raw[$0] }
         for key in changed { apart[key] = nil }
-        for key in changed where raw[key] == nil && !Self.isKnown(key) { state.problems.append("the key \(key)") }
+        for key in changed where raw[key] == nil && !Self.isKnown(key) { state.problems.append("unknown key \(key)") }
         raw = current
         for id in Set(changed.compactMap(Self.batch)) { batches[id] = batch(id, &state.problems) }
         state.batches = batches
@@ -72,7 +72,7 @@ final class StoreReader {
         return parts.first == "batch" && parts.count > 1 ? BatchID(String(parts[1])) : nil
     }
 
-    /// Fields and values, or members and scores, of a key.
+    /// The fields and values, or members and scores, of a key.
     private func pairs(_ key: String) -> [(String, String)] {
         if let known = apart[key] { return known }
         let lines = (raw[key] ?? "").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -240,7 +240,7 @@ final class StoreReader {
             let words = (fields.removeValue(forKey: "claim.answer") ?? "").split(separator: " ").map(String.init)
             worker.fencingToken = words.first.flatMap { Int($0) }
             for at in stride(from: 1, to: words.count - 1, by: 2) {
-                worker.handed.append(
+                worker.claimed.append(
                     OperationID(batch: BatchID(words[at]) ?? "invalid", number: Int(words[at + 1]) ?? -1))
             }
             worker.facts = fields

@@ -1,27 +1,27 @@
 import DarkroomModel
 
-/// Everything that stands in one namespace of Redis, as values: what a test reads and what the model foretells.
+/// The content of one namespace of Redis as values, read from Redis or predicted by the model.
 struct StoreState: Equatable {
     var seen: Int?
     var leaseClock = 0
     var retentionClock = 0
     var claims = 0
     var turn = 0
-    /// The number with which an output folder was taken last.
+    /// The number of the last taken output folder.
     var taken = 0
-    /// Flags and limits of the whole cluster.
+    /// The flags and limits of the cluster.
     var cluster = ClusterControls()
     var version = 0
-    /// The version of everything that waits for another.
+    /// The version of the dependencies of all batches.
     var dependencies = 0
     var batches: [BatchID: BatchContent] = [:]
     var submissions: [BatchID: Int] = [:]
-    /// By priority the turn of each batch in its ready queue.
+    /// The ready queue of each priority.
     var readyQueues: [BatchPriority: ReadyQueue] = [:]
     var leases: [OperationID: Int] = [:]
-    /// Workers by their last heartbeat.
+    /// The time of the last heartbeat of each worker.
     var workers: [String: Int] = [:]
-    /// What each worker's hash holds.
+    /// The content of each worker's hash.
     var workerHashes: [String: WorkerContent] = [:]
     /// The batches that each worker refuses.
     var refusals: [String: Set<BatchID>] = [:]
@@ -29,22 +29,21 @@ struct StoreState: Equatable {
     var names: [String: BatchID] = [:]
     var expiring: [BatchID: Int] = [:]
     var forgotten: [BatchID: Int] = [:]
-    /// Batches whose dependents are to be released, by when they finished.
+    /// The end of each batch whose dependents must be released.
     var releases: [BatchID: Int] = [:]
-    /// `<batch> <round>` by next attempt.
+    /// The time of the next attempt by `<batch> <round>`.
     var webhooks: [String: Int] = [:]
-    /// `<batch> <operation> <fencingToken> <attempt>` of temporary files to be removed, by when.
+    /// When stale temporary files must be removed, by `<batch> <operation> <fencingToken> <attempt>`.
     var staleFiles: [String: Int] = [:]
-    /// What was found that has no place here: unknown keys, values that are not what they must be.
+    /// Unknown keys and invalid values.
     var problems: [String] = []
 }
 
-/// The ready queue of a priority: batches by turn. Two are equal when their batches come in the same order: how many turns are
-/// counted is nobody's business.
+/// The ready queue of a priority. Two queues are equal if their batches have the same order, even with other turns.
 struct ReadyQueue: Equatable {
     var turns: [BatchID: Int] = [:]
 
-    /// The batches by turn.
+    /// The batches in order of their turns.
     var inTurn: [BatchID] { turns.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.map(\.key) }
 
     static func == (left: ReadyQueue, right: ReadyQueue) -> Bool {
@@ -52,7 +51,7 @@ struct ReadyQueue: Equatable {
     }
 }
 
-/// The members of a set, in the order in which Redis gives them, which is not compared.
+/// The members of a set in the order in which Redis returns them. Comparisons ignore the order.
 struct Members: Equatable {
     var order: [BatchID] = []
 
@@ -61,7 +60,7 @@ struct Members: Equatable {
     }
 }
 
-/// An operation of a batch, whoever holds it.
+/// An operation of a batch, regardless of its holder.
 struct OperationID: Hashable, Comparable, CustomStringConvertible {
     var batch: BatchID
     var number: Int
@@ -70,12 +69,12 @@ struct OperationID: Hashable, Comparable, CustomStringConvertible {
     static func < (left: OperationID, right: OperationID) -> Bool { left.description < right.description }
 }
 
-/// What a worker's hash holds: its last claim and whatever it says of itself.
+/// The content of a worker's hash: its last claim and the fields that the worker reports.
 struct WorkerContent: Equatable {
     var claim: Int?
-    /// The answer of its last claim: the fencing token, then what was claimed.
+    /// The reply to the last claim: the fencing token, then the claimed operations.
     var fencingToken: Int?
-    var handed: [OperationID] = []
+    var claimed: [OperationID] = []
     var facts: [String: String] = [:]
 }
 
@@ -86,14 +85,14 @@ struct BatchContent: Equatable {
     var window = 0
     /// In ms of the lease clock.
     var lease = 0
-    /// In ms, below 0 for ever.
+    /// In ms. A negative value means forever.
     var retain = 0
     var priority = BatchPriority.normal
     var output = ""
     var afterSuccess = false
     var originals = ""
     var webhook = ""
-    /// Attempts to call the webhook in this round; nil before the first end.
+    /// Attempts to call the webhook in this round, or nil before the batch finishes first.
     var attempts: Int?
     var round = 1
     var suspended: Set<QueuePart> = []
@@ -102,7 +101,7 @@ struct BatchContent: Equatable {
     var focus: BatchControls.Focus?
     var dependencies: Set<BatchID> = []
     var dependents = Members()
-    /// Nil once forgetting has begun.
+    /// Nil while the batch is being forgotten.
     var state: BatchState?
     var sealed = false
     var digest = ""
@@ -113,7 +112,7 @@ struct BatchContent: Equatable {
     var feederSeen = 0
     var bytesIn = 0
     var bytesOut = 0
-    /// Operations fed.
+    /// The number of fed operations.
     var operations = 0
     var stateCodes: [UInt8] = []
     var entries: [Int: String] = [:]
@@ -129,13 +128,13 @@ struct BatchContent: Equatable {
         min((operation - 1) * size, stateCodes.count)..<min(operation * size, stateCodes.count)
     }
 
-    /// The operations that the focus touches; nil without one.
+    /// The operations with photos in focus, or nil without a focus.
     var focused: ClosedRange<Int>? {
         focus.map { $0.photos.lowerBound / size + 1...$0.photos.upperBound / size + 1 }
     }
 
-    /// The operations that can be claimed, in the order in which they are.
-    var handable: [Int] {
+    /// The operations that can be claimed, in the order of claims.
+    var claimable: [Int] {
         guard state == .ready || state == .executing, !isCancelled,
             suspended.isDisjoint(with: [.everything, .downloads])
         else { return [] }
@@ -144,14 +143,14 @@ struct BatchContent: Equatable {
         return focus!.only ? first : first + queue.filter { !focused.contains($0) }.sorted()
     }
 
-    /// The state codes as everybody reads them: in a cancelled batch what is not final is cancelled.
+    /// The state codes as clients read them: in a cancelled batch, photos that are not final count as cancelled.
     func read(_ stateCodes: some Sequence<UInt8>) -> [UInt8] {
         isCancelled
             ? stateCodes.map { [UInt8(ascii: "N"), UInt8(ascii: "D")].contains($0) ? UInt8(ascii: "C") : $0 }
             : Array(stateCodes)
     }
 
-    /// What workers are told of it.
+    /// The controls that Redis sends to workers.
     var controls: BatchControls {
         var controls = BatchControls()
         controls.priority = priority
@@ -165,17 +164,17 @@ struct BatchContent: Equatable {
 
     func hasEnded(_ operation: Int) -> Bool { !queue.contains(operation) && executing[operation] == nil }
 
-    /// The latest time that stands in its hash.
+    /// The latest time in its hash.
     var latestTime: Int { max(submitted, started ?? 0, finished ?? 0, feederSeen) }
 
-    /// The reasons as the state codes have them.
+    /// The number of failures per reason, computed from the state codes.
     var reasonsOfStateCodes: [UInt8: Int] {
         stateCodes.reduce(into: [:]) { reasons, stateCode in
             if (97...122).contains(stateCode) { reasons[stateCode, default: 0] += 1 }
         }
     }
 
-    /// The counters as state codes, queue and executing have them.
+    /// The counters, computed from the state codes, the queue and the executing operations.
     var countersOfContent: BatchCounters {
         var counters = BatchCounters()
         counters.photos = stateCodes.count
@@ -195,13 +194,13 @@ struct BatchContent: Equatable {
     }
 }
 
-/// Who holds an operation.
+/// The holder of an operation.
 struct Holder: Equatable {
     var worker: String
     var fencingToken: Int
     var bytesIn = 0
     var bytesOut = 0
-    /// It was said that something of it begins, and not that it is over.
+    /// Whether a crash probe of the operation is running.
     var begun = false
 }
 
@@ -218,7 +217,7 @@ struct BatchCounters: Equatable {
 }
 
 extension StoreState {
-    /// What differs between this state and the one that was expected, in words; empty when nothing does.
+    /// Descriptions of the differences between this state and the expected one.
     func differences(from expected: StoreState) -> [String] {
         var found = problems.map { "found \($0)" }
         func compare<Value: Equatable>(_ name: String, _ actual: Value, _ expected: Value) {
@@ -257,7 +256,7 @@ extension StoreState {
 }
 
 extension BatchContent {
-    /// What differs between this batch and the one that was expected, in words.
+    /// Descriptions of the differences between this batch and the expected one.
     func differences(from expected: BatchContent) -> [String] {
         var found: [String] = []
         func compare<Value: Equatable>(_ name: String, _ path: KeyPath<BatchContent, Value>) {

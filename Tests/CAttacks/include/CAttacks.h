@@ -3,13 +3,13 @@
 
 #include <stdbool.h>
 
-/// What an attacker in a process would do next. Whether there is an attack of that name.
+/// Returns whether an attack of this name exists. Attacks are actions of an attacker who controls a process.
 bool attack_exists(const char *name);
 
-/// Whether the attack worked; errno says why it did not.
+/// Runs an attack. Returns whether it worked; errno has the reason otherwise.
 bool attack(const char *name);
 
-/// Makes the system refuse every further filter of system calls to this process and its children, as a container may.
+/// Makes the system reject further system call filters of this process and its children, as a container may.
 void refuse_filters(void);
 
 #endif

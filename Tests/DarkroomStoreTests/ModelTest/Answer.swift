@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// What a script answers to a message, comparable.
+/// A comparable reply of a script to a message.
 enum Answer: Equatable {
     case submit(SubmitReply)
     case feed(FeedReply)
@@ -15,7 +15,7 @@ enum Answer: Equatable {
     case forget(ForgetReply)
     case cancel(CancelReply)
     case cancelPhotos(CancelPhotosReply)
-    case steer(ControlReply)
+    case control(ControlReply)
     case focus(FocusReply)
     case limited(Bool)
     case addDependency(AddDependencyReply)
@@ -24,15 +24,15 @@ enum Answer: Equatable {
     case restoreEntry(RestoreEntryReply)
     case grow(GrowReply)
     case takeWebhook(TakeWebhookReply)
-    case settled(Bool)
-    /// Leave, and expire, which say nothing of interest.
+    case webhookAttempt(Bool)
+    /// The reply of leave and expire, without content.
     case done
-    /// The script refused its arguments.
-    case refused
+    /// The script rejected its arguments.
+    case rejected
 }
 
 extension Answer {
-    /// The turn of the ready queues that it tells.
+    /// The turn of the ready queues in the reply.
     var turn: Int? {
         switch self {
         case .claim(.claimed(let claimed)): claimed.turn
@@ -41,7 +41,7 @@ extension Answer {
         }
     }
 
-    /// The same without the turn: how many turns are counted is not foretold.
+    /// This reply without the turn, which the model does not predict.
     var withoutTurn: Answer {
         switch self {
         case .claim(.claimed(var claimed)):
@@ -56,7 +56,7 @@ extension Answer {
 }
 
 extension Answer: CustomStringConvertible {
-    /// What a log of a run shows.
+    /// The text in the log of a run.
     var description: String {
         func text(_ stateCodes: [UInt8]) -> String { String(decoding: stateCodes, as: UTF8.self) }
         switch self {
@@ -65,12 +65,12 @@ extension Answer: CustomStringConvertible {
         case .seal(let reply): return "\(reply)"
         case .claim(.old): return "old"
         case .claim(.claimed(let claimed)):
-            let handed = claimed.operations.map {
+            let operations = claimed.operations.map {
                 "\($0.held.batch)/\($0.held.number) under \($0.held.fencingToken) "
                     + "\(text($0.stateCodes)) \($0.leaseExpiries) lease expiries \"\(text($0.entry))\""
             }
-            return "\(handed), lost \(Self.text(claimed.lost)), next \"\(claimed.next)\", version \(claimed.version), "
-                + "\(claimed.cluster) \(claimed.controls)"
+            return "\(operations), lost \(Self.text(claimed.lost)), next \"\(claimed.next)\", "
+                + "version \(claimed.version), \(claimed.cluster) \(claimed.controls)"
         case .heartbeat(let reply):
             let stateCodes = reply.stateCodes.map { "\($0.batch)/\($0.number) \(text($0.stateCodes))" }
             return "lost \(Self.text(reply.lost)), version \(reply.version), \(reply.cluster) \(reply.controls), "
@@ -86,7 +86,7 @@ extension Answer: CustomStringConvertible {
         case .forget(let reply): return "\(reply)"
         case .cancel(let reply): return "\(reply)"
         case .cancelPhotos(let reply): return "\(reply)"
-        case .steer(let reply): return "\(reply)"
+        case .control(let reply): return "\(reply)"
         case .focus(let reply): return "\(reply)"
         case .limited(let isNew): return isNew ? "limited" : "limited before"
         case .addDependency(let reply): return "\(reply)"
@@ -95,13 +95,13 @@ extension Answer: CustomStringConvertible {
         case .restoreEntry(let reply): return "\(reply)"
         case .grow(let reply): return "\(reply)"
         case .takeWebhook(let reply): return "\(reply)"
-        case .settled(let isDone): return isDone ? "settled" : "taken by another"
+        case .webhookAttempt(let isDone): return isDone ? "ended" : "taken by another"
         case .done: return "done"
-        case .refused: return "refused with an error"
+        case .rejected: return "rejected with an error"
         }
     }
 
-    /// Which of a script's answers it is, without numbers.
+    /// The kind of the reply, without numbers.
     var kind: String {
         switch self {
         case .submit(.submitted): "submit: submitted"
@@ -132,12 +132,12 @@ extension Answer: CustomStringConvertible {
         case .forget(.unfinished): "forget: unfinished"
         case .forget(let reply): "forget: \(reply)"
         case .done: "done"
-        case .refused: "refused"
-        default: steeringKind
+        case .rejected: "rejected"
+        default: controlKind
         }
     }
 
-    private var steeringKind: String {
+    private var controlKind: String {
         switch self {
         case .cancel(.cancelled(let isNew, let isFinished)):
             "cancel: \(isNew ? "cancelled" : "before")\(isFinished ? ", finished" : "")"
@@ -146,8 +146,8 @@ extension Answer: CustomStringConvertible {
             "cancel photos: \(count > 0 ? "some" : "none")\(final > 0 ? ", final ones" : "")"
         case .cancelPhotos(.notFed): "cancel photos: not fed"
         case .cancelPhotos(let reply): "cancel photos: \(reply)"
-        case .steer(.done(let isNew)): "steer: \(isNew ? "done" : "before")"
-        case .steer(let reply): "steer: \(reply)"
+        case .control(.done(let isNew)): "control: \(isNew ? "done" : "before")"
+        case .control(let reply): "control: \(reply)"
         case .focus(.done(let isNew, _)): "focus: \(isNew ? "done" : "before")"
         case .focus(let reply): "focus: \(reply)"
         case .limited(let isNew): "limits: \(isNew ? "done" : "before")"
@@ -165,12 +165,12 @@ extension Answer: CustomStringConvertible {
         case .grow(let reply): "grow: \(reply)"
         case .takeWebhook(.taken): "webhook: taken"
         case .takeWebhook(.moved): "webhook: moved"
-        case .settled(let isDone): "webhook: \(isDone ? "settled" : "not settled")"
+        case .webhookAttempt(let isDone): "webhook: \(isDone ? "ended" : "not ended")"
         default: description
         }
     }
 
-    /// Every answer that a long run meets.
+    /// All kinds of replies that a long run produces.
     static let kinds: Set = [
         "submit: submitted", "submit: exists", "submit: forgotten", "submit: output taken", "submit: name taken",
         "submit: gone",
@@ -184,8 +184,8 @@ extension Answer: CustomStringConvertible {
         "forget: gone", "forget: unfinished", "cancel: cancelled", "cancel: cancelled, finished", "cancel: before",
         "cancel: before, finished", "cancel: finished", "cancel: gone", "cancel photos: some",
         "cancel photos: some, final ones", "cancel photos: none, final ones", "cancel photos: not fed",
-        "cancel photos: finished", "cancel photos: cancelledBefore", "cancel photos: gone", "steer: done",
-        "steer: before", "steer: finished", "steer: cancelled", "steer: gone", "focus: done", "focus: before",
+        "cancel photos: finished", "cancel photos: cancelledBefore", "cancel photos: gone", "control: done",
+        "control: before", "control: finished", "control: cancelled", "control: gone", "focus: done", "focus: before",
         "focus: finished", "focus: cancelled", "focus: gone", "limits: done", "limits: before", "addDependency: added",
         "addDependency: before", "addDependency: finishedBefore", "addDependency: failedBefore",
         "addDependency: started", "addDependency: cancelled",
@@ -195,7 +195,7 @@ extension Answer: CustomStringConvertible {
         "retry: busy", "retry: output taken", "retry: gone", "restore: restored", "restore: notNeeded", "restore: gone",
         "webhook: taken", "grow: grown", "grow: gone", "grow: cancelled", "grow: differs", "grow: busy",
         "grow: output taken",
-        "webhook: moved", "webhook: settled", "webhook: not settled", "done", "refused",
+        "webhook: moved", "webhook: ended", "webhook: not ended", "done", "rejected",
     ]
 
     private static func text(_ lost: [HeldOperation]) -> [String] {

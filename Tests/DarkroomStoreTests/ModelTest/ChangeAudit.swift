@@ -3,16 +3,16 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Checks what was published in one step against what changed in it: every change has its event and its change notice, and nothing
-/// else has one.
+/// Compares the messages published in one step with the changes of this step. Every change needs its event and its
+/// change notice, and there may be no others.
 struct ChangeAudit {
     let before: StoreState
     let after: StoreState
     let notices: [Listener.Message]
     let events: [Listener.Message]
 
-    /// What does not agree, in words.
-    func complaints() -> [String] {
+    /// Descriptions of the differences.
+    func differences() -> [String] {
         var found: [String] = []
         let named = Dictionary(grouping: events) { "\($0.name) \($0.batch?.description ?? "")" }
         var wanted: [String: [String]] = [:]
@@ -31,15 +31,15 @@ struct ChangeAudit {
         for key in Set(named.keys).union(wanted.keys).sorted() {
             let said = (named[key] ?? []).map(Self.value).sorted()
             let ought = (wanted[key] ?? []).sorted()
-            if said != ought { found.append("events \(key): said \(said), expected \(ought)") }
+            if said != ought { found.append("events \(key): published \(said), expected \(ought)") }
         }
         for event in events where (event.int("time") ?? 0) < 1_600_000_000_000 { found.append("no time: \(event)") }
-        return found + hintComplaints()
+        return found + noticeDifferences()
     }
 
     // MARK: Events
 
-    /// What an event says beside its name, batch and time, comparable.
+    /// The comparable content of an event, apart from its name, batch and time.
     private static func value(_ event: Listener.Message) -> String {
         switch event.name {
         case "isSuspended": "\(event.string("part") ?? "") \(event.value.map(String.init) ?? "")"
@@ -71,7 +71,7 @@ struct ChangeAudit {
         return parts
     }
 
-    /// By name the values of the events that tell what became of a batch.
+    /// The values of the expected events of a batch, by name.
     private func expected(of id: BatchID) -> [String: [String]] {
         guard let new = after.batches[id] else { return ["forgotten": [""]] }
         guard let old = before.batches[id] else { return submitted(new) }
@@ -115,16 +115,16 @@ struct ChangeAudit {
         return wanted
     }
 
-    /// How many it waits for, told while it waits; one that was cancelled does not any more.
+    /// The expected numbers of remaining dependencies. A cancelled batch no longer publishes them.
     private func dependencies(_ old: BatchContent, _ new: BatchContent) -> [String] {
         if new.dependencies.count > old.dependencies.count { return ["\(new.dependencies.count)"] }
-        // In a step one that has finished lets go of it, and another that is forgotten; a cancel ends it in between.
+        // One step may remove two dependencies, a finished and a forgotten one. A cancel in between ends the batch.
         let counts = Array((new.dependencies.count..<old.dependencies.count).map(String.init))
         guard new.isCancelled else { return counts }
         return counts.filter(said("dependencies", of: new).contains)
     }
 
-    /// The values of the events of this name that told of a batch as it is now.
+    /// The values of the published events of this name for a batch.
     private func said(_ name: String, of batch: BatchContent) -> [String] {
         let id = after.batches.first { $0.value == batch }?.key
         return events.filter { $0.name == name && $0.batch == id }.map(Self.value)
@@ -149,7 +149,7 @@ struct ChangeAudit {
             if leaseExpiries > old.leaseExpiries[number] ?? 0 {
                 add("recovered", "\(number) \(leaseExpiries)")
             } else if leaseExpiries >= 2, said("recovered", of: new).contains("\(number) \(leaseExpiries)") {
-                // No crash probe had begun, so the expired lease is not counted.
+                // No crash probe was running, so the lease expiry does not count.
                 add("recovered", "\(number) \(leaseExpiries)")
             } else if new.queue.contains(number) {
                 add("released", "\(number)")
@@ -158,7 +158,7 @@ struct ChangeAudit {
             }
         }
         for number in old.queue where new.hasEnded(number) && !new.isCancelled { add("ended", "\(number)") }
-        // Photos that were cancelled one by one by a user; what a worker reports, it tells itself.
+        // Photos that a user cancelled singly. Workers publish the changes that they report.
         if notices.contains(where: { $0.name == "photos" }) {
             let indexes = new.stateCodes.indices.filter { new.stateCodes[$0] == 67 && old.stateCodes[$0] != 67 }
             if !indexes.isEmpty { add("photos", indexes.map { "\($0)C" }.sorted().joined(separator: " ")) }
@@ -168,7 +168,7 @@ struct ChangeAudit {
 
     // MARK: Change notices
 
-    private func hintComplaints() -> [String] {
+    private func noticeDifferences() -> [String] {
         var found: [String] = []
         let changes = notices.filter { $0.name != "work" }
         let versions = changes.compactMap { $0.int("version") }
@@ -180,7 +180,7 @@ struct ChangeAudit {
             case "batch":
                 guard let id = notice.batch, let batch = after.batches[id] else { continue }
                 var controls = notice.string("controls").flatMap(BatchControls.init)
-                if batch.state == .finished { controls?.focus = nil }  // which its end has cleared
+                if batch.state == .finished { controls?.focus = nil }  // the end of the batch has cleared it
                 if controls != batch.controls { found.append("\(notice), but it is \(batch.controls)") }
                 if before.batches[id]?.controls == batch.controls { found.append("\(notice), but nothing changed") }
             case "cluster":
@@ -188,7 +188,7 @@ struct ChangeAudit {
                     found.append("\(notice), but it is \(after.cluster)")
                 }
             case "photos": if notice.batch == nil { found.append("\(notice) names no batch") }
-            default: found.append("a notice of nothing: \(notice)")
+            default: found.append("a notice without a subject: \(notice)")
             }
         }
         for notice in notices where notice.name == "work" {
@@ -196,20 +196,20 @@ struct ChangeAudit {
                 found.append("\(notice) names no priority")
                 continue
             }
-            // Those heard of within 10 s; when the step was is known to a few seconds.
+            // Redis counts workers with a heartbeat within 10 s. The time of the step is known to a few seconds.
             let times = [after.seen ?? 0, after.workers.values.max() ?? 0] + events.compactMap { $0.int("time") }
             let now = times.max() ?? 0
             let latest = after.workers.values.filter { $0 >= now - 5_000 }.count
             if !(latest...after.workers.count).contains(notice.int("workers") ?? -1) {
-                found.append("\(notice), but there are \(latest) to \(after.workers.count)")
+                found.append("\(notice), but there are \(latest) to \(after.workers.count) workers")
             }
-            if notice.int("operations") ?? 0 < 1 { found.append("\(notice) tells of no operation") }
-            // What a worker leaves that held nothing is told to others.
+            if notice.int("operations") ?? 0 < 1 { found.append("\(notice) has no operations") }
+            // The claim of an idle worker sends a notice for the remaining operations.
             if after.readyQueues[priority] != nil, events.contains(where: { $0.name == "claimed" }) { continue }
             let entered = after.batches.contains { id, batch in
                 batch.priority == priority && (before.readyQueues[priority]?.turns[id] == nil)
             }
-            // Who waits for what has finished is released by the next claim, which this makes come soon.
+            // The end of a batch sends a notice, so that a claim releases its dependents soon.
             let finished = after.batches.contains { id, batch in
                 batch.state == .finished && before.batches[id]?.state != .finished
             }

@@ -2,7 +2,7 @@ import DarkroomModel
 
 @testable import StoreInspection
 
-/// What coordinators know: the batches they feed, and how far they think they are.
+/// The state of coordinators: the batches that they feed, and the next operation of each.
 struct FeederModel {
     private(set) var batches: [Batch] = []
     private var expected: [BatchID: Int] = [:]
@@ -11,18 +11,18 @@ struct FeederModel {
     struct Batch {
         var id: BatchID
         var options: BatchOptions
-        /// Photos of the whole list.
+        /// The number of photos of the whole list.
         var photos: Int
 
         var operations: Int { (photos + options.operationSize - 1) / options.operationSize }
 
-        /// How many photos operation `number` has; 0 behind the last.
+        /// The number of photos of operation `number`, or 0 after the last operation.
         func photos(of number: Int) -> Int {
             max(0, min(options.operationSize, photos - (number - 1) * options.operationSize))
         }
     }
 
-    /// A batch with anything as its settings; the last eight are remembered, also when Redis forgot them.
+    /// A batch with random settings. The model keeps the last eight batches, even if Redis has forgotten them.
     mutating func newBatch(_ random: inout ModelRandom) -> Batch {
         submitted += 1
         var options = BatchOptions()
@@ -43,19 +43,19 @@ struct FeederModel {
         return batch
     }
 
-    /// The number to feed next, as far as is known.
+    /// The number of the next operation to feed.
     func next(_ id: BatchID) -> Int { expected[id] ?? 1 }
 
     mutating func expects(_ id: BatchID, _ number: Int) { expected[id] = number }
 
-    /// The list of a batch has photos behind those that it had.
+    /// The list of a batch has additional photos at its end.
     mutating func grow(_ id: BatchID, to photos: Int) {
         for at in batches.indices where batches[at].id == id { batches[at].photos = photos }
     }
 
-    /// There is no such batch, any more or at all.
+    /// Redis does not have the batch.
     mutating func drop(_ id: BatchID) { batches.removeAll { $0.id == id } }
 
-    /// Feeds a batch anew, because it was forgotten and submitted again.
+    /// Feeds a batch from its beginning, because it was forgotten and submitted again.
     mutating func begin(_ batch: Batch) { expected[batch.id] = nil }
 }

@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// A message to Redis: the call of one script with its arguments, which can be sent late, again, or never.
+/// A message to Redis: the call of one script with its arguments. A run may send it late, repeatedly or never.
 enum Message {
     case submit(BatchID, BatchOptions, overwrite: Bool, after: [BatchID])
     case feed(BatchID, number: Int, photos: Int)
@@ -17,7 +17,7 @@ enum Message {
     case leave(worker: String)
     case cancel(BatchID, reason: String)
     case cancelPhotos(BatchID, [ClosedRange<Int>])
-    /// Of a batch, or of the cluster; false resumes.
+    /// Suspends a batch, or the cluster if it is nil. False resumes.
     case suspend(BatchID?, QueuePart, Bool)
     case prioritize(BatchID, BatchPriority)
     case focus(BatchID, BatchControls.Focus?)
@@ -27,7 +27,7 @@ enum Message {
     case removeDependency(BatchID, from: BatchID)
     case retry(BatchID, ClosedRange<Int>, [FailureReason], overwrite: Bool)
     case restoreEntry(BatchID, number: Int, photos: Int)
-    /// A list has grown: what the feeder found, and the photos of the last operation from now on.
+    /// A list has grown. Has the totals that the feeder read, and the new number of photos of the last operation.
     case grow(BatchID, operations: Int, photos: Int, digest: String, last: Int?)
     case takeWebhook(DueWebhook, Duration)
     case endWebhookAttempt(String, score: Int, retryAfter: Duration?)
@@ -54,7 +54,7 @@ enum Message {
         var failures: [Int] = []
     }
 
-    /// The entry that the tests feed for an operation; what it holds is nothing to the scripts.
+    /// The entry that the tests feed for an operation. The scripts do not read it.
     static func entry(_ id: BatchID, _ number: Int, _ photos: Int) -> String { "\(photos) photos of \(id)/\(number)" }
 
     /// The digest that the tests feed with an operation.
@@ -65,18 +65,18 @@ enum Message {
         "\(digest(id, number)) with \(photos) photos"
     }
 
-    /// What the tests keep of a failed photo.
+    /// The failure that the tests store for a photo.
     static func failure(_ index: Int) -> String { "{\"index\":\(index)}" }
 }
 
 extension Message {
-    /// Sends it to Redis and waits for the answer.
+    /// Sends the message to Redis and waits for the reply.
     func perform(_ store: BatchStore) throws(StoreError) -> Answer {
         do {
             return try call(store)
         } catch {
             guard error.redis?.serverReply != nil else { throw error }
-            return .refused
+            return .rejected
         }
     }
 
@@ -115,18 +115,18 @@ extension Message {
         case .leave(let worker):
             try store.perform(store.leave(worker: worker))
             return .done
-        default: return try steer(store)
+        default: return try control(store)
         }
     }
 
-    /// What users do while a batch runs, and what happens after its end.
-    private func steer(_ store: BatchStore) throws(StoreError) -> Answer {
+    /// Sends controls, and messages about finished batches.
+    private func control(_ store: BatchStore) throws(StoreError) -> Answer {
         switch self {
         case .cancel(let id, let reason): return .cancel(try store.perform(store.cancel(id, reason: reason)))
         case .cancelPhotos(let id, let ranges): return .cancelPhotos(try store.perform(store.cancelPhotos(id, ranges)))
         case .suspend(let id, let part, let isSuspended):
-            return .steer(try store.perform(store.suspend(id, part, isSuspended)))
-        case .prioritize(let id, let priority): return .steer(try store.perform(store.prioritize(id, priority)))
+            return .control(try store.perform(store.suspend(id, part, isSuspended)))
+        case .prioritize(let id, let priority): return .control(try store.perform(store.prioritize(id, priority)))
         case .focus(let id, let focus): return .focus(try store.perform(store.focus(id, focus)))
         case .limit(let downloads, let filtrations):
             return .limited(try store.perform(store.setLimits(downloads: downloads, filtrations: filtrations)))
@@ -158,12 +158,12 @@ extension Message {
         case .takeWebhook(let due, let duration):
             return .takeWebhook(try store.perform(store.takeWebhook(due, for: duration)))
         case .endWebhookAttempt(let member, let score, let delay):
-            return .settled(try store.perform(store.endWebhookAttempt(member, score: score, retryAfter: delay)))
-        default: preconditionFailure("a message that the other function sends: \(self)")
+            return .webhookAttempt(try store.perform(store.endWebhookAttempt(member, score: score, retryAfter: delay)))
+        default: preconditionFailure("the function `call` sends this message: \(self)")
         }
     }
 
-    /// In an order of their own, as those that are lost.
+    /// Sorts state codes, because their order in a reply is not fixed.
     static func sorted(_ stateCodes: [HeartbeatReply.StateCodes]) -> [HeartbeatReply.StateCodes] {
         stateCodes.sorted { ($0.batch, $0.number) < ($1.batch, $1.number) }
     }
@@ -181,7 +181,7 @@ extension Message {
 }
 
 extension Message: CustomStringConvertible {
-    /// What a log of a run shows.
+    /// The text in the log of a run.
     var description: String {
         func text(_ held: HeldOperation) -> String { "\(held.batch)/\(held.number) under \(held.fencingToken)" }
         func list(_ held: [HeldOperation]) -> String { "[" + held.map(text).joined(separator: ", ") + "]" }
@@ -200,7 +200,7 @@ extension Message: CustomStringConvertible {
                 + "from \(claim.lowest), focus \(claim.focus?.description ?? "none"), next \"\(claim.next)\", "
                 + "\(claim.refusals), without \(claim.without), held \(list(claim.held))"
         case .heartbeat(let worker, let facts, let held):
-            return "heartbeat of \(worker ?? "nobody"), facts \(facts), held \(list(held))"
+            return "heartbeat of \(worker ?? "no worker"), facts \(facts), held \(list(held))"
         case .report(let report):
             let stateCodes = String(decoding: report.stateCodes, as: UTF8.self)
             return "report of \(report.worker) for \(text(report.held)): \(stateCodes), "
@@ -231,13 +231,13 @@ extension Message: CustomStringConvertible {
         case .takeWebhook(let due, let duration):
             return "take the webhook \(due.member) at \(due.score) for \(duration)"
         case .endWebhookAttempt(let member, let score, let delay):
-            return "settle the webhook \(member) at \(score), again after \(delay as Duration?)"
+            return "end the attempt of the webhook \(member) at \(score), retry after \(delay as Duration?)"
         }
     }
 }
 
 extension Array where Element == HeldOperation {
-    /// In an order of their own: that of the batches in a message is not fixed.
+    /// Sorts operations, because the order of batches in a reply is not fixed.
     func sorted() -> [HeldOperation] {
         sorted {
             ($0.batch.description, $0.number, $0.fencingToken) < ($1.batch.description, $1.number, $1.fencingToken)

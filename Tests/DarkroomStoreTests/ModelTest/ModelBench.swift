@@ -4,18 +4,18 @@ import DarkroomRedis
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Redis and the model side by side: every message goes to both, and after each everything is compared.
+/// Redis and the model side by side: both get every message, and after each message their states are compared.
 final class ModelBench {
     let store: BatchStore
     private(set) var model = StoreModel()
-    /// Messages sent.
+    /// The number of sent messages.
     private(set) var steps = 0
-    /// How often each answer was met, see `Answer.kind`.
+    /// The number of replies of each `Answer.kind`.
     private(set) var met: [String: Int] = [:]
     private let reader: StoreReader
     private let listener: Listener
     private var log: [String] = []
-    /// The highest fencing token that was ever given, also before a rollback.
+    /// The highest fencing token so far, including those before a rollback.
     private var newestToken = 0
     private var saved: (model: StoreModel, keys: [RedisValue])?
 
@@ -29,7 +29,7 @@ final class ModelBench {
 
     var state: StoreState { model.state }
 
-    /// Sends a message, and checks the answer and everything in Redis.
+    /// Sends a message, and checks the reply and the state of Redis.
     @discardableResult
     func send(_ message: Message, _ remark: String = "") throws -> Answer {
         steps += 1
@@ -43,21 +43,21 @@ final class ModelBench {
             throw failure(["the turn of the ready queues is \(redis.turn)"])
         }
         let expected = model.answer(message)
-        if answer.withoutTurn != expected.withoutTurn { throw failure(["expected the answer \(expected)"]) }
+        if answer.withoutTurn != expected.withoutTurn { throw failure(["expected the reply \(expected)"]) }
         try compare(redis)
         let violations = redis.violations(since: before)
         if !violations.isEmpty { throw failure(violations) }
         let (notices, events) = try listener.upToNow()
-        let complaints = ChangeAudit(before: before, after: redis, notices: notices, events: events).complaints()
-        if !complaints.isEmpty { throw failure(complaints + ["Said was: \(notices) \(events)"]) }
+        let differences = ChangeAudit(before: before, after: redis, notices: notices, events: events).differences()
+        if !differences.isEmpty { throw failure(differences + ["Published: \(notices) \(events)"]) }
         if redis.claims != before.claims {
-            if redis.claims <= newestToken { throw failure(["the fencing token \(redis.claims) was given before"]) }
+            if redis.claims <= newestToken { throw failure(["the fencing token \(redis.claims) was used before"]) }
             newestToken = redis.claims
         }
         return answer
     }
 
-    /// Changes something behind the scripts' back, in Redis by a command and in the model likewise.
+    /// Changes Redis with a plain command, without a script, and the model in the same way.
     func tamper(_ words: [String], compares: Bool = true, _ change: (inout StoreState) -> Void) throws {
         note(words.joined(separator: " "))
         let key = store.keys.prefix + words[1]
@@ -67,7 +67,7 @@ final class ModelBench {
         if compares { try compare(try reader.read()) }
     }
 
-    /// Keeps everything as it stands, for `rollBack`.
+    /// Saves the current state for `rollBack`.
     func save() throws {
         let script = """
             local found = {}
@@ -82,7 +82,7 @@ final class ModelBench {
         note("(saved)")
     }
 
-    /// Puts everything back to what was saved, as a failover to a replica that was behind.
+    /// Restores the saved state, like a failover to a replica that lags behind.
     func rollBack() throws {
         guard let saved else { return }
         note("(rolled back)")
@@ -95,11 +95,11 @@ final class ModelBench {
         _ = try store.connection.call(command)
         model = saved.model
         try compare(try reader.read())
-        // A failover takes longer than what tokens may run ahead of the clock.
+        // A failover takes longer than the time by which fencing tokens may be ahead of the clock.
         while try store.time() <= newestToken {}
     }
 
-    /// The failure with the seed's run in words.
+    /// A failure with the last steps of the run.
     func failure(_ found: [String]) -> TestFailure {
         let lines = ["after \(steps) steps:"] + found + ["The last steps:"] + log
         return TestFailure(description: lines.joined(separator: "\n    "))
@@ -117,20 +117,19 @@ final class ModelBench {
         }
         model.state.turn = redis.turn
         if redis != model.state { throw failure(redis.differences(from: model.state)) }
-        model.state = redis  // equal, and quickly compared with what is read next
+        model.state = redis  // equal values with shared storage speed up the next comparison
     }
 
-    /// The Redis clock as the step saw it: what it wrote as a time, which is the latest of all. A step that wrote none needs
-    /// none.
+    /// The Redis clock in the step: the latest time that the step wrote. A step without times does not need it.
     private func time(of message: Message, in redis: StoreState) -> Int {
         switch message {
         case .claim, .heartbeat: redis.seen ?? 0
         case .takeWebhook(let due, let duration): (redis.webhooks[due.member] ?? 0) - duration.wholeMilliseconds
         case .endWebhookAttempt(let member, _, let delay?): (redis.webhooks[member] ?? 0) - delay.wholeMilliseconds
         case .retry(let id, _, _, _):
-            // A retry that takes the folder of its batch writes when.
+            // A retry that takes the folder of its batch writes the time.
             max(latestTime(in: redis), redis.batches[id]?.settings["output.taken"].flatMap { Int($0) } ?? 0)
-        // Forgetting notes when in a place of its own.
+        // A forget writes the time to a separate key.
         case .forget(let id, _): max(latestTime(in: redis), redis.forgotten[id] ?? 0)
         default: latestTime(in: redis)
         }

@@ -1,6 +1,6 @@
 import FuzzSupport
 
-/// The random choices of a model run, which a seed repeats.
+/// The random choices of a model run. The same seed gives the same choices.
 struct ModelRandom: RandomNumberGenerator {
     private var generator: SeededGenerator
 
@@ -11,6 +11,6 @@ struct ModelRandom: RandomNumberGenerator {
     /// True in `percent` of 100 cases.
     mutating func chance(_ percent: Int) -> Bool { generator.chance(percent) }
 
-    /// One of `elements`; nil if there are none.
+    /// One of `elements`, or nil if there are none.
     mutating func pick<Element>(_ elements: [Element]) -> Element? { elements.randomElement(using: &generator) }
 }

@@ -3,10 +3,10 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// What users do with batches that run, and what follows when they have ended.
+/// Controls of running batches, and retries, growth and webhooks of finished ones.
 extension ModelRun {
-    /// What users change, and how often in 46 cases.
-    func steer() throws {
+    /// Performs one of 46 weighted actions.
+    func control() throws {
         switch Int.random(in: 0..<46, using: &random) {
         case 0..<2: try cancel()
         case 2..<7: try cancelPhotos()
@@ -25,7 +25,7 @@ extension ModelRun {
         }
     }
 
-    /// A batch; now and then one that is gone, or that is nobody's.
+    /// A random batch, sometimes a forgotten or unknown one.
     private func anyBatch(_ wanted: (BatchContent) -> Bool = { _ in true }) -> BatchID? {
         if random.chance(5) { return random.chance(50) ? BatchID("nobody") : coordinator.batches.first?.id }
         let there = bench.state.batches.filter { wanted($0.value) || random.chance(15) }.keys.sorted()
@@ -105,7 +105,7 @@ extension ModelRun {
 
     // MARK: Dependencies
 
-    /// What a new batch waits for: with `id` one that was submitted before, which nobody may wait for any more.
+    /// Random dependencies of a new batch, except the batch `id`. Sometimes they include an unknown batch.
     func othersToWaitFor(_ id: BatchID?) -> [BatchID] {
         guard random.chance(40) else { return [] }
         var others = bench.state.batches.filter { $0.key != id && ($0.value.state != .finished || random.chance(20)) }
@@ -116,10 +116,10 @@ extension ModelRun {
         return others
     }
 
-    /// As clients do: look, refuse a circle, add with the version that was seen.
+    /// Adds a dependency as clients do: reads the dependencies, rejects a cycle, and adds with the version it read.
     private func addDependency() throws {
         let startable = { (batch: BatchContent) in batch.state == .ready || batch.state == .waiting }
-        // Also on one that has ended badly.
+        // Sometimes the dependency has failed or was cancelled.
         let isLate = random.chance(25)
         let other = isLate ? anyBatch { $0.state == .finished && !$0.succeeded } : anyBatch(isOpen)
         guard let id = anyBatch({ startable($0) && (!isLate || $0.afterSuccess) }),
@@ -159,7 +159,7 @@ extension ModelRun {
         _ = try deliver(.retry(id, first...max(first, last), reasons, overwrite: random.chance(20)))
     }
 
-    /// A list has grown since it was fed to its end.
+    /// A fully fed list has grown.
     private func grow() throws {
         guard let id = anyBatch({ $0.sealed && $0.operations > 0 }), let batch = bench.state.batches[id] else {
             _ = try deliver(.grow(BatchID("nobody"), operations: 1, photos: 1, digest: "", last: nil))
@@ -169,7 +169,7 @@ extension ModelRun {
         let held = photos - (batch.operations - 1) * batch.size
         let isShort = batch.operations > 0 && held < batch.size
         let last = isShort ? Int.random(in: held + 1...batch.size, using: &random) : nil
-        // What was looked at may be older than what is there.
+        // The feeder may have read an older state of the batch.
         let digest = random.chance(10) ? "another digest" : batch.digest
         let message = Message.grow(id, operations: batch.operations, photos: photos, digest: digest, last: last)
         guard case .grow(.grown) = try deliver(message) else { return }
@@ -181,9 +181,9 @@ extension ModelRun {
         coordinator.expects(id, batch.operations + 1)
     }
 
-    /// An operation with failures whose entry was not kept, as if 10,000 had been before it.
+    /// Removes the entry of an operation with failures, as if 10,000 earlier entries were kept.
     private func loseEntry() throws {
-        for (id, batch) in living() {
+        for (id, batch) in unforgotten() {
             guard let number = random.pick(batch.entries.keys.filter(batch.hasEnded).sorted()) else { continue }
             try bench.tamper(["HDEL", "batch:\(id):operations", "\(number)"], compares: false) {
                 $0.batches[id]!.entries[number] = nil
@@ -192,14 +192,14 @@ extension ModelRun {
         }
     }
 
-    private func living() -> [(BatchID, BatchContent)] {
+    private func unforgotten() -> [(BatchID, BatchContent)] {
         bench.state.batches.sorted { $0.key < $1.key }.filter { $0.value.state != nil && !$0.value.isCancelled }
             .map { ($0.key, $0.value) }
     }
 
     private func restoreEntry() throws {
-        // What lacks its entry, or anything.
-        for (id, batch) in living() {
+        // An operation without an entry, or any operation.
+        for (id, batch) in unforgotten() {
             for number in 1..<batch.operations + 1 where batch.entries[number] == nil && batch.hasEnded(number) {
                 let photos = batch.photos(of: number)
                 guard batch.stateCodes[photos].contains(where: { (97...122).contains($0) }) else { continue }

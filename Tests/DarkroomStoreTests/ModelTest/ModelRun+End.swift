@@ -5,7 +5,7 @@ import DarkroomModel
 
 /// The end of a run.
 extension ModelRun {
-    /// Whatever happened: one worker that lives brings everything to its end, and forgetting leaves nothing behind.
+    /// One running worker finishes all batches, and forgetting them removes all their keys.
     func drain() throws {
         for part in QueuePart.allCases { try send(.suspend(nil, part, false)) }
         for (id, content) in bench.state.batches.sorted(by: { $0.key < $1.key }) {
@@ -19,9 +19,9 @@ extension ModelRun {
         var rounds = 0
         while bench.state.batches.values.contains(where: { $0.state != .finished }) || !bench.state.releases.isEmpty {
             rounds += 1
-            guard rounds < 1000 else { throw bench.failure(["a worker that lives does not bring it to its end"]) }
+            guard rounds < 1000 else { throw bench.failure(["1000 claims do not finish all batches"]) }
             guard case .claim(.claimed(let claimed)) = try send(.claim(.init(worker: "last", number: rounds)))
-            else { throw bench.failure(["the last worker's claim was refused"]) }
+            else { throw bench.failure(["the reply to the claim of the last worker is OLD"]) }
             for operation in claimed.operations {
                 let stateCodes = operation.stateCodes.map { [78, 68].contains($0) ? UInt8(ascii: "F") : $0 }
                 try send(.report(.init(held: operation.held, worker: "last", stateCodes: stateCodes)))
@@ -33,6 +33,6 @@ extension ModelRun {
         guard left.leases.isEmpty, left.readyQueues.isEmpty, left.outputs.isEmpty, left.names.isEmpty,
             left.expiring.isEmpty,
             left.releases.isEmpty, left.webhooks.isEmpty
-        else { throw bench.failure(["something is left of batches that are forgotten"]) }
+        else { throw bench.failure(["keys of forgotten batches remain"]) }
     }
 }

@@ -3,10 +3,10 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// A random run: coordinators and workers that do their work, and everything that can go wrong with them and with their
-/// messages. What happens depends on the seed alone, not on the clock.
+/// A random run of coordinators and workers, with faults of processes and messages. It depends only on the seed, not
+/// on the clock.
 ///
-/// Leases are so long that none expires by itself; time passes in leaps, by setting the lease clock forward.
+/// Leases are so long that none expires in real time. The run sets the lease clock forward.
 final class ModelRun {
     let bench: ModelBench
     var random: ModelRandom
@@ -15,7 +15,7 @@ final class ModelRun {
     private var workersStarted = 0
     private var history: [Message] = []
     private var delayed: [Message] = []
-    /// Webhooks that were told to be due, and those that were taken, with the score that their taker knows.
+    /// The due webhooks of heartbeat replies, and the taken webhooks with the score of the worker that took them.
     var due: [DueWebhook] = []
     var taken: [(member: String, score: Int)] = []
 
@@ -24,15 +24,15 @@ final class ModelRun {
         random = ModelRandom(seed: seed)
     }
 
-    /// Runs at least `steps` messages, then lets everything come to its end.
+    /// Runs at least `steps` messages, then finishes all batches.
     func run(steps: Int) throws {
         while bench.steps < steps { try step() }
         try drain()
     }
 
-    /// What happens, and how often in 230 cases.
+    /// Performs one of 230 weighted actions.
     private func step() throws {
-        // The moment between the end of a batch and the release of what waits for it is short.
+        // A retry between the end of a batch and the release of its dependents is rare, so it is forced here.
         if !bench.state.releases.isEmpty, random.chance(10) { try retry() }
         switch Int.random(in: 0..<230, using: &random) {
         case 0..<8: try submit()
@@ -47,7 +47,7 @@ final class ModelRun {
         case 155..<160: try take(send(.heartbeat(worker: nil, facts: [], held: [])))
         case 160..<164: try passTime()
         case 164: try jumpClock()
-        case 165..<168: dieOrStall()
+        case 165..<168: crashOrStall()
         case 168: try leave()
         case 169..<171: try forget()
         case 171..<173: try expireBatch()
@@ -56,20 +56,20 @@ final class ModelRun {
         case 175..<177: try bench.save()
         case 177: if random.chance(50) { try rollBack() }
         case 178..<186: try forge()
-        default: try steer()
+        default: try control()
         }
     }
 
     private func rollBack() throws {
         try bench.rollBack()
-        // Who looked at the dependencies before and adds one after could make a circle: the version may be the same again.
+        // After a rollback, versions repeat. A dependency checked before and added after it could create a cycle.
         history.removeAll { if case .addDependency = $0 { true } else { false } }
         delayed.removeAll { if case .addDependency = $0 { true } else { false } }
     }
 
-    // MARK: Messages and what becomes of them
+    // MARK: Sending messages
 
-    /// Sends a message for sure and at once.
+    /// Sends a message reliably and at once.
     @discardableResult
     func send(_ message: Message, _ remark: String = "") throws -> Answer {
         history.append(message)
@@ -77,11 +77,11 @@ final class ModelRun {
         return try bench.send(message, remark)
     }
 
-    /// Sends a message as networks do; nil when its sender gets no answer.
+    /// Sends a message over an unreliable network. Returns nil if the sender gets no reply.
     func deliver(_ message: Message) throws -> Answer? {
         switch Int.random(in: 0..<100, using: &random) {
         case 0..<6:
-            try send(message, "(answer lost) ")
+            try send(message, "(reply lost) ")
             return nil
         case 6..<10: return nil
         case 10..<15:
@@ -141,7 +141,7 @@ final class ModelRun {
     private func seal() throws {
         let there = coordinator.batches.filter { bench.state.batches[$0.id] != nil }
         guard let batch = random.pick(random.chance(85) ? there : coordinator.batches) else { return }
-        // Also in the middle of the feed, with what is there, so that many batches come to their end.
+        // Sometimes seals with the operations fed so far, so that many batches finish.
         let content = bench.state.batches[batch.id]
         var (operations, photos) = (batch.operations, batch.photos)
         if let content, random.chance(25) { (operations, photos) = (content.operations, content.stateCodes.count) }
@@ -150,7 +150,7 @@ final class ModelRun {
     }
 
     private func forget() throws {
-        // Also those whose coordinator is gone, so that there is room for others.
+        // Includes batches without a coordinator, to make room for others.
         let ids = random.chance(20) ? coordinator.batches.map(\.id) : bench.state.batches.keys.sorted()
         guard let id = random.pick(ids) else { return }
         try send(.forget(id, unfinished: random.chance(40)))
@@ -158,7 +158,7 @@ final class ModelRun {
 
     // MARK: The workers
 
-    /// A worker that is awake, its place in the list; there are four at most.
+    /// The index of a worker that is not stalled. There are at most four workers.
     private func awake() -> Int? {
         if workers.count < 4, workers.isEmpty || random.chance(10) {
             workersStarted += 1
@@ -190,7 +190,7 @@ final class ModelRun {
         workers[at].take(claimed.operations)
     }
 
-    /// Changes of what a worker refuses; most are taken back soon, so that batches come to their end.
+    /// Changes of the refusals of a worker. Most refusals end soon, so that batches finish.
     private func refusals(of worker: String) -> RefusalChanges {
         let refused = (bench.state.refusals[worker] ?? []).sorted()
         var changes = RefusalChanges(replacesAll: random.chance(30))
@@ -205,11 +205,11 @@ final class ModelRun {
         let message = Message.heartbeat(worker: workers[at].id, facts: facts, held: workers[at].held)
         guard let answer = try deliver(message), case .heartbeat(let reply) = answer else { return }
         workers[at].drop(reply.lost)
-        workers[at].hear(reply)
+        workers[at].apply(reply)
         take(answer)
     }
 
-    /// Webhooks that an answer calls due.
+    /// Adds the due webhooks of a reply.
     private func take(_ answer: Answer) {
         guard case .heartbeat(let reply) = answer else { return }
         due += reply.webhooks
@@ -218,7 +218,7 @@ final class ModelRun {
 
     private func report() throws {
         guard let at = awake(), let position = workers[at].work.indices.randomElement(using: &random) else { return }
-        workers[at].work[position].goOn(&random)
+        workers[at].work[position].advance(&random)
         let size = bench.state.batches[workers[at].work[position].held.batch]?.size ?? 1
         var report = workers[at].report(position, size: size, &random)
         if random.chance(5) { report.stateCodes = report.stateCodes.map { _ in random.pick(Array(".NDFCaz".utf8))! } }
@@ -233,7 +233,7 @@ final class ModelRun {
 
     private func release() throws {
         guard let at = awake() else { return }
-        // What was cancelled goes back as soon as nothing of it runs.
+        // Cancelled operations are released first.
         let cancelled = workers[at].work.indices.filter { workers[at].work[$0].isCancelled }
         guard let position = random.pick(cancelled.isEmpty ? Array(workers[at].work.indices) : cancelled) else {
             return
@@ -250,12 +250,12 @@ final class ModelRun {
         workers.remove(at: at)
     }
 
-    private func dieOrStall() {
+    private func crashOrStall() {
         guard let at = workers.indices.randomElement(using: &random) else { return }
         if random.chance(25) { workers.remove(at: at) } else { workers[at].isStalled.toggle() }
     }
 
-    /// Messages that are wrong: another's name, an older fencing token, an operation or a batch that is none.
+    /// Sends an invalid message: another worker, an older fencing token, an unknown operation or an unknown batch.
     private func forge() throws {
         guard let operation = random.pick(bench.state.leases.keys.sorted()),
             let content = bench.state.batches[operation.batch], let holder = content.executing[operation.number]
@@ -287,13 +287,13 @@ final class ModelRun {
 
     // MARK: Time
 
-    /// The lease clock advances by a part of the leases.
+    /// Advances the lease clock by a part of a lease.
     private func passTime() throws {
         let passed = Int.random(in: 1...5, using: &random) * 1_000_000
         try bench.tamper(["HINCRBY", "control", "lease.clock", String(passed)]) { $0.leaseClock += passed }
     }
 
-    /// Redis was away for an hour, or its clock was set back by one.
+    /// Simulates an outage of Redis of one hour, or a clock set back by one hour.
     private func jumpClock() throws {
         guard let seen = bench.state.seen else { return }
         let jumped = seen + (random.chance(50) ? -3_600_000 : 3_600_000)
@@ -302,7 +302,7 @@ final class ModelRun {
 
     private func expireBatch() throws {
         guard let id = random.pick(bench.state.expiring.keys.sorted()) else { return }
-        // Without the second, the clock has jumped.
+        // Without the second change, the clock has jumped.
         try bench.tamper(["ZADD", "expiring", "0", "\(id)"]) { $0.expiring[id] = 0 }
         guard random.chance(75) else { return }
         try bench.tamper(["HSET", "batch:\(id)", "expires", "0"]) { $0.batches[id]!.settings["expires"] = "0" }

@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Claims and heartbeats, and what both do besides.
+/// Claims and heartbeats, and the maintenance that both perform.
 extension StoreModel {
     mutating func claim(_ claim: Message.Claim) -> ClaimReply {
         let last = state.workerHashes[claim.worker]
@@ -11,23 +11,23 @@ extension StoreModel {
         tick()
         refuse(claim)
         let lost = renew(claim.worker, claim.held)
-        _ = keepHouse(claim.worker)
-        var handed: [OperationID] = []
+        _ = performMaintenance(claim.worker)
+        var claimed: [OperationID] = []
         var next = ""
         let fencingToken: Int
         if let last, last.claim == claim.number, let same = last.fencingToken {
             fencingToken = same
-            handed = last.handed.filter { holds(claim.worker, same, $0) }
+            claimed = last.claimed.filter { holds(claim.worker, same, $0) }
         } else {
             fencingToken = max(state.claims + 1, now)
             state.claims = fencingToken
             let isSuspended = state.cluster.isSuspended || state.cluster.areDownloadsSuspended
-            if !isSuspended { (handed, next) = handOut(claim, fencingToken) }
+            if !isSuspended { (claimed, next) = claimOperations(claim, fencingToken) }
             state.workerHashes[claim.worker, default: .init()].claim = claim.number
             state.workerHashes[claim.worker]!.fencingToken = fencingToken
-            state.workerHashes[claim.worker]!.handed = handed
+            state.workerHashes[claim.worker]!.claimed = claimed
         }
-        let operations = handed.map { operation in
+        let operations = claimed.map { operation in
             let batch = state.batches[operation.batch]!
             return ClaimedOperation(
                 held: HeldOperation(batch: operation.batch, number: operation.number, fencingToken: fencingToken),
@@ -39,7 +39,7 @@ extension StoreModel {
             Claimed(
                 operations: operations, lost: lost, next: next, version: state.version, cluster: state.cluster,
                 turn: state.turn, refusals: state.refusals[claim.worker]?.count ?? 0,
-                controls: controls(of: handed.map(\.batch))))
+                controls: controls(of: claimed.map(\.batch))))
     }
 
     private mutating func refuse(_ claim: Message.Claim) {
@@ -49,11 +49,12 @@ extension StoreModel {
         state.refusals[claim.worker] = refused.isEmpty ? nil : refused
     }
 
-    /// Most urgent first, within a priority in turns: each batch gets its share of the rest of the photos. Of what the worker
-    /// refuses, only the place in the ready queue is read.
-    private mutating func handOut(_ claim: Message.Claim, _ fencingToken: Int) -> (handed: [OperationID], next: String)
-    {
-        var handed: [OperationID] = []
+    /// Claims from the highest priority to the lowest. Within a priority, each batch in turn gets its share of the
+    /// remaining photos. Of refused batches, only the entries in the ready queue are read.
+    private mutating func claimOperations(_ claim: Message.Claim, _ fencingToken: Int) -> (
+        claimed: [OperationID], next: String
+    ) {
+        var claimed: [OperationID] = []
         var photosLeft = claim.photos
         var (read, looked) = (0, 0)
         let start = claim.next.split(separator: ":").compactMap { Int($0) }
@@ -62,7 +63,7 @@ extension StoreModel {
             if let rank = start.first, priority.rank > rank { continue }
             var after = start.first == priority.rank ? start[1] : Int.min
             while true {
-                // Batches that were served in an earlier page come again at the end.
+                // Batches served in an earlier page appear again at the end.
                 let readyQueue = state.readyQueues[priority] ?? ReadyQueue()
                 var page = readyQueue.inTurn.map { (id: $0, turn: readyQueue.turns[$0]!) }.filter { $0.turn > after }
                 if let focus = claim.focus { page = readyQueue.turns[focus].map { [(focus, $0)] } ?? [] }
@@ -72,25 +73,27 @@ extension StoreModel {
                 for (position, (id, turn)) in open.enumerated() {
                     looked += 1
                     var share = photosLeft / (open.count - position) / state.batches[id]!.size
-                    if handed.isEmpty || photosLeft >= state.batches[id]!.size { share = max(share, 1) }
-                    let numbers = handOut(id, min(share, claim.operations - handed.count), claim, fencingToken)
-                    handed += numbers.map { OperationID(batch: id, number: $0) }
+                    if claimed.isEmpty || photosLeft >= state.batches[id]!.size { share = max(share, 1) }
+                    let numbers = claimOperations(id, min(share, claim.operations - claimed.count), claim, fencingToken)
+                    claimed += numbers.map { OperationID(batch: id, number: $0) }
                     photosLeft -= numbers.count * state.batches[id]!.size
-                    if handed.count == claim.operations || photosLeft <= 0 { return (handed, "") }
-                    if looked == 100 { return (handed, "\(priority.rank):\(turn)") }
+                    if claimed.count == claim.operations || photosLeft <= 0 { return (claimed, "") }
+                    if looked == 100 { return (claimed, "\(priority.rank):\(turn)") }
                 }
                 guard page.count == 100 else { break }
                 after = page[99].turn
-                if read >= 1000 { return (handed, "\(priority.rank):\(after)") }
+                if read >= 1000 { return (claimed, "\(priority.rank):\(after)") }
             }
         }
-        return (handed, "")
+        return (claimed, "")
     }
 
-    /// Hands out the first `count` operations of a batch, what is in focus before what is not, and gives it a new turn.
-    private mutating func handOut(_ id: BatchID, _ count: Int, _ claim: Message.Claim, _ fencingToken: Int) -> [Int] {
+    /// Claims the first `count` operations of a batch, those in focus first, and gives the batch a new turn.
+    private mutating func claimOperations(_ id: BatchID, _ count: Int, _ claim: Message.Claim, _ fencingToken: Int)
+        -> [Int]
+    {
         let batch = state.batches[id]!
-        let wanted = batch.handable.filter { claim.focus == nil || batch.focused?.contains($0) ?? false }
+        let wanted = batch.claimable.filter { claim.focus == nil || batch.focused?.contains($0) ?? false }
         let numbers = Array(wanted.prefix(max(0, count)))
         guard !numbers.isEmpty else { return [] }
         for number in numbers {
@@ -102,8 +105,8 @@ extension StoreModel {
             state.batches[id]!.state = .executing
             state.batches[id]!.started = now
         }
-        leaveRing(id, batch.priority)
-        stand(id)
+        removeFromReadyQueue(id, batch.priority)
+        syncReadyQueue(id)
         return numbers
     }
 
@@ -111,7 +114,7 @@ extension StoreModel {
         tick()
         if let worker { for fact in facts { state.workerHashes[worker, default: .init()].facts[fact] = fact } }
         let lost = renew(worker ?? "", held)
-        let hasMore = keepHouse(worker)
+        let hasMore = performMaintenance(worker)
         let due = state.webhooks.filter { $0.value <= now }.sorted { ($0.value, $0.key) < ($1.value, $1.key) }.prefix(
             10)
         let staleFiles = worker == nil ? nil : takeStaleFiles()
@@ -124,8 +127,8 @@ extension StoreModel {
             }, hasMore: hasMore, turn: state.turn, staleFiles: staleFiles)
     }
 
-    /// The operation of a lost worker whose temporary files the calling worker is to remove. One worker a minute is asked, nine times
-    /// in all.
+    /// The operation of a lost worker whose temporary files the calling worker must remove. Each minute one worker gets
+    /// it, nine times in total.
     private mutating func takeStaleFiles() -> HeldOperation? {
         let due = state.staleFiles.filter { $0.value <= now }.min { ($0.value, $0.key) < ($1.value, $1.key) }
         guard let due else { return nil }
@@ -137,7 +140,7 @@ extension StoreModel {
         return HeldOperation(batch: BatchID(String(words[0]))!, number: Int(words[1])!, fencingToken: Int(words[2])!)
     }
 
-    /// The state codes of what is held of batches in which photos were cancelled one by one.
+    /// The state codes of held operations with singly cancelled photos.
     private func stateCodes(_ held: [HeldOperation]) -> [HeartbeatReply.StateCodes] {
         held.compactMap { held in
             guard let batch = state.batches[held.batch], batch.state != nil,
@@ -154,7 +157,7 @@ extension StoreModel {
         }
     }
 
-    /// The lease clock advances.
+    /// Advances the lease clock.
     private mutating func tick() {
         let passed = max(now - (state.seen ?? now), 0)
         state.leaseClock += min(passed, 3000)
@@ -175,8 +178,8 @@ extension StoreModel {
         return lost.sorted()
     }
 
-    /// What every claim and heartbeat does; true when there is more of it to do.
-    private mutating func keepHouse(_ worker: String?) -> Bool {
+    /// The maintenance of every claim and heartbeat. Returns true if more steps remain.
+    private mutating func performMaintenance(_ worker: String?) -> Bool {
         if let worker { state.workers[worker] = now }
         let silent = state.workers.filter { $0.value <= now - 3_600_000 }
         for (worker, _) in silent.sorted(by: { ($0.value, $0.key) < ($1.value, $1.key) }).prefix(10) {
@@ -202,12 +205,12 @@ extension StoreModel {
         return expired.count >= 50 || !state.releases.isEmpty
     }
 
-    /// One step of forgetting. The batches of the model test execute fewer than 100 operations, so it is the only one.
+    /// One step of forgetting. In the model test it is the only one, because batches execute fewer than 100 operations.
     mutating func forgetStep(_ id: BatchID) {
         guard let batch = state.batches[id] else { return state.expiring[id] = nil }
         release(id)
         for other in batch.dependencies { state.batches[other]?.dependents.order.removeAll { $0 == id } }
-        leaveRing(id, batch.priority)
+        removeFromReadyQueue(id, batch.priority)
         for number in batch.executing.keys { state.leases[OperationID(batch: id, number: number)] = nil }
         if state.outputs[batch.output] == id { state.outputs[batch.output] = nil }
         if let name = batch.settings["name"], state.names[name] == id { state.names[name] = nil }

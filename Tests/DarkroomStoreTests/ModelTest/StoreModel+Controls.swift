@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// What users change while a batch runs.
+/// Controls of unfinished batches.
 extension StoreModel {
     mutating func cancel(_ id: BatchID, _ reason: String) -> CancelReply {
         guard let batch = state.batches[id], batch.state != nil else { return .gone }
@@ -14,12 +14,12 @@ extension StoreModel {
         return .cancelled(isNew: !batch.isCancelled, isFinished: state.batches[id]!.state == .finished)
     }
 
-    /// What is not final will never run: nobody rewrites the state codes, and the batch is over when nothing of it executes.
+    /// Cancels a batch. Its state codes do not change. The batch finishes when no operation executes.
     mutating func cancelNow(_ id: BatchID, _ reason: String) {
         state.batches[id]!.isCancelled = true
         state.batches[id]!.reason = reason
         state.version += 1
-        stand(id)
+        syncReadyQueue(id)
         finishIfOver(id)
     }
 
@@ -33,8 +33,8 @@ extension StoreModel {
         let photos = ranges.flatMap { $0 }
         let open = photos.filter { !isFinal(batch.stateCodes[$0]) }
         for index in open { batch.stateCodes[index] = UInt8(ascii: "C") }
-        // One that executes is left to its owner's next report.
-        // Where files are written, a worker ends what is queued: it writes the manifest's lines.
+        // The next report of the holder ends an executing operation.
+        // If the batch writes files, a worker ends queued operations, because it writes their manifest lines.
         for number in batch.queue
         where batch.output.isEmpty && batch.stateCodes[batch.photos(of: number)].allSatisfy(isFinal) {
             batch.end(number)
@@ -42,7 +42,7 @@ extension StoreModel {
         state.batches[id] = batch
         if !open.isEmpty {
             state.version += 1
-            stand(id)
+            syncReadyQueue(id)
             finishIfOver(id)
         }
         return .cancelled(open.count, wereFinal: photos.count - open.count)
@@ -50,7 +50,7 @@ extension StoreModel {
 
     mutating func suspend(_ id: BatchID?, _ part: QueuePart, _ isSuspended: Bool) -> ControlReply {
         guard let id else { return suspendCluster(part, isSuspended) }
-        return steer(id) { batch in
+        return changeControls(id) { batch in
             if isSuspended { batch.suspended.insert(part) } else { batch.suspended.remove(part) }
         }
     }
@@ -68,16 +68,16 @@ extension StoreModel {
 
     mutating func prioritize(_ id: BatchID, _ priority: BatchPriority) -> ControlReply {
         let before = state.batches[id]?.priority
-        let reply = steer(id) { $0.priority = priority }
+        let reply = changeControls(id) { $0.priority = priority }
         if let before, before != state.batches[id]!.priority {
-            leaveRing(id, before)
-            stand(id)
+            removeFromReadyQueue(id, before)
+            syncReadyQueue(id)
         }
         return reply
     }
 
     mutating func focus(_ id: BatchID, _ focus: BatchControls.Focus?) -> FocusReply {
-        switch steer(id, { $0.focus = focus }) {
+        switch changeControls(id, { $0.focus = focus }) {
         case .done(let isNew): .done(isNew: isNew, photos: state.batches[id]!.stateCodes.count)
         case .finished: .finished
         case .cancelled: .cancelled
@@ -85,7 +85,7 @@ extension StoreModel {
         }
     }
 
-    /// Sets both limits; true when one changed.
+    /// Sets both limits. Returns true if one changed.
     mutating func limit(_ downloads: Int?, _ filtrations: Int?) -> Bool {
         guard state.cluster.downloads != downloads || state.cluster.filtrations != filtrations else { return false }
         state.cluster.downloads = downloads
@@ -94,8 +94,8 @@ extension StoreModel {
         return true
     }
 
-    /// Changes what holds for a batch that is neither finished nor cancelled.
-    private mutating func steer(_ id: BatchID, _ change: (inout BatchContent) -> Void) -> ControlReply {
+    /// Changes a batch that is neither finished nor cancelled.
+    private mutating func changeControls(_ id: BatchID, _ change: (inout BatchContent) -> Void) -> ControlReply {
         guard let batch = state.batches[id], batch.state != nil else { return .gone }
         if batch.isCancelled { return .cancelled }
         if batch.state == .finished { return .finished }
@@ -103,14 +103,14 @@ extension StoreModel {
         let isNew = batch.controls != state.batches[id]!.controls
         if isNew {
             state.version += 1
-            stand(id)
+            syncReadyQueue(id)
         }
         return .done(isNew: isNew)
     }
 }
 
 extension BatchContent {
-    /// Ends an operation whose state codes are all final. Its entry stays if something of it failed, for a retry.
+    /// Ends an operation whose state codes are all final. If a photo failed, its entry stays for a retry.
     mutating func end(_ number: Int) {
         queue.remove(number)
         executing[number] = nil

@@ -3,14 +3,14 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Batches that wait for others.
+/// Dependencies of batches.
 extension StoreModel {
-    /// Makes a batch that has not started wait for another, if there is something to wait for.
+    /// Adds a dependency to a batch that has not started, if the other batch is unfinished.
     mutating func wait(_ id: BatchID, for other: BatchID) {
         guard state.batches[id]!.dependencies.insert(other).inserted else { return }
         state.batches[other]!.dependents.order.append(id)
         state.batches[id]!.state = .waiting
-        stand(id)
+        syncReadyQueue(id)
     }
 
     mutating func addDependency(_ id: BatchID, _ other: BatchID, _ version: Int) -> AddDependencyReply {
@@ -40,14 +40,14 @@ extension StoreModel {
         return .removed(isNew: true)
     }
 
-    /// One step of `releases`: a batch that has finished first lets go of those that wait for it.
+    /// One step of `releases`: releases the dependents of the batch that finished first.
     mutating func releaseStep() {
         guard let id = state.releases.min(by: { ($0.value, $0.key) < ($1.value, $1.key) })?.key else { return }
         state.releases[id] = nil
         release(id)
     }
 
-    /// Lets go of all that wait for a batch which has finished or is being forgotten.
+    /// Releases all dependents of a finished batch or of one that is being forgotten.
     mutating func release(_ id: BatchID) {
         let succeeded = state.batches[id]!.succeeded
         for dependent in state.batches[id]!.dependents.order {
@@ -69,11 +69,11 @@ extension StoreModel {
     private mutating func makeReady(_ id: BatchID) {
         state.batches[id]!.state = .ready
         finishIfOver(id)
-        stand(id)
+        syncReadyQueue(id)
     }
 }
 
 extension BatchContent {
-    /// True when all of it was done: what waits for its success may begin.
+    /// Whether all photos were filtered, so that dependents that need success may start.
     var succeeded: Bool { state == .finished && !isCancelled && reasonsOfStateCodes.isEmpty }
 }

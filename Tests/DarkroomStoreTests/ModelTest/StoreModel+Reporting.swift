@@ -3,7 +3,7 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// Reports and releases, and the steps that all messages share.
+/// Reports and releases, and the steps that several messages share.
 extension StoreModel {
     mutating func report(_ report: Message.Report) -> Answer {
         let id = report.held.batch
@@ -17,7 +17,7 @@ extension StoreModel {
         guard isMine else {
             return .report(batch.hasEnded(number) ? .ended(stateCodes: Array(batch.stateCodes[photos])) : .lost)
         }
-        guard report.stateCodes.count == photos.count else { return .refused }
+        guard report.stateCodes.count == photos.count else { return .rejected }
         let before = batch.stateCodes
         var differs = false
         var progress = false
@@ -44,7 +44,7 @@ extension StoreModel {
         }
         let stateCodes = Array(batch.stateCodes[photos])
         state.batches[id] = batch
-        // A photo that was cancelled alone has no line yet where its worker does not know of it.
+        // A singly cancelled photo has no manifest line yet if its worker has not received the cancel.
         let unknown = zip(photos, report.stateCodes).contains { index, stateCode in
             (stateCode == UInt8(ascii: ".") || !isFinal(stateCode)) && before[index] == UInt8(ascii: "C")
         }
@@ -79,7 +79,7 @@ extension StoreModel {
         return batch.executing[operation.number].map { $0.worker == worker && $0.fencingToken == fencingToken } ?? false
     }
 
-    /// Takes an operation from its holder: back into the queue, unless nothing of it is left to do.
+    /// Takes an operation from its holder and queues it again, unless all its photos are final.
     mutating func requeue(_ operation: OperationID, leaseExpired: Bool) {
         let id = operation.batch
         if state.batches[id]!.isCancelled {
@@ -105,11 +105,11 @@ extension StoreModel {
         state.batches[id]!.executing[operation.number] = nil
         state.leases[operation] = nil
         state.batches[id]!.queue.insert(operation.number)
-        stand(id)
+        syncReadyQueue(id)
     }
 
-    /// Ends an operation that executes when its state codes are all final.
-    /// - Parameter mayLackLines: no worker says that the manifest has the lines of cancelled photos.
+    /// Ends an executing operation if its state codes are all final.
+    /// - Parameter mayLackLines: The manifest may not have the lines of cancelled photos.
     mutating func endIfOver(_ operation: OperationID, mayLackLines: Bool = false) -> Bool {
         let batch = state.batches[operation.batch]!
         let stateCodes = batch.stateCodes[batch.photos(of: operation.number)]
@@ -121,8 +121,8 @@ extension StoreModel {
         return true
     }
 
-    /// A batch is finished when it is cancelled and nothing of it executes, or sealed, not waiting, and all its operations
-    /// have ended.
+    /// Finishes a batch that has no executing operations and is cancelled, or that is sealed and not waiting and has no
+    /// queued operations either.
     mutating func finishIfOver(_ id: BatchID) {
         let batch = state.batches[id]!
         guard batch.state != .finished, batch.executing.isEmpty else { return }
@@ -144,7 +144,7 @@ extension StoreModel {
         expire(id)
     }
 
-    /// A finished batch is forgotten after its time, but not within 30 s, nor within a day while a webhook of it stands.
+    /// A finished batch expires after its retention, but not before 30 s, or one day with a pending webhook.
     mutating func expire(_ id: BatchID) {
         guard let batch = state.batches[id], let finished = batch.finished, batch.retain >= 0 else { return }
         let hasWebhook = state.webhooks.keys.contains { $0.hasPrefix("\(id) ") }
@@ -154,17 +154,17 @@ extension StoreModel {
             (batch.settings["retention.start"].flatMap { Int($0) } ?? 0) + stays)
     }
 
-    /// Puts a batch where it belongs: into the ready queue of its priority exactly when something of it can be claimed. One that
-    /// is there keeps its turn.
-    mutating func stand(_ id: BatchID) {
+    /// Adds a batch to the ready queue of its priority if it has claimable operations, and removes it otherwise. A
+    /// batch that is already in the queue keeps its turn.
+    mutating func syncReadyQueue(_ id: BatchID) {
         let batch = state.batches[id]!
-        if batch.handable.isEmpty { return leaveRing(id, batch.priority) }
+        if batch.claimable.isEmpty { return removeFromReadyQueue(id, batch.priority) }
         guard state.readyQueues[batch.priority]?.turns[id] == nil else { return }
         state.turn += 1
         state.readyQueues[batch.priority, default: ReadyQueue()].turns[id] = state.turn
     }
 
-    mutating func leaveRing(_ id: BatchID, _ priority: BatchPriority) {
+    mutating func removeFromReadyQueue(_ id: BatchID, _ priority: BatchPriority) {
         state.readyQueues[priority]?.turns[id] = nil
         if state.readyQueues[priority]?.turns.isEmpty == true { state.readyQueues[priority] = nil }
     }

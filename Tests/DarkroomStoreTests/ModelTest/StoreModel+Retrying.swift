@@ -3,9 +3,9 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// What happens after the end: retries and webhooks.
+/// Retries, growth and webhooks of finished batches.
 extension StoreModel {
-    /// The batches of the model test are so small that one call looks at everything.
+    /// The batches of the model test are so small that one call reads all operations.
     mutating func retry(
         _ id: BatchID, _ operations: ClosedRange<Int>, _ reasons: [FailureReason], _ overwrite: Bool
     ) -> RetryReply {
@@ -36,12 +36,12 @@ extension StoreModel {
         if retried > 0 {
             state.batches[id] = batch
             if batch.state == .finished { reopen(id) }
-            stand(id)
+            syncReadyQueue(id)
         }
         return .retried(photos: retried, notKept: notKept, next: nil)
     }
 
-    /// Takes the output folder of a batch for it once more; returns the batch that has it instead.
+    /// Takes the output folder of a batch again. Returns the batch that has the folder if it cannot be taken.
     private mutating func retake(_ id: BatchID, _ insists: Bool) -> BatchID? {
         let batch = state.batches[id]!
         guard !batch.output.isEmpty else { return nil }
@@ -54,13 +54,13 @@ extension StoreModel {
         return nil
     }
 
-    /// Gives an output folder to a batch.
+    /// Assigns an output folder to a batch.
     mutating func take(_ output: String, _ id: BatchID) {
         state.outputs[output] = id
         state.taken = max(now, state.taken + 1)
     }
 
-    /// Begins a new round of a batch that has finished.
+    /// Starts a new round of a finished batch.
     private mutating func reopen(_ id: BatchID) {
         let batch = state.batches[id]!
         if let started = batch.started, let finished = batch.finished {
@@ -83,7 +83,7 @@ extension StoreModel {
         if state.releases[id] != nil { return .grow(.busy) }
         let first = (operations - 1) * batch.size
         if let last {
-            guard last <= batch.size, first + last > photos else { return .refused }
+            guard last <= batch.size, first + last > photos else { return .rejected }
             if batch.executing[operations] != nil { return .grow(.busy) }
         }
         if let holder = retake(id, false) { return .grow(.outputTaken(by: holder)) }
@@ -98,7 +98,7 @@ extension StoreModel {
         batch.feederSeen = now
         state.batches[id] = batch
         if batch.state == .finished { reopen(id) }
-        stand(id)
+        syncReadyQueue(id)
         return .grow(.grown)
     }
 
@@ -121,7 +121,7 @@ extension StoreModel {
         return .taken(attempts: attempts, score: score)
     }
 
-    mutating func settle(_ member: String, _ score: Int, _ delay: Duration?) -> Bool {
+    mutating func endWebhookAttempt(_ member: String, _ score: Int, _ delay: Duration?) -> Bool {
         guard state.webhooks[member] == score else { return false }
         state.webhooks[member] = delay.map { now + $0.wholeMilliseconds }
         let id = DueWebhook(member: member, score: score, url: "")!.batch

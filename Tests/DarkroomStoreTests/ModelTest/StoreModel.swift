@@ -3,14 +3,14 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// The rules once more, as plainly as they can be said: from the state before and a message, the state after and the
-/// answer. Counters and reasons are not foretold: the invariants count the state codes.
+/// A simple model of the scripts: it computes the next state and the reply from a state and a message. It does not
+/// predict counters and reasons. The invariants compare them with the state codes.
 struct StoreModel {
     var state = StoreState()
-    /// The Redis clock in the step at hand.
+    /// The Redis clock in the current step.
     var now = 0
 
-    /// Answers `message` at the time `now`.
+    /// Returns the reply to `message` at the time `now`.
     mutating func answer(_ message: Message) -> Answer {
         switch message {
         case .submit(let id, let options, let overwrite, let after):
@@ -32,8 +32,8 @@ struct StoreModel {
             return .done
         case .cancel(let id, let reason): return .cancel(cancel(id, reason))
         case .cancelPhotos(let id, let ranges): return .cancelPhotos(cancelPhotos(id, ranges))
-        case .suspend(let id, let part, let isSuspended): return .steer(suspend(id, part, isSuspended))
-        case .prioritize(let id, let priority): return .steer(prioritize(id, priority))
+        case .suspend(let id, let part, let isSuspended): return .control(suspend(id, part, isSuspended))
+        case .prioritize(let id, let priority): return .control(prioritize(id, priority))
         case .focus(let id, let focus): return .focus(self.focus(id, focus))
         case .limit(let downloads, let filtrations):
             return .limited(limit(downloads ?? state.cluster.downloads, filtrations ?? state.cluster.filtrations))
@@ -46,11 +46,12 @@ struct StoreModel {
             return grow(id, operations, photos, digest, last)
         case .restoreEntry(let id, let number, let photos): return .restoreEntry(restoreEntry(id, number, photos))
         case .takeWebhook(let due, let duration): return .takeWebhook(takeWebhook(due, duration))
-        case .endWebhookAttempt(let member, let score, let delay): return .settled(settle(member, score, delay))
+        case .endWebhookAttempt(let member, let score, let delay):
+            return .webhookAttempt(endWebhookAttempt(member, score, delay))
         }
     }
 
-    // MARK: The coordinator's side
+    // MARK: Coordinators
 
     private mutating func submit(
         _ id: BatchID, _ options: BatchOptions, _ overwrite: Bool, _ after: [BatchID]
@@ -102,7 +103,7 @@ struct StoreModel {
         if batch.sealed { return .feed(.sealed) }
         if number != batch.operations + 1 { return .feed(.expects(batch.operations + 1)) }
         if batch.stateCodes.count != batch.operations * batch.size { return .feed(.short) }
-        guard 1...batch.size ~= photos else { return .refused }
+        guard 1...batch.size ~= photos else { return .rejected }
         batch.feederSeen = now
         let isFull = batch.queue.count + batch.executing.count >= batch.window
         if !isFull {
@@ -113,7 +114,7 @@ struct StoreModel {
             batch.queue.insert(number)
         }
         state.batches[id] = batch
-        stand(id)
+        syncReadyQueue(id)
         return .feed(isFull ? .full : .fed)
     }
 

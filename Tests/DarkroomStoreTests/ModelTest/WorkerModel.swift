@@ -3,27 +3,27 @@ import DarkroomModel
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// What a worker knows: what it believes to hold, and what became of the photos.
+/// The state of a worker: the operations that it assumes to hold, and the states of their photos.
 struct WorkerModel {
     let id: String
     /// The number of its last claim.
     private(set) var number = 0
-    /// True when its last claim has not been answered.
+    /// Whether the last claim has no reply yet.
     var isUnanswered = false
     var isStalled = false
     var work: [Work] = []
 
-    /// An operation that it believes to hold.
+    /// An operation that the worker assumes to hold.
     struct Work {
         var held: HeldOperation
         var stateCodes: [UInt8]
-        /// True when it heard that the batch was cancelled.
+        /// Whether the worker has received the cancel of the batch.
         var isCancelled = false
         var bytesIn = 0
         var bytesOut = 0
 
-        /// Some of the photos get on.
-        mutating func goOn(_ random: inout ModelRandom) {
+        /// Advances some of the photos.
+        mutating func advance(_ random: inout ModelRandom) {
             let finish = random.chance(35)
             for index in stateCodes.indices where [UInt8(ascii: "N"), UInt8(ascii: "D")].contains(stateCodes[index]) {
                 guard finish || random.chance(40) else { continue }
@@ -40,7 +40,7 @@ struct WorkerModel {
 
     var held: [HeldOperation] { work.map(\.held) }
 
-    /// The next claim; after one that was not answered the same number again, if the worker is `repeating` it.
+    /// The next claim. After a claim without a reply, it has the same number if the worker is `repeating` it.
     mutating func claim(repeating: Bool) -> Message.Claim {
         if !isUnanswered || !repeating {
             number += 1
@@ -53,8 +53,8 @@ struct WorkerModel {
         work.removeAll { lost.contains($0.held) }
     }
 
-    /// What a heartbeat said of batches that were cancelled, and of photos.
-    mutating func hear(_ reply: HeartbeatReply) {
+    /// Applies the cancelled batches and photos of a heartbeat reply.
+    mutating func apply(_ reply: HeartbeatReply) {
         for at in work.indices {
             if reply.controls[work[at].held.batch]?.isCancelled == true { work[at].isCancelled = true }
             for stateCodes in reply.stateCodes
@@ -73,7 +73,7 @@ struct WorkerModel {
         }
     }
 
-    /// What it reports of the operation at `position` of operations of `size` photos: everything, or parts of it.
+    /// A report of all or some photos of the operation at `position`. Operations have `size` photos.
     func report(_ position: Int, size: Int, _ random: inout ModelRandom) -> Message.Report {
         let work = work[position]
         let whole = random.chance(60)

@@ -6,14 +6,14 @@ import Foundation
 
 @testable import DarkroomStore
 
-/// What is said on the channels of a namespace, heard by a real subscription and read up to a mark of one's own.
+/// Receives the messages on the channels of a namespace with a real subscription. It publishes a mark to find the end.
 final class Listener: Sendable {
-    /// A message, taken apart.
+    /// A decoded message.
     struct Message: CustomStringConvertible {
         var text: String
         var fields: [String: Any]
 
-        /// What it is about: the event's name, or what a change notice says has changed.
+        /// The name of the event, or the subject of the change notice.
         var name: String { fields["event"] as? String ?? fields["change"] as? String ?? "" }
         var batch: BatchID? { (fields["batch"] as? String).flatMap { BatchID($0) } }
         var value: Bool? { fields["value"] as? Bool }
@@ -49,7 +49,7 @@ final class Listener: Sendable {
     func upToNow() throws -> (notices: [Message], events: [Message]) {
         _ = try store.connection.call(RedisCommand("PUBLISH", store.keys.eventsChannel, "mark"))
         guard signal.wait(timeout: .now() + 10) == .success else {
-            throw TestFailure(description: "the mark did not come within 10 s")
+            throw TestFailure(description: "the mark was not received within 10 s")
         }
         let new = heard.withLock { heard in
             defer { heard = [] }
@@ -58,7 +58,7 @@ final class Listener: Sendable {
         var (notices, events): ([Message], [Message]) = ([], [])
         for (channel, text) in new {
             let fields = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
-            guard let fields else { throw TestFailure(description: "a message that is no object: \(text)") }
+            guard let fields else { throw TestFailure(description: "a message is not a JSON object: \(text)") }
             let message = Message(text: text, fields: fields)
             if channel == store.keys.controlChannel { notices.append(message) } else { events.append(message) }
         }

@@ -1,4 +1,4 @@
-/// What a test found that keeps it from going on.
+/// An error that ends a test.
 struct TestFailure: Error, CustomStringConvertible {
     let description: String
 }

@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomStore
 @testable import StoreInspection
 
-/// A store in a namespace of its own, and what tests do with it again and again.
+/// A store with its own namespace, and helper functions of the tests.
 final class TestStore {
     let store: BatchStore
     private let reader: StoreReader
@@ -19,7 +19,7 @@ final class TestStore {
 
     deinit { store.connection.close() }
 
-    /// Everything in Redis, after it was checked that what must hold of it does.
+    /// The content of the namespace. Records an issue for each violated invariant.
     func state(_ location: SourceLocation = #_sourceLocation) throws -> StoreState {
         let state = try reader.read()
         let violations = state.violations()
@@ -27,12 +27,12 @@ final class TestStore {
         return state
     }
 
-    /// What is in Redis of one batch.
+    /// The content of one batch.
     func batch(_ id: BatchID, _ location: SourceLocation = #_sourceLocation) throws -> BatchContent {
         try #require(try state(location).batches[id], sourceLocation: location)
     }
 
-    /// Submits a batch with `operations` full operations of `size` photos, sealed unless told.
+    /// Submits a batch with `operations` full operations of `size` photos, sealed by default.
     @discardableResult
     func submit(
         _ name: String = "batch", size: Int = 3, operations: Int = 0, sealed: Bool = true, after: [BatchID] = [],
@@ -57,7 +57,7 @@ final class TestStore {
         store.feed(id, operation: number, photos: photos, entry: [1, 2, 3], digest: "digest \(number)")
     }
 
-    /// The operations of the next claim of `worker`.
+    /// Claims operations for `worker`.
     func claim(
         _ worker: String = "worker", operations: Int = 16, photos: Int = 4000, held: [HeldOperation] = []
     ) throws -> [ClaimedOperation] {
@@ -67,10 +67,10 @@ final class TestStore {
         return try claimed(call).operations
     }
 
-    /// What a claim of the test's own making hands out, and where it says to go on.
+    /// Performs `call`, and returns the claimed operations and the position of the next claim.
     func claimed(_ call: ScriptCall<ClaimReply>) throws -> (operations: [ClaimedOperation], next: String) {
         guard case .claimed(let claimed) = try store.perform(call) else {
-            throw TestFailure(description: "the claim was answered OLD")
+            throw TestFailure(description: "the reply to the claim is OLD")
         }
         return (claimed.operations, claimed.next)
     }
@@ -82,18 +82,18 @@ final class TestStore {
             store.report(held, worker: worker, stateCodes: Array(stateCodes.utf8), bytesIn: 0, bytesOut: 0))
     }
 
-    /// A heartbeat of `worker`, or of nobody.
+    /// Sends a heartbeat of `worker`, or of no worker.
     @discardableResult
     func heartbeat(_ worker: String? = nil, held: [HeldOperation] = []) throws -> [HeldOperation] {
         try store.perform(store.heartbeat(worker: worker, held: held)).lost
     }
 
-    /// The lease clock advances by `seconds`, as if claims and heartbeats had come all the while.
+    /// Advances the lease clock by `seconds`, as regular heartbeats do.
     func pass(seconds: Int) throws {
         _ = try command("HINCRBY", store.keys.control, "lease.clock", "\(seconds * 1000)")
     }
 
-    /// Claims what there is and reports every photo of it as `stateCode`, until nothing more is claimed.
+    /// Claims operations and reports all their photos as `stateCode`, until no operation can be claimed.
     func develop(_ stateCode: Character = "F", worker: String = "worker") throws {
         while true {
             let operations = try claim(worker)

@@ -4,35 +4,35 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Batches that are fed by `darkroom submit` and developed by a cluster's workers, one after the other, while faults are made.
+/// A sequence of batches that `darkroom submit` feeds and the workers of a cluster develop, while faults are injected.
 struct FaultLoad {
     let cluster: TortureCluster
-    /// How `darkroom submit` reaches Redis.
+    /// The Redis URL for `darkroom submit`.
     let redisURL: String
-    /// How many photos a batch has.
+    /// The number of photos of a batch.
     let photos: Int
-    /// The longest that a batch may need after its last fault.
+    /// The maximum time from the last fault of a batch to its end.
     var patience = Duration.seconds(120)
 
-    /// What came of it.
+    /// The results of a run.
     struct Outcome {
         var faults = 0
         var batches = 0
         var photos = 0
         /// Downloads of photos that had been downloaded before.
         var repeats = 0
-        /// What the feeding programs said.
+        /// The output of the feeding programs.
         var said: [String] = []
     }
 
     private static let operationSize = 5
     private static let window = 12
 
-    /// Makes faults as long as the run wants more; between two of them the work goes on. Then all must end by itself, and everything
-    /// must be as if nothing had happened.
+    /// Injects faults until the run is complete. Between two faults photos become final. Then every batch must finish
+    /// without help, with the same result as without faults.
     /// - Parameters:
-    ///   - most: makes no more than these, also if the run wants more.
-    ///   - fault: makes one and sees to it that the workers are at work again.
+    ///   - most: The maximum number of faults, even if the run is not complete.
+    ///   - fault: Injects a fault and waits until the workers claim or report again.
     func run(
         _ run: inout TortureRun, atMost most: Int = .max, fault: (Int, inout SeededGenerator) throws -> Void
     ) throws -> Outcome {
@@ -41,7 +41,7 @@ struct FaultLoad {
             let feeding = try cluster.feed(
                 photos: photos, operationSize: Self.operationSize, window: Self.window, redisURL: redisURL)
             while outcome.faults < most, run.goesOn(after: outcome.faults), try isAtWork(on: feeding) {
-                usleep(UInt32(run.random.number(in: 0..<300_000)))  // the fault comes at any moment
+                usleep(UInt32(run.random.number(in: 0..<300_000)))  // injects the fault at a random time
                 try fault(outcome.faults, &run.random)
                 outcome.faults += 1
             }
@@ -58,7 +58,7 @@ struct FaultLoad {
     }
 
     /// Waits until more photos have become final.
-    /// - Returns: false when the batch is nearly through, so that a fault would find little to disturb.
+    /// - Returns: false if more than 3/4 of the photos are final, so that a fault would have little effect.
     private func isAtWork(on feeding: FeedingProgram) throws -> Bool {
         let batch = feeding.batch
         let deadline = ContinuousClock.now + .seconds(60)
@@ -74,8 +74,8 @@ struct FaultLoad {
             }
             guard .now < deadline else {
                 throw TortureFailure(
-                    "batch \(batch): no photo has become final in 60 s; submit said \(feeding.said); "
-                        + cluster.lastWords)
+                    "batch \(batch): no photo has become final in 60 s; output of submit: \(feeding.said); "
+                        + cluster.logEnds)
             }
             usleep(5000)
         }
@@ -83,21 +83,21 @@ struct FaultLoad {
 }
 
 extension TortureCluster {
-    /// The ids of its workers.
+    /// The ids of the workers.
     var workerIDs: [String] { get throws { try workers.map { try $0.id } } }
 
-    /// What the workers logged last.
-    var lastWords: String {
+    /// The end of the log of each worker.
+    var logEnds: String {
         workers.map { worker in
             "worker \(worker.processIdentifier):\n"
                 + worker.logged.split(separator: "\n").suffix(20).joined(separator: "\n")
         }.joined(separator: "\n")
     }
 
-    /// The lines of all workers that have these words.
+    /// The log lines of all workers that contain `words`.
     func logged(_ words: String) -> [Substring] {
         workers.flatMap { worker in
-            // Each says once that it runs as root, may write everywhere, and cannot confine helpers, where that is so.
+            // Excludes warnings about the test environment: root, unlimited outputs and missing confinement.
             worker.logged.split(separator: "\n").filter { line in
                 line.contains(words)
                     && !["runs as root", "outputs may lie", "does not confine"].contains { line.contains($0) }

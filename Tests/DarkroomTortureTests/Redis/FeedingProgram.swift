@@ -3,9 +3,9 @@ import DarkroomConcurrency
 import DarkroomTestSupport
 import Foundation
 
-/// `darkroom submit` as a process that feeds a batch of a cluster; it ends with the test process.
+/// A process of `darkroom submit` that feeds a batch of a cluster. It ends with the test process.
 final class FeedingProgram: Sendable {
-    /// What the program printed first.
+    /// The batch id, which the program prints first.
     let batch: BatchID
     private let process: BoundProcess
     private let log: String
@@ -21,35 +21,35 @@ final class FeedingProgram: Sendable {
                 return
             }
             guard .now < deadline, !process.wait(within: .zero) else {
-                throw TortureFailure("darkroom submit names no batch: \(text)")
+                throw TortureFailure("darkroom submit has not printed a batch id: \(text)")
             }
-            // A file has no signal to wait for.
+            // The file has no change notification.
             usleep(5000)
         }
     }
 
-    /// Everything that it has printed, but for the line that names the batch and those of progress.
+    /// The output, without the line of the batch id and the progress lines.
     var said: [String] {
         Self.text(of: log).split(separator: "\n").map(String.init).filter {
             $0 != batch.description && !$0.hasSuffix("/s")
         }
     }
 
-    /// Waits until it has printed `text`.
+    /// Waits until the program has printed `text`.
     func wait(for text: String, within timeout: Duration) throws {
         let deadline = ContinuousClock.now + timeout
         while !Self.text(of: log).contains(text) {
             guard .now < deadline, !process.wait(within: .zero) else {
-                throw TortureFailure("darkroom submit has not said \"\(text)\": \(Self.text(of: log))")
+                throw TortureFailure("darkroom submit has not printed \"\(text)\": \(Self.text(of: log))")
             }
             usleep(5000)
         }
     }
 
-    /// Whether it has ended.
+    /// Whether the program has ended.
     var hasEnded: Bool { process.wait(within: .zero) }
 
-    /// Waits until it has fed everything and ended well.
+    /// Waits until the program has fed the list and ended with status 0.
     func waitForEnd(within timeout: Duration) throws {
         guard process.wait(within: timeout) else {
             throw TortureFailure("darkroom submit has not ended within \(timeout): \(Self.text(of: log))")
@@ -65,10 +65,10 @@ final class FeedingProgram: Sendable {
 }
 
 extension TortureCluster {
-    /// Starts to feed a batch with `darkroom submit`; returns when it has named the batch.
+    /// Starts `darkroom submit`. Returns when it has printed the batch id.
     /// - Parameters:
-    ///   - window: the most operations that wait or run, so that feeding goes on nearly as long as the work.
-    ///   - name: of each photo; a long one makes Redis full.
+    ///   - window: The maximum number of unfinished operations. A small window keeps feeding during most of the run.
+    ///   - name: The name of each photo. A long name fills Redis.
     func feed(
         photos count: Int, operationSize: Int, window: Int, redisURL: String, name: (Int) -> String = { _ in "photo" }
     ) throws -> FeedingProgram {

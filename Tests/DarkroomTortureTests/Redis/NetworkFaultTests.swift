@@ -4,8 +4,8 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Two workers reach Redis through a proxy that delays, cuts and freezes, one reaches it directly and takes what theirs
-/// leases lose.
+/// Two workers reach Redis through a proxy that delays, cuts and freezes connections. One worker has a direct
+/// connection, and takes over operations whose leases expire.
 @Suite(.serialized) struct NetworkFaultTests {
     private let redis: RedisServer
     private let proxy: TCPProxy
@@ -23,7 +23,7 @@ import Testing
         load = FaultLoad(cluster: cluster, redisURL: "redis://127.0.0.1:\(proxy.port)", photos: 600)
     }
 
-    @Test(arguments: [1, 50]) func workGoesOnOverASlowNetwork(milliseconds: Int) throws {
+    @Test(arguments: [1, 50]) func workContinuesOverASlowNetwork(milliseconds: Int) throws {
         defer { tearDown() }
         var run = TortureRun("network: \(milliseconds) ms delay", count: 1)
         try make(&run) { random in
@@ -34,8 +34,9 @@ import Testing
         }
     }
 
-    /// Connections are refused for a while; a worker is back 0.5 s after that, and its claims and reports 1 s later.
-    @Test func workersAreBackAfterACut() throws {
+    /// The proxy rejects connections. At most 0.5 s after the end of a cut a worker is connected, and after another 1 s
+    /// it claims or reports.
+    @Test func workersRecoverAfterACut() throws {
         defer { tearDown() }
         var run = TortureRun("network: cut", count: 1)
         let longest = run.count > 1 ? 30_000 : 3000
@@ -46,9 +47,9 @@ import Testing
         }
     }
 
-    /// Nobody hears that the other side has gone. A connection on which something is awaited is given up after 10 s (3 s pass
-    /// at most until an idle worker asks something), an attempt to connect after 5 s.
-    @Test func workersAreBackAfterHalfOpenConnections() throws {
+    /// Neither side detects that the other one is gone. A connection with a pending request times out after 10 s, and
+    /// an attempt to connect after 5 s. An idle worker sends a request at least every 3 s.
+    @Test func workersRecoverAfterHalfOpenConnections() throws {
         defer { tearDown() }
         var run = TortureRun("network: half-open connections", count: 1)
         let longest = run.count > 1 ? 20_000 : 2000

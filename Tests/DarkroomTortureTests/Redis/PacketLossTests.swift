@@ -3,11 +3,11 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Every twentieth packet is lost, between all: Redis, workers, coordinator, the server of the photos.
+/// 5 % of the packets between Redis, workers, coordinator and photo server are lost.
 ///
-/// It is lost in a network of the test's own, which takes root's rights and `nft`.
+/// The test has its own network namespace. It requires root and `nft`.
 @Suite(.serialized, .enabled(if: NetworkNamespace.canLosePackets)) struct PacketLossTests {
-    @Test func workGoesOnAndCountsExactly() async throws {
+    @Test func workContinuesWithExactCounts() async throws {
         try await NetworkNamespace.run {
             var run = TortureRun("network: 5 % of all packets lost", count: 1)
             let port = try RedisServer.freePort()
@@ -23,18 +23,18 @@ import Testing
             let outcome = try load.run(&run) { _, random in
                 guard NetworkNamespace.lose(percent: 5) else { throw TortureFailure("nft cannot lose packets") }
                 usleep(UInt32(random.number(in: 1_000_000..<3_000_000)))
-                // While they are lost: the work goes on, only slower.
+                // During the loss the work continues at a lower rate.
                 let during = RedisTraffic.now
                 back.add(try traffic.waitForWork(of: workers, since: during, within: lossy))
-                // In a single run the loss lasts to the end.
+                // In half of the cases the loss lasts to the end.
                 guard random.chance(50) else { return }
-                guard NetworkNamespace.lose(percent: 0) else { throw TortureFailure("nft does not stop") }
+                guard NetworkNamespace.lose(percent: 0) else { throw TortureFailure("nft cannot end the packet loss") }
                 _ = try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: whole)
             }
             run.report([
                 ("faults", "\(outcome.faults)"), ("batches, all exact", "\(outcome.batches)"),
                 ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
-                ("from any moment to the next claim or report", back.text),
+                ("from a random time to the next claim or report", back.text),
             ])
         }
     }

@@ -3,9 +3,10 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// redis-server dies at any moment while a coordinator feeds and workers work, and is started again with its append-only file.
+/// redis-server is killed at random times while a coordinator feeds and workers run, and restarts with its append-only
+/// file.
 @Suite(.serialized) struct RedisDeathTests {
-    @Test func allEndsByItselfAndCountsExactly() throws {
+    @Test func allBatchesFinishWithExactCounts() throws {
         var run = TortureRun("redis-server kill -9 and restart, appendfsync everysec", count: 5)
         let redis = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "everysec"])
         defer { redis.stop() }
@@ -17,7 +18,7 @@ import Testing
         let load = FaultLoad(cluster: cluster, redisURL: url, photos: 1200)
         let outcome = try load.run(&run) { _, random in
             redis.crash()
-            usleep(UInt32(random.number(in: 0..<1_500_000)))  // how long Redis is away
+            usleep(UInt32(random.number(in: 0..<1_500_000)))  // the length of the outage
             try redis.restart()
             let traffic = try RedisTraffic(of: redis)
             let restarted = RedisTraffic.now
@@ -28,7 +29,7 @@ import Testing
             ("photos", "\(outcome.photos)"), ("photos downloaded again", "\(outcome.repeats)"),
             ("at work again after the restart", back.text),
         ])
-        // Each outage is said once by each worker.
+        // Each worker logs each outage at most once.
         #expect(cluster.logged("Redis cannot be used").count <= workers.count * outcome.faults)
     }
 }

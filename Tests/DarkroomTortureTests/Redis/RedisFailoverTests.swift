@@ -4,9 +4,9 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// The master dies, or falls silent, after its replicas have missed its last moments; the sentinels promote one of them.
+/// The master is killed or suspended after its replicas have missed its last writes. The sentinels promote a replica.
 @Suite(.serialized) struct RedisFailoverTests {
-    @Test func workersAreBackSoonAndWhatWasLostIsDoneAgain() throws {
+    @Test func workersRecoverAndRepeatLostWork() throws {
         var run = TortureRun("Sentinel failover", count: 1)
         var back = Distribution()
         let bound = run.bound(.seconds(5))
@@ -22,21 +22,21 @@ import Testing
             let outcome = try load.run(&run, atMost: 1) { _, random in
                 let master = redis.servers[0]
                 try loseReplicas(of: master)
-                usleep(UInt32(random.number(in: 0..<1_000_000)))  // what the replicas do not hear of
+                usleep(UInt32(random.number(in: 0..<1_000_000)))  // the replicas miss the writes of this time
                 let isSilent = faults % 2 == 1
                 if isSilent { master.suspend() } else { master.crash() }
                 let promotion = try waitForPromotion(redis)
                 let promoted = try #require(try redis.promoted().flatMap { redis.ports.firstIndex(of: $0) })
-                // Not before: sentinels cut all connections to the server that they promote.
+                // Must follow the promotion: the sentinels close all connections to the promoted server.
                 let traffic = try RedisTraffic(of: redis.servers[promoted])
                 back.add(try traffic.waitForWork(of: workers, since: promotion, within: bound))
-                // The old master takes itself for one until the sentinels tell it: nobody may go back to it.
+                // The old master acts as a master until the sentinels demote it. No client may connect to it again.
                 if isSilent { master.resume() }
             }
             faults += 1
             photos += outcome.photos
             repeats += outcome.repeats
-            for words in outcome.said { print("submit said: \(words)") }
+            for words in outcome.said { print("output of submit: \(words)") }
         }
         run.report([
             ("failovers, counts exact and bytes the same after each", "\(faults)"), ("photos", "\(photos)"),
@@ -44,7 +44,7 @@ import Testing
         ])
     }
 
-    /// The replicas lose their connection to the master and do not get in again, while all others stay.
+    /// Closes the connections of the replicas and prevents new ones. All other connections stay.
     private func loseReplicas(of master: RedisServer) throws {
         let administrator = RedisConnection(master.configuration)
         let replies = administrator.call([
@@ -57,7 +57,7 @@ import Testing
     private func waitForPromotion(_ redis: RedisSentinels) throws -> Double {
         let deadline = ContinuousClock.now + .seconds(90)
         while try redis.promoted() == nil {
-            try #require(ContinuousClock.now < deadline, "nobody was promoted")
+            try #require(ContinuousClock.now < deadline, "no replica was promoted")
             usleep(5000)
         }
         return RedisTraffic.now

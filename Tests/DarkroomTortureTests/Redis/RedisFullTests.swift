@@ -4,9 +4,9 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Redis has no memory left (noeviction) when a coordinator feeds more than workers drain.
+/// Redis reaches its memory limit (noeviction) while a coordinator feeds faster than the workers process.
 @Suite(.serialized) struct RedisFullTests {
-    @Test func submitSaysWhyItWaitsAndWorkersDrainToTheEnd() throws {
+    @Test func submitReportsTheFullRedisAndWorkersFinish() throws {
         var run = TortureRun("Redis at maxmemory", count: 1)
         let redis = try RedisServer()
         defer { redis.stop() }
@@ -20,7 +20,7 @@ import Testing
             let used = ServerInformation(try administrator.call(RedisCommand("INFO", "memory")).string ?? "")
             let limit = try #require(used.int("used_memory")) + 300_000 + run.random.number(in: 0..<200_000)
             _ = try administrator.call(RedisCommand("CONFIG", "SET", "maxmemory", "\(limit)"))
-            // A name that cannot be deflated: the list needs a multiple of that memory.
+            // The names are incompressible. The list needs several times the memory of Redis.
             var random = run.random
             let names = (0..<600).map { _ in
                 (0..<150).map { _ in String(random.next(), radix: 36) }.joined()
@@ -38,7 +38,7 @@ import Testing
             photos += names.count
             run.random = random
         }
-        // No worker was hindered.
+        // The workers were not affected.
         #expect(cluster.logged(" warning ").isEmpty && cluster.logged(" error ").isEmpty)
         run.report([("batches drained to the end, counts exact", "\(done)"), ("photos", "\(photos)")])
     }

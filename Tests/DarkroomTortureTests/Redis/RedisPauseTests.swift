@@ -4,13 +4,13 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Redis stands still, or is gone, for three leases while workers work.
+/// Redis is suspended or killed for the time of three leases while workers run.
 ///
-/// What it confirmed is on the disk (appendfsync always), so that nothing may be done twice.
+/// Confirmed writes are on disk (appendfsync always), so no photo may be downloaded twice.
 @Suite(.serialized) struct RedisPauseTests {
     private static let lease = Duration.seconds(10)
 
-    @Test func noLeaseOfALivingWorkerIsTakenAndItsWorkIsKept() throws {
+    @Test func noLeaseOfARunningWorkerExpiresAndItsWorkIsKept() throws {
         var run = TortureRun("Redis stopped for 3 leases", count: 1)
         let redis = try RedisServer(arguments: ["--appendonly", "yes", "--appendfsync", "always"])
         defer { redis.stop() }
@@ -36,11 +36,11 @@ import Testing
             let resumed = RedisTraffic.now
             let traffic = try RedisTraffic(of: redis)
             back.add(try traffic.waitForWork(of: workers, since: resumed, within: bound))
-            // What is taken later than this the worker that had it logs.
+            // If a lease expires later, the log of its worker shows it.
             for batch in cluster.batches {
-                let deaths = try cluster.store.connection.call(
+                let leaseExpiries = try cluster.store.connection.call(
                     RedisCommand("HLEN", cluster.store.keys.leaseExpiries(batch)))
-                #expect(deaths.int == 0, "a lease was taken")
+                #expect(leaseExpiries.int == 0, "a lease expired")
             }
             #expect(traffic.recovered == 0)
             taken += traffic.recovered

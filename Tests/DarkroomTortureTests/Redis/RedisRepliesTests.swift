@@ -4,24 +4,24 @@ import DarkroomTestSupport
 import Foundation
 import Testing
 
-/// Redis answers, but not what it is asked: its scripts are gone, it takes nothing for writing, it loads.
+/// Redis replies with errors: it has lost its scripts, is read-only, or loads its data.
 ///
-/// That nodes of a cluster answer CLUSTERDOWN is in RedisClusterTests.
+/// RedisClusterTests test the reply CLUSTERDOWN of cluster nodes.
 @Suite(.serialized) struct RedisRepliesTests {
-    @Test func scriptsThatAreGoneAreNoticedByNobody() throws {
+    @Test func lostScriptsHaveNoVisibleEffect() throws {
         var run = TortureRun("SCRIPT FLUSH", count: 10)
         let redis = try RedisServer(arguments: ["--appendonly", "yes"])
         defer { redis.stop() }
         let (cluster, load) = try darkroom(redis)
         let administrator = RedisConnection(redis.configuration)
         let outcome = try load.run(&run) { _, _ in _ = try administrator.call(RedisCommand("SCRIPT", "FLUSH")) }
-        #expect(outcome.said.isEmpty, "submit said \(outcome.said)")
+        #expect(outcome.said.isEmpty, "output of submit: \(outcome.said)")
         #expect(cluster.logged(" warning ").isEmpty && cluster.logged(" error ").isEmpty)
         #expect(outcome.repeats == 0)
         report(run, outcome, [])
     }
 
-    @Test func aMasterThatIsAReplicaForAMomentIsWaitedFor() throws {
+    @Test func waitsForAMasterThatIsTemporarilyAReplica() throws {
         var run = TortureRun("READONLY: REPLICAOF and back", count: 2)
         let redis = try RedisServer()
         defer { redis.stop() }
@@ -38,13 +38,13 @@ import Testing
             _ = try administrator.call(RedisCommand("REPLICAOF", "NO", "ONE"))
             back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: bound))
         }
-        expectSaidOnce(cluster, outcome)
+        expectReportedOnce(cluster, outcome)
         #expect(outcome.repeats == 0)
         report(run, outcome, [("at work again", back.text)])
     }
 
-    /// Loading takes half a second and more: 2,000 keys of 200 us, and what the batch has.
-    @Test func aServerThatLoadsIsWaitedFor() throws {
+    /// Loading takes at least 0.5 s: 2,000 keys of 200 us each, and the keys of the batch.
+    @Test func waitsForALoadingServer() throws {
         var run = TortureRun("LOADING: restart with 2,000 slow keys", count: 1)
         let redis = try RedisServer(arguments: [
             "--appendonly", "yes", "--appendfsync", "always", "--key-load-delay", "200",
@@ -65,7 +65,7 @@ import Testing
             let traffic = try RedisTraffic(of: redis)
             back.add(try traffic.waitForWork(of: workers, since: RedisTraffic.now, within: bound))
         }
-        expectSaidOnce(cluster, outcome)
+        expectReportedOnce(cluster, outcome)
         #expect(outcome.repeats == 0)
         report(run, outcome, [("at work again", back.text)])
     }
@@ -76,8 +76,8 @@ import Testing
         return (cluster, FaultLoad(cluster: cluster, redisURL: url, photos: 600))
     }
 
-    /// Each worker, and the feeder, says of each fault one line when it begins and one when it ends.
-    private func expectSaidOnce(_ cluster: TortureCluster, _ outcome: FaultLoad.Outcome) {
+    /// Expects that each worker and the feeder report each fault with one line at its start and one at its end.
+    private func expectReportedOnce(_ cluster: TortureCluster, _ outcome: FaultLoad.Outcome) {
         let stops = outcome.said.filter { $0.contains("feeding has stopped") }
         #expect(stops.count <= outcome.faults && outcome.said.count <= 2 * outcome.faults, "\(outcome.said)")
         let away = cluster.logged("Redis cannot be used")

@@ -5,42 +5,42 @@ import Foundation
 
 @testable import DarkroomStore
 
-/// What workers ask a redis-server, as its MONITOR tells it with the server's own times.
+/// The commands of workers on a redis-server, from MONITOR, with the times of the server.
 ///
-/// It goes on until the server ends.
+/// It runs until the server ends.
 final class RedisTraffic {
     private let process: BoundProcess
     private let log: String
     private let scripts: [String: String]
     private var position: UInt64 = 0
     private var rest = ""
-    /// When each worker's last claim or report came, in seconds since 1970.
+    /// The times of the claims and reports of each worker, in seconds since 1970.
     private var lastWork: [String: [Double]] = [:]
-    /// How many operations were taken from those who had them.
+    /// The number of operations whose lease expired.
     private(set) var recovered = 0
 
-    /// Listens to a server; returns when it does.
+    /// Starts MONITOR. Returns when it is active.
     init(of redis: RedisServer) throws {
         log = redis.folder + "/monitor-\(UUID().uuidString).log"
         guard case .unix(let socket) = redis.configuration.address else {
-            preconditionFailure("every server of the tests has a socket")
+            preconditionFailure("every test server has a socket")
         }
         process = try BoundProcess(["redis-cli", "-s", socket, "MONITOR"], log: log)
         scripts = [StoreScripts.claim.sha1: "claim", StoreScripts.report.sha1: "report"]
         let deadline = ContinuousClock.now + .seconds(20)
         while FileManager.default.contents(atPath: log).map({ $0.starts(with: Array("OK".utf8)) }) != true {
-            guard .now < deadline else { throw TortureFailure("redis-cli MONITOR does not answer, see \(log)") }
+            guard .now < deadline else { throw TortureFailure("redis-cli MONITOR does not respond, see \(log)") }
             usleep(2000)
         }
     }
 
     deinit { process.stop() }
 
-    /// Seconds since 1970, as the server counts them.
+    /// Seconds since 1970, on the clock of the server.
     static var now: Double { Date().timeIntervalSince1970 }
 
     /// Waits until each of these workers has claimed or reported since `moment`.
-    /// - Returns: how long after `moment` each did first.
+    /// - Returns: for each worker the time from `moment` to its first claim or report.
     func waitForWork(of workers: [String], since moment: Double, within timeout: Duration) throws -> [Duration] {
         let deadline = moment + timeout / .seconds(1)
         while true {
@@ -49,7 +49,7 @@ final class RedisTraffic {
             if !first.contains(nil) { return first.compactMap { $0.map { .milliseconds(Int(($0 - moment) * 1000)) } } }
             guard Self.now < deadline else {
                 let missing = zip(workers, first).filter { $0.1 == nil }.map(\.0)
-                throw TortureFailure("not at work again within \(timeout): \(missing)")
+                throw TortureFailure("no claim or report within \(timeout) of \(missing)")
             }
             usleep(5000)
         }
@@ -58,7 +58,7 @@ final class RedisTraffic {
     /// `1700000000.123456 [0 127.0.0.1:40000] "EVALSHA" "<SHA-1>" "1" "{namespace}:" "<worker>" ...`
     private func read() throws {
         let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: log))
-        defer { try? file.close() }  // it was only read
+        defer { try? file.close() }  // the file was only read
         try file.seek(toOffset: position)
         let bytes = try file.readToEnd() ?? Data()
         position += UInt64(bytes.count)

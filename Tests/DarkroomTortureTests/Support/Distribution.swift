@@ -1,15 +1,15 @@
-/// Measured durations, and what a report says of them.
+/// Measured durations, and their text in a report.
 struct Distribution {
     private var values: [Duration] = []
 
-    /// How many there are.
+    /// The number of durations.
     var count: Int { values.count }
 
     mutating func add(_ value: Duration) { values.append(value) }
 
     mutating func add(_ values: [Duration]) { self.values += values }
 
-    /// The value that `percent` of 100 do not exceed, by the nearest rank; nil without any.
+    /// The value that `percent` of 100 durations do not exceed (nearest rank), or nil without durations.
     func percentile(_ percent: Double) -> Duration? {
         guard !values.isEmpty else { return nil }
         let rank = Int((percent / 100 * Double(values.count)).rounded(.up))

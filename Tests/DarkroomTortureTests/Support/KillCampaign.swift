@@ -4,21 +4,21 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Workers that are killed at random moments while there is always work.
+/// Kills workers at random times while operations are always ready.
 final class KillCampaign {
-    /// What it came to.
+    /// The results of a campaign.
     struct Outcome {
         var kills = 0
-        /// Kills of workers that held something.
+        /// Kills of workers that held operations.
         var losses = 0
-        /// Photos that the killed workers held and had not reported.
+        /// Unreported photos of the killed workers.
         var unreported = 0
         var recovery = RecoveryWatch.Recovery()
-        /// The most leases of one operation that were seen to have expired.
-        var mostDeaths = 0
+        /// The maximum number of lease expiries of one operation.
+        var mostLeaseExpiries = 0
     }
 
-    /// How long after there is plenty to do a worker is killed at most, in ms: at any moment, and while it does something.
+    /// The maximum time in ms from the submission of work to a kill, so that the worker is busy.
     private static let working = 300
 
     private let cluster: TortureCluster
@@ -34,12 +34,12 @@ final class KillCampaign {
         watch = RecoveryWatch(cluster)
     }
 
-    /// Kills while the run goes on, replaces who was killed, and lets all work be finished.
-    /// - Parameter pause: between two kills, in ms.
+    /// Kills and replaces workers until the run is complete, and waits until all batches have finished.
+    /// - Parameter pause: The time between two kills in ms.
     func perform(_ run: TortureRun, pause: Range<Int>) throws -> Outcome {
         defer { watch.stop() }
         while run.goesOn(after: outcome.kills) {
-            // Nothing is waited for: the moment is to be any.
+            // Waits for a random time, not for an event.
             Signal().wait(timeout: .milliseconds(random.number(in: pause)))
             try workload.keepUp()
             Signal().wait(timeout: .milliseconds(random.number(in: 0..<Self.working)))
@@ -52,7 +52,7 @@ final class KillCampaign {
 
     private func kill() throws {
         let victim = random.pick(cluster.workers)
-        // It stands still while Redis is asked what it has, so that the answer is what its death loses.
+        // The worker is suspended while the test reads its operations, so that they are those that the kill loses.
         let stopped = ContinuousClock.now
         try victim.suspend()
         let held = try cluster.operations(heldBy: victim)
@@ -62,6 +62,6 @@ final class KillCampaign {
         outcome.kills += 1
         outcome.losses += held.isEmpty ? 0 : 1
         outcome.unreported += held.reduce(0) { $0 + $1.unreported }
-        outcome.mostDeaths = max(outcome.mostDeaths, try cluster.mostDeaths())
+        outcome.mostLeaseExpiries = max(outcome.mostLeaseExpiries, try cluster.mostLeaseExpiries())
     }
 }

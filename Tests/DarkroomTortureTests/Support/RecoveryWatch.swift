@@ -3,8 +3,8 @@ import DarkroomConcurrency
 import DarkroomRedis
 import DarkroomStore
 
-/// Measures how long operations of dead workers stay with them, and how long until another worker has claimed them, which also takes one
-/// with room; by asking Redis every 20 ms.
+/// Measures the time until the operations of a killed worker are free, and until another worker with room has claimed
+/// them. It polls Redis every 20 ms.
 final class RecoveryWatch: Sendable {
     private struct Awaited {
         let held: HeldOperation
@@ -12,11 +12,11 @@ final class RecoveryWatch: Sendable {
         var isFree = false
     }
 
-    /// What was measured, by operation.
+    /// The measured durations, one per operation.
     struct Recovery {
-        /// From the death until the operation was nobody's, or another's.
+        /// From the kill until the operation was queued or claimed by another worker.
         var freed = Distribution()
-        /// From the death until it was another's.
+        /// From the kill until another worker claimed the operation.
         var claimed = Distribution()
     }
 
@@ -32,7 +32,7 @@ final class RecoveryWatch: Sendable {
     private let wake = Signal()
     private let thread: Locked<OwnedThread?> = Locked(nil)
 
-    /// Begins to watch; `stop()` it.
+    /// Starts the watch. Must be stopped with `stop()`.
     init(_ cluster: TortureCluster) {
         self.cluster = cluster
         let thread = OwnedThread("recovery-watch") { [self] in
@@ -44,14 +44,14 @@ final class RecoveryWatch: Sendable {
         self.thread.withLock { $0 = thread }
     }
 
-    /// The worker that held these operations died at `since`.
+    /// Adds the operations of a worker that was killed at `since`.
     func expect(_ operations: [HeldOperation], since: ContinuousClock.Instant) {
         state.withLock { $0.awaited += operations.map { Awaited(held: $0, since: since) } }
     }
 
-    /// Waits until all that is expected was claimed, and ends.
-    /// - Parameter patience: how long none may be claimed meanwhile. Claiming takes room, and whoever has it may be busy with
-    ///   operations that run photo by photo.
+    /// Waits until all added operations are claimed, and ends.
+    /// - Parameter patience: The maximum time without a claim. A claim needs room in a worker, and quarantined
+    ///   operations may occupy the workers.
     func finish(patience: Duration) throws -> Recovery {
         defer { stop() }
         var (fewest, deadline) = (Int.max, ContinuousClock.now)
@@ -61,7 +61,7 @@ final class RecoveryWatch: Sendable {
             if left == 0 { return state.withLock { $0.recovered } }
             if left < fewest { (fewest, deadline) = (left, .now + patience) }
             guard .now < deadline else {
-                throw TortureFailure("\(left) operations of dead workers are left, none was claimed for \(patience)")
+                throw TortureFailure("\(left) operations of killed workers remain, none was claimed for \(patience)")
             }
             wake.wait(timeout: .milliseconds(20))
         }

@@ -6,18 +6,18 @@ import Testing
 
 @testable import StoreInspection
 
-/// A worker that stands still for longer than its lease while another lives, and goes on then.
+/// Suspends a worker for longer than its lease while another worker runs, and resumes it.
 final class StandstillCampaign {
-    /// What it came to.
+    /// The results of a campaign.
     struct Outcome {
         var standstills = 0
-        /// Operations that were taken from who stood still.
+        /// Operations that suspended workers lost.
         var taken = 0
-        /// Photos of them that it had not reported.
+        /// Unreported photos of these operations.
         var unreported = 0
-        /// Standstills in the middle of a file, under its temporary name.
+        /// Standstills while a worker was writing a temporary file.
         var inFiles = 0
-        /// Lines in which it says that an operation is not its own any more.
+        /// Log lines of resumed workers about lost operations.
         var refusals = 0
         var photos = 0
         var repeats = 0
@@ -34,41 +34,41 @@ final class StandstillCampaign {
         self.random = random
     }
 
-    /// Makes standstills while the run goes on: in turn such that all is over when the worker comes back, and such that others are
-    /// at its operations then.
+    /// Suspends workers until the run is complete. Alternates between a batch that is finished when the worker resumes,
+    /// and one whose operations other workers are executing.
     func perform(_ run: TortureRun) throws -> Outcome {
         while run.goesOn(after: outcome.standstills) {
-            try standstill(isOverThen: outcome.standstills.isMultiple(of: 2))
+            try standstill(isFinishedAtResume: outcome.standstills.isMultiple(of: 2))
             outcome.standstills += 1
         }
         return outcome
     }
 
-    private func standstill(isOverThen: Bool) throws {
+    private func standstill(isFinishedAtResume: Bool) throws {
         while cluster.workers.count < 2 { try cluster.startWorker() }
         let victim = random.pick(cluster.workers)
-        let (batch, held, stopped) = try stop(victim, photos: isOverThen ? 600 : 5000)
+        let (batch, held, stopped) = try stop(victim, photos: isFinishedAtResume ? 600 : 5000)
         outcome.taken += held.count
         outcome.unreported += held.reduce(0) { $0 + $1.unreported }
         let inFiles = try hiddenFiles(of: victim, in: batch)
         outcome.inFiles += inFiles.isEmpty ? 0 : 1
 
-        // The fault is that long.
+        // The duration of the fault.
         Signal().wait(timeout: stopped + lease + .seconds(4) - .now)
-        try wait(victim, "to lose what it held", for: .seconds(60)) {
+        try wait(victim, "to lose its operations", for: .seconds(60)) {
             zip(held, try cluster.holders(of: held.map(\.held))).allSatisfy { operation, holder in
                 holder != nil && holder != operation.held.fencingToken
             }
         }
-        var before: Picture?
-        if isOverThen {
+        var before: Snapshot?
+        if isFinishedAtResume {
             try cluster.waitUntilFinished(batch, within: .seconds(120))
-            before = try picture(of: batch)
+            before = try snapshot(of: batch)
         }
         let said = victim.logged.utf8.count
         victim.resume()
-        try wait(victim, "to say that its operations are not its own", for: .seconds(20)) {
-            // Of one that it was through with and that has ended meanwhile it says that, of all others that they were taken.
+        try wait(victim, "to log that it lost its operations", for: .seconds(20)) {
+            // For an operation that has ended the worker logs the end, for all others the lost lease.
             refusals(of: victim, after: said) > 0
                 || lines(of: victim, after: said).contains {
                     $0.contains("operation ended") || $0.contains("operation no longer held")
@@ -77,28 +77,28 @@ final class StandstillCampaign {
         try wait(victim, "to remove its temporary files", for: .seconds(20)) {
             try hiddenFiles(of: victim, in: batch).isEmpty
         }
-        if !isOverThen { try cluster.waitUntilFinished(batch, within: .seconds(120)) }
-        try worksOn(victim)
+        if !isFinishedAtResume { try cluster.waitUntilFinished(batch, within: .seconds(120)) }
+        try runABatchAlone(victim)
         outcome.refusals += refusals(of: victim, after: said)
-        if let before { try compare(before, picture(of: batch), inFiles: inFiles) }
-        try conclude(batch)
+        if let before { try compare(before, snapshot(of: batch), inFiles: inFiles) }
+        try verifyAndForget(batch)
     }
 
-    /// Stops the worker while it holds something of a batch, the first that is not over before that is met.
+    /// Suspends the worker while it holds an operation. Submits another batch if a batch finishes before.
     private func stop(
         _ victim: TortureWorker, photos: Int
     ) throws -> (BatchID, [HeldOperationContent], ContinuousClock.Instant) {
-        _ = try victim.id  // it has started
+        _ = try victim.id  // waits for the start
         for _ in 0..<10 {
             let batch = try cluster.submit(photos: photos, operationSize: random.pick([10, 20, 50]))
             if let (held, stopped) = try stop(victim, in: batch) { return (batch, held, stopped) }
-            try conclude(batch)
+            try verifyAndForget(batch)
         }
-        throw TortureFailure("ten batches of \(photos) photos were over before the worker was stopped in one")
+        throw TortureFailure("ten batches of \(photos) photos finished before the worker was suspended")
     }
 
-    /// Stops the worker while it holds something of the batch; every other time, where that is met soon, while it writes a file. Nil when the
-    /// batch is over before.
+    /// Suspends the worker while it holds an operation of the batch, in half of the cases while it writes a file if
+    /// that happens within 1 s. Returns nil if the batch finishes before.
     private func stop(
         _ victim: TortureWorker, in batch: BatchID
     ) throws -> ([HeldOperationContent], ContinuousClock.Instant)? {
@@ -115,11 +115,11 @@ final class StandstillCampaign {
             if try cluster.store.facts(of: batch)?.state == .finished { return nil }
             Signal().wait(timeout: .microseconds(random.number(in: 500..<10_000)))
         }
-        throw TortureFailure("the worker \(victim.processIdentifier) held nothing of \(batch) for 20 s")
+        throw TortureFailure("the worker \(victim.processIdentifier) held no operation of \(batch) for 20 s")
     }
 
-    /// Lets the worker do a batch alone.
-    private func worksOn(_ victim: TortureWorker) throws {
+    /// Runs a batch with this worker alone.
+    private func runABatchAlone(_ victim: TortureWorker) throws {
         let others = cluster.workers.filter { $0 !== victim }
         for worker in others { worker.stop() }
         for worker in others where !worker.waitForEnd(within: .seconds(30)) {
@@ -128,44 +128,45 @@ final class StandstillCampaign {
         }
         let batch = try cluster.submit(photos: 60, operationSize: 10)
         try cluster.waitUntilFinished(batch, within: .seconds(60))
-        try conclude(batch)
+        try verifyAndForget(batch)
     }
 
-    private func conclude(_ batch: BatchID) throws {
+    private func verifyAndForget(_ batch: BatchID) throws {
         let verification = try cluster.verify(batch)
-        guard verification.problems.isEmpty else { throw TortureFailure("batch \(batch) is not sound") }
+        guard verification.problems.isEmpty else { throw TortureFailure("batch \(batch) has problems") }
         outcome.photos += verification.photos
         outcome.repeats += verification.repeats
         try cluster.forget(batch)
     }
 
-    // MARK: What is seen
+    // MARK: Comparison
 
-    /// Everything of a batch that nobody may touch once it is over.
-    private struct Picture {
+    /// The content of a batch that must not change after its end.
+    private struct Snapshot {
         let content: BatchContent?
         /// By path: inode, size, and the time of the last change of the file or its name.
         var files: [String: [Int]] = [:]
     }
 
-    private func picture(of batch: BatchID) throws -> Picture {
-        var picture = Picture(content: try StoreReader(cluster.store).read().batches[batch])
+    private func snapshot(of batch: BatchID) throws -> Snapshot {
+        var snapshot = Snapshot(content: try StoreReader(cluster.store).read().batches[batch])
         let output = try cluster.submission(of: batch).output
         for name in try FileManager.default.subpathsOfDirectory(atPath: output) {
             var status = stat()
             guard lstat(output + "/" + name, &status) == 0 else { continue }
             let isFolder = status.st_mode & S_IFMT == S_IFDIR
             if isFolder || name.split(separator: "/").last?.hasPrefix(".") == true { continue }
-            picture.files[name] = [
+            snapshot.files[name] = [
                 Int(status.st_ino), Int(status.st_size), Int(status.st_ctim.tv_sec), Int(status.st_ctim.tv_nsec),
             ]
         }
-        return picture
+        return snapshot
     }
 
-    /// - Parameter inFiles: the temporary files of the worker when it was stopped: each may have been about to get its final name.
-    private func compare(_ before: Picture, _ after: Picture, inFiles: [String]) {
-        #expect(before.content != nil && after.content == before.content, "a report of an operation was taken")
+    /// - Parameter inFiles: The temporary files of the suspended worker. It may still rename each of them.
+    private func compare(_ before: Snapshot, _ after: Snapshot, inFiles: [String]) {
+        #expect(
+            before.content != nil && after.content == before.content, "Redis accepted a report of the resumed worker")
         let begun = inFiles.compactMap { $0.split(separator: "/").last?.split(separator: ".").first.map(String.init) }
         let touched = Set(before.files.keys).union(after.files.keys).filter { name in
             let last = name.split(separator: "/").last.map(String.init) ?? name
@@ -173,7 +174,8 @@ final class StandstillCampaign {
             let what = name.hasPrefix("manifest/") ? "manifest-\(number)" : number.isEmpty ? "0" : "\(number)"
             return before.files[name] != after.files[name] && !begun.contains(what)
         }
-        #expect(touched.isEmpty, "it touched final names: \(touched.sorted().prefix(5)), \(touched.count) in all")
+        #expect(
+            touched.isEmpty, "the resumed worker changed \(touched.count) final files: \(touched.sorted().prefix(5))")
     }
 
     private func hiddenFiles(of worker: TortureWorker, in batch: BatchID) throws -> [String] {
@@ -199,9 +201,9 @@ final class StandstillCampaign {
         while try !condition() {
             guard ContinuousClock.now < deadline else {
                 throw TortureFailure(
-                    "the worker that stood still is awaited \(awaited), for \(timeout): \(worker.logged.suffix(3000))")
+                    "the resumed worker had \(timeout) \(awaited): \(worker.logged.suffix(3000))")
             }
-            // Files and logs have no signal to wait for.
+            // Files and logs have no change notification.
             usleep(5000)
         }
     }

@@ -2,17 +2,17 @@ import Darkroom
 import DarkroomRedis
 import DarkroomStore
 
-/// An operation that Redis says a worker holds.
+/// An operation that a worker holds according to Redis.
 struct HeldOperationContent: Sendable {
     let held: HeldOperation
     let worker: String
-    /// How many of its photos are not final: what Redis was not told of them, another worker has to do again.
+    /// The number of photos that are not final. Another worker must process them again.
     let unreported: Int
 }
 
-/// Who holds what.
+/// The holders of operations.
 extension TortureCluster {
-    /// What is held of the batches that were submitted here.
+    /// All held operations of the batches of this cluster.
     func heldOperations() throws -> [HeldOperationContent] {
         let batches = batches
         let commands = batches.flatMap { id in
@@ -41,14 +41,14 @@ extension TortureCluster {
         return found
     }
 
-    /// What a worker holds, which stands still or has ended: all that it has sent is in what is read.
+    /// The operations of a suspended or ended worker. The result includes every command that it has sent.
     func operations(heldBy worker: TortureWorker) throws -> [HeldOperationContent] {
-        // Redis takes what it was sent before a ping in the round of the ping's own, or before.
+        // Redis processes commands sent before a PING at the latest in the event loop round of the PING.
         for _ in 1...3 { _ = try store.connection.call(RedisCommand("PING")) }
         return try heldOperations().filter { worker.isCalled($0.worker) }
     }
 
-    /// Who holds each of these operations now: the fence of its claim; 0 when it has ended, nil when it waits to be claimed.
+    /// The fencing token of the current claim of each operation, 0 if it has ended, or nil if it is queued.
     func holders(of operations: [HeldOperation]) throws -> [Int?] {
         let commands = operations.flatMap { held in
             [
@@ -66,8 +66,8 @@ extension TortureCluster {
         }
     }
 
-    /// The most leases of one operation that have expired, of those that have not ended.
-    func mostDeaths() throws -> Int {
+    /// The maximum number of lease expiries of an operation that has not ended.
+    func mostLeaseExpiries() throws -> Int {
         let replies = store.connection.call(batches.map { RedisCommand("HVALS", store.keys.leaseExpiries($0)) })
         return try replies.flatMap { try $0.get().array ?? [] }.compactMap(\.int).max() ?? 0
     }

@@ -6,24 +6,25 @@ import DarkroomStore
 import DarkroomTestSupport
 import Foundation
 
-/// Real workers, real photos over HTTP from a server that counts requests by photo, an output folder in memory, one Redis.
+/// Real workers with one Redis server and an output folder in memory. They download real photos from an HTTP server
+/// that counts requests per photo.
 ///
-/// Any thread may call it. Everything of it goes with it.
+/// Any thread may call it. Its processes and files end with this object.
 final class TortureCluster: Sendable {
-    /// A batch that was submitted here.
+    /// A batch of this cluster.
     struct Submission: Sendable {
-        /// Which photos of the server are its.
+        /// The number of the batch in the URLs of its photos.
         let number: Int
         let photos: Int
         let operationSize: Int
-        /// Its output folder, which no other batch has.
+        /// The output folder, which no other batch uses.
         let output: String
     }
 
-    /// Sees Redis directly, whatever lies between it and the workers.
+    /// Has a direct connection to Redis, even if the workers use a proxy.
     let store: BatchStore
     let photos: TorturePhotos
-    /// The folder of everything that this cluster writes.
+    /// The folder of all files of this cluster.
     let folder: String
     let namespace: String
     let lease: Duration
@@ -41,9 +42,9 @@ final class TortureCluster: Sendable {
 
     /// Starts the workers.
     /// - Parameters:
-    ///   - redisURL: how the tests reach Redis, and the workers, too, unless `workerRedisURL` leads them another way.
-    ///   - lease: of all batches; Darkroom takes nothing below 6 s.
-    ///   - workerArguments: what is said to each worker besides.
+    ///   - redisURL: The Redis URL of the tests, and of the workers unless `workerRedisURL` is given.
+    ///   - lease: The lease of all batches, at least 6 s.
+    ///   - workerArguments: Additional arguments of each worker.
     init(
         redisURL: String, namespace: String, workers: Int, lease: Duration = .seconds(6),
         workerArguments: [String] = [], workerRedisURL: String? = nil
@@ -64,20 +65,20 @@ final class TortureCluster: Sendable {
     deinit {
         for worker in workers { worker.kill() }
         store.connection.close()
-        if state.withLock({ $0.isKept }) { return print("what was found is left in \(folder)") }
+        if state.withLock({ $0.isKept }) { return print("the files of the failed run are in \(folder)") }
         do {
             try FileManager.default.removeItem(atPath: folder)
         } catch {
-            print("\(folder) is left: \(error)")
+            print("\(folder) cannot be removed: \(error)")
         }
     }
 
-    /// Lets the folder stay, with everything that was written and logged.
+    /// Keeps the folder with all files and logs.
     func keepFolder() { state.withLock { $0.isKept = true } }
 
     // MARK: Workers
 
-    /// The workers that were started and not seen to have ended.
+    /// The started workers that have not ended yet.
     var workers: [TortureWorker] {
         state.withLock { state in
             state.workers.removeAll(where: \.hasEnded)
@@ -85,7 +86,7 @@ final class TortureCluster: Sendable {
         }
     }
 
-    /// Starts another worker; it claims a moment later. `redisURL` leads it another way to Redis than the others.
+    /// Starts another worker, without waiting for its first claim. By default it has the Redis URL of the others.
     @discardableResult func startWorker(redisURL: String? = nil) throws -> TortureWorker {
         let number = state.withLock { state in
             state.startedWorkers += 1
@@ -98,7 +99,7 @@ final class TortureCluster: Sendable {
         return worker
     }
 
-    /// Stops all workers in order, and looks whether a process of this cluster is left.
+    /// Stops all workers with SIGTERM, and throws if a process of this cluster remains.
     func end() throws {
         let workers = workers
         for worker in workers {
@@ -110,23 +111,23 @@ final class TortureCluster: Sendable {
                 "the worker \(worker.processIdentifier) has not stopped: \(worker.logged.suffix(1000))")
         }
         let left = TortureWorker.processes(markedBy: folder)
-        guard left.isEmpty else { throw TortureFailure("processes of the workers are left: \(left)") }
+        guard left.isEmpty else { throw TortureFailure("processes of the workers remain: \(left)") }
     }
 
     // MARK: Batches
 
-    /// The batches that were submitted and not forgotten, in the order of their ids.
+    /// The ids of the submitted batches that are not forgotten, sorted.
     var batches: [BatchID] { state.withLock { $0.submissions.keys.sorted() } }
 
-    /// What was submitted as a batch.
+    /// The submission of a batch.
     func submission(of batch: BatchID) throws -> Submission {
         guard let submission = state.withLock({ $0.submissions[batch] }) else {
-            throw TortureFailure("batch \(batch) was not submitted here")
+            throw TortureFailure("this cluster has no batch \(batch)")
         }
         return submission
     }
 
-    /// Feeds and seals a batch as `darkroom submit` does; each photo has a URL of its own.
+    /// Feeds and seals a batch as `darkroom submit` does. Each photo has its own URL.
     func submit(photos count: Int, operationSize: Int) throws -> BatchID {
         let submission = try prepare(photos: count, operationSize: operationSize)
         var options = BatchOptions()
@@ -138,7 +139,7 @@ final class TortureCluster: Sendable {
         return try Coordinator(store: store).submit(list, options: options) { id in note(submission, as: id) }.id
     }
 
-    /// Makes what a batch needs that is to be submitted: a number and a folder of its own.
+    /// Creates the number and the folder of a new batch.
     func prepare(photos count: Int, operationSize: Int) throws -> Submission {
         let number = state.withLock { state in
             state.nextNumber += 1
@@ -149,10 +150,10 @@ final class TortureCluster: Sendable {
         return Submission(number: number, photos: count, operationSize: operationSize, output: output)
     }
 
-    /// Takes that a batch was submitted.
+    /// Records a submitted batch.
     func note(_ submission: Submission, as id: BatchID) { state.withLock { $0.submissions[id] = submission } }
 
-    /// Waits until a batch has finished; Redis may be away meanwhile.
+    /// Waits until a batch has finished. Redis may be unreachable during the wait.
     func waitUntilFinished(_ batch: BatchID, within timeout: Duration) throws {
         let deadline = ContinuousClock.now + timeout
         while true {
@@ -160,7 +161,7 @@ final class TortureCluster: Sendable {
             do {
                 let facts = try store.facts(of: batch)
                 if facts?.state == .finished { return }
-                found = facts.map { "\($0)" } ?? "nothing in Redis"
+                found = facts.map { "\($0)" } ?? "not in Redis"
             } catch {
                 guard error.isPassing else { throw error }
                 found = "\(error)"
@@ -168,19 +169,19 @@ final class TortureCluster: Sendable {
             guard .now < deadline else {
                 throw TortureFailure("batch \(batch) has not finished within \(timeout): \(found)")
             }
-            // Asked for, so that events which Redis loses do not matter.
+            // Polls, because Redis may lose events.
             usleep(50_000)
         }
     }
 
-    /// Forgets a batch that was verified: its files, its keys, its requests.
+    /// Removes a verified batch: its files, its keys and its request counts.
     func forget(_ batch: BatchID) throws {
         let submission = try submission(of: batch)
         forgetting: while true {
             switch try store.perform(store.forget(batch)) {
             case .more: continue
             case .forgotten, .gone: break forgetting
-            case .unfinished(let state): throw TortureFailure("batch \(batch) is to be forgotten and is \(state)")
+            case .unfinished(let state): throw TortureFailure("batch \(batch) cannot be forgotten, it is \(state)")
             }
         }
         state.withLock { $0.submissions[batch] = nil }

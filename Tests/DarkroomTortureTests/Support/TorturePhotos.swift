@@ -4,16 +4,16 @@ import DarkroomPhotoServer
 import DarkroomTestSupport
 import Foundation
 
-/// Real photos over HTTP: a few files, each of which stands for many photos, and how often each photo was asked for.
+/// Real photos over HTTP. A few files serve all photos. Counts the requests of each photo.
 final class TorturePhotos: Sendable {
-    /// A file, and what becomes of it.
+    /// A file and its developed photo.
     struct Source: Sendable {
         let file: String
-        /// Of the file.
+        /// The size of the file.
         let byteCount: Int
-        /// The bytes that it is developed to, by one call of `darkroom develop`.
+        /// The developed photo, as written by `darkroom develop`.
         let developed: Data
-        /// The same as the manifest says it.
+        /// The digest of `developed`, as in the manifest.
         let sha256: String
     }
 
@@ -21,13 +21,13 @@ final class TorturePhotos: Sendable {
     private let sources: [Source]
     private let counts: Locked<[Int: [Int: Int]]>
 
-    /// Twenty photos that follow one another: small JPEGs of different sizes, and a PNG, which takes another way through a worker.
+    /// A cycle of 20 photos: small JPEGs of different sizes, and a PNG, which a worker processes differently.
     private static let files =
         (Array(repeating: "chelsea.jpg", count: 12) + Array(repeating: "coffee.jpg", count: 4)
         + Array(repeating: "astronaut.jpg", count: 3) + ["moon.png"])
         .enumerated().sorted { ($0.offset * 7 % 20) < ($1.offset * 7 % 20) }.map(\.element)
 
-    /// Starts the server, and develops each file once in `scratch`.
+    /// Starts the server, and develops each file once into `scratch`.
     init(scratch: String) throws {
         let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Samples").path
@@ -47,16 +47,16 @@ final class TorturePhotos: Sendable {
 
     deinit { server.stop() }
 
-    /// The file that the photo `index` of a batch is.
+    /// The file of photo `index` of a batch.
     func source(_ index: Int) -> Source { sources[index % sources.count] }
 
-    /// The URL of the photo `index` of the batch with this number.
+    /// The URL of photo `index` of the batch with this number.
     func url(batch number: Int, _ index: Int) -> String { server.url(source(index).file) + "?photo=\(number).\(index)" }
 
-    /// How often the photos of a batch were asked for, by index.
+    /// The number of requests for each photo of a batch, by index.
     func requests(batch number: Int) -> [Int: Int] { counts.withLock { $0[number] ?? [:] } }
 
-    /// Forgets how often the photos of a batch were asked for.
+    /// Removes the request counts of a batch.
     func forget(batch number: Int) { counts.withLock { $0[number] = nil } }
 
     private static func develop(_ path: String, as file: String, in scratch: String) throws -> Source {

@@ -1,32 +1,32 @@
 import Foundation
 import FuzzSupport
 
-/// How often a fault is made, and by which seed: `DARKROOM_TORTURE_COUNT` (or `DARKROOM_TORTURE_MINUTES`) and
-/// `DARKROOM_TORTURE_SEED`, where they are set.
+/// The number of faults of a run, or its duration, and its seed: `DARKROOM_TORTURE_COUNT` (or
+/// `DARKROOM_TORTURE_MINUTES`) and `DARKROOM_TORTURE_SEED`, if they are set.
 ///
-/// The seed decides what is done and when; what the system makes of it differs from run to run.
+/// The seed determines the faults and their times. The reactions of the system differ between runs.
 struct TortureRun {
     /// The seed of ``random``.
     let seed: UInt64
-    /// How many faults; the largest number there is when the run has a duration instead.
+    /// The number of faults, or `Int.max` if the run has a duration.
     let count: Int
-    /// What decides.
+    /// The random choices of the run.
     var random: SeededGenerator
 
     private let name: String
-    /// Whether it was asked how often faults are made.
-    private let isOfItsOwn: Bool
+    /// Whether the count or the duration is set by the environment.
+    private let isConfigured: Bool
     private let began = ContinuousClock.now
     private let deadline: ContinuousClock.Instant?
 
-    /// A run of `count` faults unless told otherwise; prints how to do the same again.
+    /// A run of `count` faults by default. Prints how to repeat the run.
     init(_ name: String, count: Int) {
         let environment = ProcessInfo.processInfo.environment
         func number(_ variable: String) -> Int? { environment["DARKROOM_TORTURE_\(variable)"].flatMap { Int($0) } }
         self.name = name
         seed = environment["DARKROOM_TORTURE_SEED"].flatMap { UInt64($0) } ?? UInt64.random(in: 0...999_999_999)
         random = SeededGenerator(seed: seed)
-        isOfItsOwn = number("MINUTES") != nil || number("COUNT") != nil
+        isConfigured = number("MINUTES") != nil || number("COUNT") != nil
         if let minutes = number("MINUTES") {
             self.count = .max
             deadline = began + .seconds(60 * minutes)
@@ -38,14 +38,14 @@ struct TortureRun {
         }
     }
 
-    /// Within what time something must have happened: what is published for a run of its own, and a minute where a few faults are made
-    /// among all other tests, on machines that stand still for seconds now and then.
-    func bound(_ published: Duration) -> Duration { isOfItsOwn ? published : max(published, .seconds(60)) }
+    /// The time limit of a reaction: the published limit in a configured run, and at least one minute in the default
+    /// run, whose machine may be busy with other tests.
+    func bound(_ published: Duration) -> Duration { isConfigured ? published : max(published, .seconds(60)) }
 
-    /// Whether another fault is to be made after `done` of them.
+    /// Whether another fault follows after `done` faults.
     func goesOn(after done: Int) -> Bool { done < count && deadline.map { .now < $0 } ?? true }
 
-    /// One row of the report: printed, and appended as JSON to the file `DARKROOM_TORTURE_REPORT` where it is set.
+    /// Prints one row of the report, and appends it as JSON to the file `DARKROOM_TORTURE_REPORT` if it is set.
     func report(_ result: [(what: String, value: String)]) {
         let seconds = Int((ContinuousClock.now - began).components.seconds)
         let text = result.map { "\($0.value) \($0.what)" }.joined(separator: ", ")
@@ -56,7 +56,7 @@ struct TortureRun {
             text: text)
         do {
             let file = try open(path)
-            defer { try? file.close() }  // what could fail was written before
+            defer { try? file.close() }  // the writes have succeeded
             let encoder = JSONEncoder()
             encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
             try file.write(contentsOf: try encoder.encode(row) + Data("\n".utf8))
@@ -65,7 +65,7 @@ struct TortureRun {
         }
     }
 
-    /// Prints at once, also where standard output is a file.
+    /// Prints without buffering, even if standard output is a file.
     private func say(_ text: String) {
         print("torture \(name): \(text)")
         fflush(nil)
@@ -92,7 +92,7 @@ struct TortureRun {
     }
 }
 
-/// What did not go as it must.
+/// A failure of a torture test.
 struct TortureFailure: Error, CustomStringConvertible {
     let description: String
 

@@ -1,20 +1,20 @@
 import DarkroomTestSupport
 import Foundation
 
-/// A real worker: a process of the built `darkroom worker`. It ends with the test process.
+/// A process of `darkroom worker`. It ends with the test process.
 final class TortureWorker: Sendable {
-    /// The program that is tested.
+    /// The tested program.
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
         .deletingLastPathComponent().appendingPathComponent("darkroom").path
 
-    /// Helpers inherit what is not Darkroom's own.
+    /// Helpers inherit environment variables that are not Darkroom's own.
     private static let variable = "TORTURE_CLUSTER"
 
-    /// The file that it logs to, at level debug.
+    /// The log file, at level debug.
     let log: String
     private let process: BoundProcess
 
-    /// Starts it; all processes that come of it have `mark` in their environment.
+    /// Starts the worker. The worker and its child processes have `mark` in their environment.
     init(redisURL: String, namespace: String, arguments: [String], log: String, mark: String) throws {
         self.log = log
         let words =
@@ -26,10 +26,10 @@ final class TortureWorker: Sendable {
         process = try BoundProcess(words, log: log)
     }
 
-    /// The id of its process.
+    /// The process id.
     var processIdentifier: Int32 { process.identifier }
 
-    /// What it is called in Redis; waits until it has said so, 30 s at most.
+    /// The worker id in Redis. Waits at most 30 s until the worker has logged it.
     var id: String {
         get throws {
             let deadline = ContinuousClock.now + .seconds(30)
@@ -43,36 +43,36 @@ final class TortureWorker: Sendable {
                 guard ContinuousClock.now < deadline, !hasEnded else {
                     throw TortureFailure("the worker \(processIdentifier) has not started: \(text.suffix(2000))")
                 }
-                // A file has no signal to wait for.
+                // The file has no change notification.
                 usleep(5000)
             }
         }
     }
 
-    /// Everything that it has logged.
+    /// The log so far.
     var logged: String {
         FileManager.default.contents(atPath: log).map { String(decoding: $0, as: UTF8.self) } ?? ""
     }
 
-    /// Whether an id in Redis is this process's: `<host>-<process id>-<random>`.
+    /// Whether a worker id in Redis belongs to this process: `<host>-<process id>-<random>`.
     func isCalled(_ id: some StringProtocol) -> Bool {
         id.split(separator: "-").dropLast().last.map { $0 == "\(processIdentifier)" } ?? false
     }
 
-    /// Whether its process has ended.
+    /// Whether the process has ended.
     var hasEnded: Bool { process.wait(within: .zero) }
 
-    /// Waits for its end.
-    /// - Returns: false when the time passed first.
+    /// Waits for the end of the process.
+    /// - Returns: false after the timeout.
     func waitForEnd(within timeout: Duration) -> Bool { process.wait(within: timeout) }
 
-    /// SIGKILL; waits for its end.
+    /// Sends SIGKILL and waits for the end.
     func kill() { process.stop() }
 
-    /// SIGTERM: it stops in order. Returns at once.
+    /// Sends SIGTERM for an orderly stop. Returns at once.
     func stop() { send(SIGTERM) }
 
-    /// SIGSTOP; waits until it stands still.
+    /// Sends SIGSTOP and waits until all threads are stopped.
     func suspend() throws {
         send(SIGSTOP)
         let deadline = ContinuousClock.now + .seconds(10)
@@ -84,28 +84,28 @@ final class TortureWorker: Sendable {
         }
     }
 
-    /// SIGCONT.
+    /// Sends SIGCONT.
     func resume() { send(SIGCONT) }
 
     private func send(_ signal: Int32) {
         if !hasEnded { Foundation.kill(processIdentifier, signal) }
     }
 
-    /// What each of its threads does, as proc(5) has it; none once it has ended.
+    /// The states of its threads (proc(5)), empty after the end of the process.
     private var threadStates: [Character] {
         let folder = "/proc/\(processIdentifier)/task"
-        // A process or a thread that has ended has no files: it does nothing any more.
+        // The files of an ended process or thread are missing.
         return ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).compactMap { thread in
             let text = FileManager.default.contents(atPath: "\(folder)/\(thread)/stat") ?? Data()
-            // The name in parentheses may hold anything.
+            // The name in parentheses may contain any character.
             return String(decoding: text, as: UTF8.self).split(separator: ")").last?.first { $0 != " " }
         }
     }
 
-    /// The ids of all processes that come of workers with this mark.
+    /// The ids of all worker processes with this mark and their child processes.
     static func processes(markedBy mark: String) -> [String] {
         let wanted = Data("\(variable)=\(mark)".utf8)
-        // One that ends meanwhile has no files any more.
+        // The files of an ended process are missing.
         return ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).filter { name in
             Int(name) != nil
                 && FileManager.default.contents(atPath: "/proc/\(name)/environ")?.range(of: wanted) != nil

@@ -7,22 +7,22 @@ import Testing
 
 @testable import StoreInspection
 
-/// What was found when a batch was looked at as a whole.
+/// The results of the verification of a batch.
 struct Verification {
-    /// Its photos.
+    /// The number of photos.
     var photos = 0
-    /// How often its photos were asked for.
+    /// The number of requests for its photos.
     var requests = 0
-    /// Requests for photos that had been asked for before: work that was done again.
+    /// Repeated requests for the same photos: repeated work.
     var repeats: Int { requests - asked }
-    /// How many of its photos were asked for.
+    /// The number of photos with at least one request.
     var asked = 0
-    /// What does not hold, in words.
+    /// Descriptions of the problems.
     var problems: [String] = []
 }
 
 extension TortureCluster {
-    /// Looks at a batch as a whole, and records an issue for what does not hold, see ``examine(_:failures:)``.
+    /// Verifies a batch, and records an issue for each problem, see ``examine(_:failures:)``.
     @discardableResult func verify(
         _ batch: BatchID, failures: [FailureReason: Int] = [:], _ location: SourceLocation = #_sourceLocation
     ) throws -> Verification {
@@ -31,14 +31,14 @@ extension TortureCluster {
         if !problems.isEmpty { keepFolder() }
         for problem in problems.prefix(20) { Issue.record("batch \(batch): \(problem)", sourceLocation: location) }
         if problems.count > 20 {
-            Issue.record("batch \(batch): \(problems.count - 20) more", sourceLocation: location)
+            Issue.record("batch \(batch): \(problems.count - 20) more problems", sourceLocation: location)
         }
         return verification
     }
 
-    /// Looks at Redis, the manifest and every file of a batch: nothing lost, nothing counted twice, every file whole and the one that
-    /// its photo makes, and nothing else beside them.
-    /// - Parameter failures: how many of its photos must have failed, by reason; all others must be filtered.
+    /// Compares Redis, the manifest and every file of a batch: no photo may be lost or counted twice, every file must
+    /// equal the developed photo, and there may be no other files.
+    /// - Parameter failures: The expected number of failed photos by reason. All others must be filtered.
     func examine(_ batch: BatchID, failures: [FailureReason: Int] = [:]) throws -> Verification {
         var verification = Verification()
         let submission = try submission(of: batch)
@@ -51,19 +51,19 @@ extension TortureCluster {
         problems += try redisProblems(of: batch, submission, lines, failures)
         problems += fileProblems(of: submission, lines)
         for index in 0..<submission.photos where requests[index] == nil {
-            problems.append("photo \(index) was never asked for")
+            problems.append("photo \(index) was never requested")
         }
         verification.problems = problems
         return verification
     }
 
-    /// Looks at everything in the namespace, and records an issue for what does not hold of it, whatever happened before.
+    /// Checks the invariants of the whole namespace, and records an issue for each violation.
     func verifyStore(_ location: SourceLocation = #_sourceLocation) throws {
         let violations = try StoreReader(store).read().violations()
         #expect(violations == [], sourceLocation: location)
     }
 
-    /// The manifest's lines by index.
+    /// The manifest lines by photo index.
     private func manifestLines(
         of batch: BatchID, _ submission: Submission, _ problems: inout [String]
     ) throws -> [Int: ManifestLine] {
@@ -75,7 +75,7 @@ extension TortureCluster {
                 problems.append("photo \(line.index) has two lines")
             }
             if line.batch != batch || line.url != photos.url(batch: submission.number, line.index) {
-                problems.append("photo \(line.index) has the line of another: \(line)")
+                problems.append("photo \(line.index) has the line of another photo: \(line)")
             }
         }
         return lines
@@ -84,43 +84,43 @@ extension TortureCluster {
     private func redisProblems(
         of batch: BatchID, _ submission: Submission, _ lines: [Int: ManifestLine], _ failures: [FailureReason: Int]
     ) throws -> [String] {
-        guard let facts = try store.facts(of: batch) else { return ["it is gone from Redis"] }
+        guard let facts = try store.facts(of: batch) else { return ["it is not in Redis"] }
         let stateCodes = try store.stateCodes(of: batch, in: 0..<submission.photos + 1)
         var problems: [String] = []
-        func demand(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { problems.append(message()) } }
+        func require(_ holds: Bool, _ message: @autoclosure () -> String) { if !holds { problems.append(message()) } }
 
         let failed = failures.values.reduce(0, +)
-        demand(facts.state == .finished, "it is \(facts.state)")
-        demand(
+        require(facts.state == .finished, "it is \(facts.state)")
+        require(
             facts.photos == submission.photos && stateCodes.count == submission.photos, "it has \(facts.photos) photos")
-        demand(facts.counts.filtered == submission.photos - failed, "\(facts.counts.filtered) are counted as filtered")
-        demand(facts.counts.failed == failed && facts.failures == failures, "failed are \(facts.failures)")
-        demand(facts.counts.cancelled == 0, "\(facts.counts.cancelled) are counted as cancelled")
-        demand(facts.counts.downloaded == 0, "\(facts.counts.downloaded) are counted as downloaded")
+        require(facts.counts.filtered == submission.photos - failed, "\(facts.counts.filtered) are counted as filtered")
+        require(facts.counts.failed == failed && facts.failures == failures, "the failures are \(facts.failures)")
+        require(facts.counts.cancelled == 0, "\(facts.counts.cancelled) are counted as cancelled")
+        require(facts.counts.downloaded == 0, "\(facts.counts.downloaded) are counted as downloaded")
         let filtered = stateCodes.count { $0 == UInt8(ascii: "F") }
-        demand(filtered == facts.counts.filtered, "\(filtered) letters say filtered, not \(facts.counts.filtered)")
-        demand(facts.operationsEnded == facts.operations, "\(facts.operationsEnded) of \(facts.operations) have ended")
+        require(filtered == facts.counts.filtered, "\(filtered) state codes are filtered, not \(facts.counts.filtered)")
+        require(facts.operationsEnded == facts.operations, "\(facts.operationsEnded) of \(facts.operations) have ended")
 
-        demand(lines.count == submission.photos, "the manifest has \(lines.count) lines")
+        require(lines.count == submission.photos, "the manifest has \(lines.count) lines")
         for (index, stateCode) in stateCodes.enumerated() {
             let word = PhotoState(stateCode: stateCode)?.word
-            demand(
+            require(
                 lines[index]?.state == word,
                 "photo \(index) is \(word ?? "?"), its line says \(lines[index]?.state ?? "")")
         }
         let bytesOut = lines.values.reduce(0) { $0 + ($1.bytes ?? 0) }
-        demand(facts.bytesOut == bytesOut, "\(facts.bytesOut) bytes are counted as written, the lines say \(bytesOut)")
+        require(facts.bytesOut == bytesOut, "\(facts.bytesOut) bytes are counted as written, the lines say \(bytesOut)")
         if failed == 0 {
             let bytesIn = (0..<submission.photos).reduce(0) { $0 + photos.source($1).byteCount }
-            demand(facts.bytesIn == bytesIn, "\(facts.bytesIn) bytes are counted as read, the photos have \(bytesIn)")
+            require(facts.bytesIn == bytesIn, "\(facts.bytesIn) bytes are counted as read, the photos have \(bytesIn)")
         }
 
         for key in [store.keys.executing(batch), store.keys.queue(batch), store.keys.leaseExpiries(batch)] {
-            demand(try store.connection.call(RedisCommand("EXISTS", key)).int == 0, "\(key) is there")
+            require(try store.connection.call(RedisCommand("EXISTS", key)).int == 0, "the key \(key) exists")
         }
         let leases = try store.connection.call(RedisCommand("ZRANGE", store.keys.leases, "0", "-1")).array ?? []
         let own = leases.compactMap(\.string).filter { $0.hasPrefix("\(batch)/") }
-        demand(own.isEmpty, "there are leases: \(own)")
+        require(own.isEmpty, "there are leases: \(own)")
         return problems
     }
 
@@ -152,7 +152,7 @@ extension TortureCluster {
                     "\(file) differs from its line: \(line.bytes ?? -1) bytes, SHA-256 \(line.sha256 ?? "")")
             }
         }
-        for name in found.sorted() { problems.append("\(name) is there and has no line") }
+        for name in found.sorted() { problems.append("\(name) has no line in the manifest") }
         return problems
     }
 }

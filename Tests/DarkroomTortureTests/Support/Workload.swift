@@ -3,23 +3,23 @@ import Foundation
 import FuzzSupport
 import Testing
 
-/// Batches of all sizes, one after the other, so that workers always have something to do; each is verified as it has finished.
+/// A sequence of batches of different sizes that keeps workers busy. Each batch is verified after its end.
 final class Workload {
     private let cluster: TortureCluster
     private var random: SeededGenerator
     private var open: [BatchID] = []
-    /// What was verified, as a whole.
+    /// The number of verified batches.
     private(set) var batches = 0
     private(set) var photos = 0
     private(set) var repeats = 0
 
-    /// A workload that has not begun.
+    /// A workload without batches.
     init(_ cluster: TortureCluster, seed: UInt64) {
         self.cluster = cluster
         random = SeededGenerator(seed: seed)
     }
 
-    /// Verifies and forgets what has finished, and submits more where fewer than `count` photos are left to do.
+    /// Verifies and forgets finished batches, and submits more if fewer than `count` photos are unfinished.
     func keepUp(photos count: Int = 1500) throws {
         try verifyFinished()
         var left = try cluster.store.facts(of: open).reduce(0) { $0 + $1.photos - $1.counts.final }
@@ -30,9 +30,9 @@ final class Workload {
         }
     }
 
-    /// Waits until everything has finished, and verifies it; what is left in Redis is looked at, too.
-    /// - Parameter patience: how long no photo of any batch may become final meanwhile. How long it takes as a whole depends on how
-    ///   many operations have to run photo by photo.
+    /// Waits until all batches have finished, and verifies them and the rest of the namespace.
+    /// - Parameter patience: The maximum time without a newly final photo. The total time depends on the number of
+    ///   quarantined operations.
     func finish(patience: Duration = .seconds(60)) throws {
         var (done, deadline) = (-1, ContinuousClock.now)
         while true {
@@ -41,8 +41,8 @@ final class Workload {
             if left.isEmpty { break }
             let now = facts.reduce(0) { $0 + $1.counts.final + ($1.state == .finished ? 1 : 0) }
             if now > done { (done, deadline) = (now, .now + patience) }
-            guard .now < deadline else { throw TortureFailure("nothing has happened for \(patience): \(left)") }
-            // Asked for: there is no signal that all kinds of faults leave alone.
+            guard .now < deadline else { throw TortureFailure("no photo became final for \(patience): \(left)") }
+            // Polls, because the faults may affect every kind of notification.
             usleep(50_000)
         }
         try cluster.verifyStore()
@@ -52,7 +52,7 @@ final class Workload {
     private func verifyFinished() throws {
         for facts in try cluster.store.facts(of: open) where facts.state == .finished {
             let verification = try cluster.verify(facts.id)
-            guard verification.problems.isEmpty else { throw TortureFailure("batch \(facts.id) is not sound") }
+            guard verification.problems.isEmpty else { throw TortureFailure("batch \(facts.id) has problems") }
             batches += 1
             photos += verification.photos
             repeats += verification.repeats

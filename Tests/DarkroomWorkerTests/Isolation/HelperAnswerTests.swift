@@ -5,14 +5,14 @@ import Testing
 @testable import DarkroomExecution
 @testable import DarkroomWorker
 
-/// What a helper process answers is read within bounds.
+/// A worker checks the size of every reply of a helper process.
 @Suite(.timeLimit(.minutes(1))) struct HelperAnswerTests {
     @Test(arguments: [
         (1, 1, true), (Int(Int32.max), 1, true), (0, 5, false), (5, -1, false), (Int.min, 5, false),
         (5, Int.max, false),
         (5, Int(Int32.max) + 1, false),
     ])
-    func sidesOfAPictureHaveBounds(width: Int, height: Int, isPicture: Bool) {
+    func acceptsOnlyPositiveImageDimensionsWithinLimits(width: Int, height: Int, isPicture: Bool) {
         var answer = HelperAnswer()
         (answer.format, answer.width, answer.height) = ("png", width, height)
         #expect((answer.picture != nil) == isPicture)
@@ -20,14 +20,14 @@ import Testing
         #expect(answer.picture == nil)
     }
 
-    @Test func detailIsCutByScalars() {
-        // One character of many scalars.
+    @Test func truncatesDetailByUnicodeScalars() {
+        // One `Character` with 5001 Unicode scalars.
         let long = "e" + String(repeating: "\u{301}", count: 5000)
         #expect(HelperAnswer.cut(long).unicodeScalars.count == 1000)
         #expect(HelperAnswer.cut("short") == "short")
     }
 
-    @Test func messageBeyondItsBoundsIsRefusedByItsPrefix() throws {
+    @Test func rejectsATooLongMessageByItsLengthPrefix() throws {
         var ends: [Int32] = [-1, -1]
         try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) == 0)
         defer { for end in ends { close(end) } }

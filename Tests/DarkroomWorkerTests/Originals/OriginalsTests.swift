@@ -46,7 +46,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         return facts
     }
 
-    /// The files below the folder of originals, without what is told of their ways.
+    /// The files below the folder of originals, without the `.way` files.
     private func files() throws -> [String] {
         try FileManager.default.subpathsOfDirectory(atPath: originals)
             .filter { $0.count > 2 && !$0.hasSuffix(".way") }.sorted()
@@ -54,7 +54,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
 
     private let rules = FetchRules(TransferConfiguration())
 
-    @Test func downloadedBytesAreKept() throws {
+    @Test func keepsDownloadedBytes() throws {
         let facts = try run(urls, options())
         #expect(facts.counts.filtered == 2 && facts.bytesIn > 0)
         #expect(try files() == urls.map(OriginalsFolder.file).sorted())
@@ -65,7 +65,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         }
     }
 
-    @Test func workerTakesNothingThatItMayNotFetch() throws {
+    @Test func doesNotUseAnOriginalWhoseURLTheWorkerMayNotFetch() throws {
         #expect(try run(urls, options()).counts.filtered == 2)
         let noPrivate = try run(urls, options()) { $0.transfer.allowPrivate = false }
         #expect(noPrivate.failures == [.addressDenied: 2])
@@ -78,8 +78,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(allowed.counts.filtered == 2 && allowed.bytesIn == 0)
     }
 
-    @Test func workerTakesNothingThatCameFromWhereItMayNotFetch() throws {
-        // The name says nothing of the address; a redirect leads to a host that one worker may ask and another may not.
+    @Test func doesNotUseAnOriginalDownloadedFromAHostTheWorkerMayNotFetch() throws {
+        // The host name does not show its address. The redirect leads to a host that only one of the workers may fetch.
         let url = "http://photos.example/moon.png", redirecting = "http://elsewhere.example/a"
         let server = try HostileServer(["/a": .redirect(to: url)])
         defer { server.stop() }
@@ -101,8 +101,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(again.counts.filtered == 2 && again.bytesIn == 0)
     }
 
-    /// Its URL alone forbids it, whatever is known of the way that the bytes came.
-    @Test func whatMayNotBeFetchedIsNotTakenThoughNothingIsToldOfItsWay() throws {
+    /// The rules reject the URL even if no redirect of its download is recorded.
+    @Test func doesNotUseAnOriginalOfARejectedURLWithoutRecordedRedirects() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1 << 20)
         let bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: samples + "/moon.png")))
         let named = "http://photos.example/moon.png"
@@ -115,7 +115,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(photos.requests.isEmpty)
     }
 
-    @Test func bytesThatARedirectBroughtAreTakenByWhomeverMayFollowIt() throws {
+    @Test func usesRedirectedOriginalsOnlyIfTheWorkerMayFollowTheRedirect() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let way = ["a.example", "b.example"].map { RequestStop(host: $0, address: "93.184.215.14") }
         try folder.write([1], of: "u", by: way, temporaryName: ".temporary")
@@ -126,7 +126,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
     }
 
     @Test(arguments: ["", "\n", "photos.example", "photos.example \n", "photos.example nowhere\n"])
-    func bytesWhoseWayMakesNoSenseAreNotTaken(way: String) throws {
+    func doesNotUseAnOriginalWithAMalformedWayFile(way: String) throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let stop = RequestStop(host: "photos.example", address: "127.0.0.1")
         let ordinary = RequestStop(host: "photos.example", address: "93.184.215.14")
@@ -140,30 +140,30 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try folder.read("u", rules) == nil && folder.read("u", FetchRules(everything)) == nil)
     }
 
-    @Test func filesAreReadByWhomeverMayAndNotKept() throws {
+    @Test func readsFileURLsOnlyIfAllowedAndKeepsNoCopy() throws {
         let url = "file://\(samples)/moon.png"
         #expect(try run([url], options()) { $0.transfer.fileFolders = [samples] }.counts.filtered == 1)
         #expect(try files().isEmpty)
         #expect(try run([url], options()).failures == [.schemeDenied: 1])
     }
 
-    @Test func fileOfAURLIsItsDigest() {
+    @Test func namesTheFileByTheDigestOfItsURL() {
         // printf http://photos.example/1 | sha256sum
         #expect(
             OriginalsFolder.file(of: "http://photos.example/1")
                 == "51/518184fa4833fab05b2d3830b0dc53766815d4f98e77c5cb1ac7c58ff3c33e89")
     }
 
-    @Test func anotherBatchReadsThemInsteadOfTheNetwork() throws {
+    @Test func reusesOriginalsOfAnotherBatch() throws {
         _ = try run(urls, options())
         let requests = photos.requests
         let facts = try run(urls, options { $0.filters = [PhotoFilter(stored: "tilt-shift=radius:3")] })
         #expect(facts.counts.filtered == 2)
-        #expect(facts.bytesIn == 0, "what is read was not downloaded")
-        #expect(photos.requests == requests, "they were downloaded again")
+        #expect(facts.bytesIn == 0, "originals that were read count as downloaded")
+        #expect(photos.requests == requests, "the photos were downloaded again")
     }
 
-    @Test func photoThatIsDownloadedButHasNoFileAnyMoreIsDownloadedAgain() throws {
+    @Test func downloadsAgainIfTheOriginalOfADownloadedPhotoIsMissing() throws {
         _ = try run(urls, options())
         unlink("\(originals)/\(OriginalsFolder.file(of: urls[0]))")
         let facts = try run(urls, options())
@@ -172,7 +172,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(photos.requests["/astronaut.jpg"] == 2 && photos.requests["/moon.png"] == 1)
     }
 
-    @Test func downloadedOutlivesItsWorker() throws {
+    @Test func keepsDownloadedPhotosAfterTheWorkerStops() throws {
         let store = darkroom.store
         let id = try darkroom.submit(urls, options())
         #expect(try store.perform(store.suspend(id, .filtrations, true)) == .done(isNew: true))
@@ -182,7 +182,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         first.stop()
         first.wait()
         #expect(try #require(try store.facts(of: id)).counts.downloaded == 2)
-        photos.stop()  // whoever wants to download now fails
+        photos.stop()  // every download fails from here on
         #expect(try store.perform(store.suspend(id, .filtrations, false)) == .done(isNew: true))
         let second = try darkroom.worker()
         let facts = try darkroom.wait(id)
@@ -192,7 +192,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         try darkroom.check(id)
     }
 
-    @Test func cancelledPhotoLeavesNothing() async throws {
+    @Test func leavesNoFileOfACancelledPhoto() async throws {
         let server = try HostileServer(["/slow": .stallHalfWay(body: [1], declared: 10)])
         defer { server.stop() }
         let store = darkroom.store
@@ -207,7 +207,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try FileManager.default.contentsOfDirectory(atPath: originals).isEmpty)
     }
 
-    @Test func failedDownloadLeavesNothing() throws {
+    @Test func leavesNoFileOfAFailedDownload() throws {
         let server = try HostileServer(["/half.jpg": .closeHalfWay(body: [1, 2, 3], declared: 100)])
         defer { server.stop() }
         let facts = try run([server.url("/half.jpg"), photos.url("none.jpg"), "NO URL"], options())
@@ -215,7 +215,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try FileManager.default.contentsOfDirectory(atPath: originals).isEmpty)
     }
 
-    @Test func limitsHoldForWhatIsRead() throws {
+    @Test func appliesSizeLimitsToReadOriginals() throws {
         _ = try run(urls, options())
         let size = try #require(FileManager.default.contents(atPath: "\(samples)/moon.png")).count
         let tooLarge = try run([urls[1]], options()) { $0.transfer.maxBytes = size - 1 }
@@ -225,15 +225,15 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try run([urls[1]], options()) { $0.transfer.maxBytes = size }.counts.filtered == 1)
     }
 
-    @Test func photoFailsWhenItsFileCannotBeWritten() throws {
-        // A file stands where the folder of its digest would be.
+    @Test func failsAPhotoWhoseOriginalCannotBeWritten() throws {
+        // A file has the name of the folder for the digest.
         let folder = "\(originals)/\(OriginalsFolder.file(of: urls[0]).prefix(2))"
         #expect(FileManager.default.createFile(atPath: folder, contents: nil))
         let facts = try run([urls[0]], options())
         #expect(facts.failures == [.outputDenied: 1])
     }
 
-    @Test func linkInTheWayIsNotFollowed() throws {
+    @Test func doesNotFollowSymbolicLinks() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let parent = "\(originals)/\(OriginalsFolder.file(of: "u").prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
@@ -248,7 +248,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         }
     }
 
-    @Test func folderThatIsGoneIsNotMadeAgain() throws {
+    @Test func doesNotCreateAMissingFolderAgain() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals + "/gone", marker: nil), maxBytes: 1000)
         var detail = ""
         do { try folder.write([1], of: "u", by: [], temporaryName: ".temporary") } catch { detail = error.detail }
@@ -256,7 +256,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try folder.read("u", rules) == nil)
     }
 
-    @Test func batchWhoseFolderIsNotSeenIsLeftToOthers() throws {
+    @Test func leavesABatchWhoseFolderOfOriginalsIsMissing() throws {
         let id = try darkroom.submit([urls[0]], options { $0.originals = originals + "/missing" })
         let worker = try darkroom.worker()
         darkroom.waitForLog("its folder of originals is not seen here")
@@ -265,7 +265,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try darkroom.store.facts(of: id)?.counts.new == 1)
     }
 
-    @Test func batchWhoseFolderLiesElsewhereIsLeftToOthers() throws {
+    @Test func leavesABatchWithOriginalsOutsideItsFolders() throws {
         let folders = [darkroom.folder, darkroom.redis.folder]
         for path in ["/etc", originals + "/../../etc", "originals"] {
             let id = try darkroom.submit([urls[0]], options { $0.originals = path })
@@ -279,7 +279,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(try run(urls, options()) { $0.outputsUnder = folders }.counts.filtered == 2)
     }
 
-    @Test func remoteFolderIsMadeBelowTheWorkersOwn() throws {
+    @Test func createsARemoteFolderBelowTheFoldersOfTheWorker() throws {
         let facts = try run(
             urls,
             options {
@@ -290,13 +290,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(facts.counts.filtered == 2)
     }
 
-    @Test func whatADeadWorkerLeftHalfWrittenIsRemoved() throws {
+    @Test func removesPartialFilesOfACrashedWorker() throws {
         let id = try darkroom.submit([urls[0]], options())
         _ = try darkroom.store.connection.call(.init("HSET", darkroom.keys.leaseExpiries(id), "1", "1"))
         let parent = "\(originals)/\(OriginalsFolder.file(of: urls[0]).prefix(2))"
         try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true)
-        let left = ".\(id)-0.5.dead-1-a-7"
-        let others = [".\(id)-1.5.dead-1-a-7", ".20261121-090501123-7f3a-0.5.other-1-a-7"]
+        let left = ".\(id)-0.5.crashed-1-a-7"
+        let others = [".\(id)-1.5.crashed-1-a-7", ".20261121-090501123-7f3a-0.5.other-1-a-7"]
         for name in [left] + others {
             #expect(FileManager.default.createFile(atPath: "\(parent)/\(name)", contents: nil))
         }
@@ -308,7 +308,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         for name in others { #expect(FileManager.default.fileExists(atPath: "\(parent)/\(name)")) }
     }
 
-    @Test func whatIsNoWholeFileIsNotRead() throws {
+    @Test func readsOnlyRegularFiles() throws {
         let folder = OriginalsFolder(place: OutputPlace(folder: originals, marker: nil), maxBytes: 1000)
         let path = "\(originals)/\(OriginalsFolder.file(of: "u"))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)

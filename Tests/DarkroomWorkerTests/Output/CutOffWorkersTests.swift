@@ -9,13 +9,13 @@ import Testing
 
 /// Workers that are cut off from Redis while another batch takes the folder that they write to.
 ///
-/// `DARKROOM_CUT_OFF_WORKERS` says how many.
+/// `DARKROOM_CUT_OFF_WORKERS` sets the number of workers.
 @Suite(.serialized, .timeLimit(.minutes(15))) struct CutOffWorkersTests {
     static let workers = ProcessInfo.processInfo.environment["DARKROOM_CUT_OFF_WORKERS"].flatMap { Int($0) } ?? 4
     static let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-    @Test func leaveTheFilesOfTheBatchAloneThatTookTheirFolder() async throws {
+    @Test func doNotChangeFilesOfTheBatchThatTookTheirFolder() async throws {
         let port = try RedisServer.freePort()
         let redis = try RedisServer(port: port)
         defer { redis.stop() }
@@ -54,7 +54,7 @@ import Testing
         let before = try files(of: darkroom)
         #expect(before.count == count)
 
-        // Only now the downloads of those who know nothing of all that come to their end.
+        // The downloads of the workers without a connection end after the other batch has taken the folder.
         server.release()
         darkroom.waitForLog("output cannot be written, its batches wait", count: Self.workers, seconds: 120)
         #expect(try files(of: darkroom) == before)
@@ -65,7 +65,7 @@ import Testing
         try darkroom.check(second)
     }
 
-    /// The photos that are there, each with what tells it from any other file.
+    /// The existing photo files by name, each with an identity that distinguishes it from a replacement.
     private func files(of darkroom: Darkroom) throws -> [String: String] {
         var files: [String: String] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: darkroom.folder) where name != "manifest" {

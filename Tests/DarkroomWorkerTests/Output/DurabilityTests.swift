@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomOutput
 @testable import DarkroomWorker
 
-/// What is reported when the disk says that it could not keep what was written.
+/// What a worker reports when the disk fails to store written data.
 @Suite(.redisServer, .serialized) struct DurabilityTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -22,17 +22,17 @@ import Testing
     }
 
     @Test(arguments: [EIO, ENOSPC])
-    func photosWhoseFilesMayBeLostRunAgain(error: Int32) throws {
+    func runsPhotosAgainWhoseFilesMayBeLost(error: Int32) throws {
         let id = try darkroom.submit(
             (0..<6).map { _ in photos.url("/chelsea.jpg") },
             darkroom.options { options in
                 options.operationSize = 6
-                options.lease = .seconds(120)  // what is not handed back is not seen again here
+                options.lease = .seconds(120)  // only a released operation runs again within this test
             })
         let filteredBefore = Locked<[Int]>([])
         let worker = try darkroom.worker { configuration in
             configuration.syncFileSystem = { [darkroom] _ in
-                // Only the first call is told of what was lost, as Linux does.
+                // Only the first call fails: Linux reports a write error once.
                 let filtered = (try? darkroom.store.facts(of: id))?.counts.filtered ?? -1  // -1 is not expected below
                 return filteredBefore.withLock { before in
                     before.append(filtered)
@@ -45,18 +45,18 @@ import Testing
         worker.stop()
         worker.wait()
         #expect(facts.counts.filtered == 6 && facts.counts.failed == 0)
-        #expect(filteredBefore.withLock { $0.first } == 0, "reported before the disk had answered")
-        #expect(filteredBefore.withLock { $0.count } >= 2, "reported without asking the disk again")
+        #expect(filteredBefore.withLock { $0.first } == 0, "photos were reported before the sync call returned")
+        #expect(filteredBefore.withLock { $0.count } >= 2, "photos were reported without another sync call")
         let requests = photos.requests.values.reduce(0, +)
-        #expect(requests >= 7, "the photos have not run again: \(requests) requests")
+        #expect(requests >= 7, "the photos did not run again: \(requests) requests")
         try darkroom.check(id)
         let manifest = try FileManager.default.contentsOfDirectory(
             atPath: "\(darkroom.folder)/\(ManifestPath.folder(id))")
-        #expect(manifest.count == 1, "the lines of what was not reported are left: \(manifest)")
+        #expect(manifest.count == 1, "manifest lines of unreported photos remain: \(manifest)")
     }
 
     @Test(arguments: [true, false])
-    func disksAreAskedUnlessNobodyWantsToKnow(isDurable: Bool) throws {
+    func syncsFilesOnlyIfTheBatchIsDurable(isDurable: Bool) throws {
         let id = try darkroom.submit((0..<6).map { _ in photos.url("/moon.png") }, darkroom.options())
         let calls = Locked(0)
         let worker = try darkroom.worker { configuration in
@@ -73,8 +73,8 @@ import Testing
         try darkroom.check(id)
     }
 
-    /// As on a share whose server is gone: the call comes back when the server does, or never.
-    @Test func operationWhoseFileCallsHangIsTakenByAnother() throws {
+    /// As on a network share without its server: the call returns when the server is back, or never.
+    @Test func anotherWorkerRunsAnOperationWhoseFileCallsHang() throws {
         let id = try darkroom.submit(
             (0..<3).map { _ in photos.url("/moon.png") }, darkroom.options { $0.lease = .seconds(6) })
         let (hangs, server) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
@@ -100,12 +100,12 @@ import Testing
         try darkroom.check(id)
     }
 
-    @Test func operationWhoseFileIsNotPutInPlaceHangs() throws {
+    @Test func operationHangsWhileItsFileIsNotRenamed() throws {
         let id = try darkroom.submit([photos.url("/moon.png")], darkroom.options())
         let taken = try #require(try darkroom.store.facts(of: id)).outputTaken
         let context = try BatchContext(id, darkroom.options(), WorkerConfiguration(), taken: taken)
         #expect(try context.openFolder() != nil)
-        // The worker waits for this lock before it renames a file, as it would wait for a file server that does not answer.
+        // The worker takes this lock before it renames a file. The held lock acts like an unresponsive file server.
         let holder = open(darkroom.folder + "/" + ManifestPath.holder, O_RDWR)
         #expect(flock(holder, LOCK_EX) == 0)
         let worker = try darkroom.worker {
@@ -125,26 +125,26 @@ import Testing
 
 /// Which operations hang.
 @Suite struct FileCallTests {
-    @Test func operationHangsWhileItsCallDoes() throws {
+    @Test func operationHangsWhileItsFileCallHangs() throws {
         let calls = FileCalls(patience: .seconds(10), claimPatience: .seconds(5))
         let operation = HeldOperation(batch: BatchID("one"), number: 1, fencingToken: 1)
         let (now, later) = (ContinuousClock.now, ContinuousClock.now + .seconds(60))
         calls.run(for: operation) {
             #expect(calls.hanging(now, filtrations: 2) == FileCalls.Hanging())
             #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging(operations: [operation]))
-            #expect(calls.hanging(later, filtrations: 1).isAll, "no filtration is free")
+            #expect(calls.hanging(later, filtrations: 1).isAll, "the only filtration slot is taken by a hanging call")
         }
         #expect(calls.hanging(later, filtrations: 1) == FileCalls.Hanging())
         calls.run(for: nil) { #expect(calls.hanging(later, filtrations: 2).isAll) }
     }
 
-    @Test func claimedOperationHangsUntilItIsTakenUp() throws {
+    @Test func claimedOperationHangsUntilItStarts() throws {
         let calls = FileCalls(patience: .seconds(60), claimPatience: .seconds(5))
         let operations = (1...3).map { HeldOperation(batch: BatchID("one"), number: $0, fencingToken: 1) }
         let claims = operations.map { calls.beginClaim(of: $0) }
         let later = ContinuousClock.now + .seconds(10)
         let hanging = calls.hanging(later, filtrations: 2)
-        #expect(hanging == FileCalls.Hanging(operations: Set(operations)), "no filtration waits for them")
+        #expect(hanging == FileCalls.Hanging(operations: Set(operations)), "claims must not take filtration slots")
         for claim in claims { calls.end(claim) }
         #expect(calls.hanging(later, filtrations: 2) == FileCalls.Hanging())
     }

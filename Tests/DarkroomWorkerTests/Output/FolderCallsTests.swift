@@ -6,7 +6,7 @@ import Testing
 @testable import DarkroomOutput
 @testable import DarkroomWorker
 
-/// Calls of the file system that may hang. What hangs here waits for a semaphore.
+/// File system calls that may hang. In these tests a semaphore blocks them.
 @Suite(.timeLimit(.minutes(1))) struct FolderCallsTests {
     private let answers = DispatchSemaphore(value: 0)
     private let answered = DispatchSemaphore(value: 0)
@@ -18,19 +18,19 @@ import Testing
         }
     }
 
-    @Test func aCallThatHangsIsLeftAndItsFileSystemIsKnown() {
+    @Test func abandonsAHangingCallAndRecordsItsMountPoint() {
         let calls = FolderCalls(patience: .milliseconds(50), roots: [])
         #expect(hang(calls, at: "/proc/self") == "/proc")
         #expect(calls.hungMount(of: ["", NSTemporaryDirectory(), "/proc/1"]) == "/proc")
         #expect(calls.hungMount(of: ["", NSTemporaryDirectory()]) == nil)
-        // Others run meanwhile.
+        // Calls on other file systems run while this one hangs.
         #expect(calls.perform(onAnswer: { _ in }, { $0.accesses("/dev") }) == nil)
         answers.signal()
         answered.wait()
         #expect(calls.hungMount(of: ["/proc/1"]) == nil)
     }
 
-    @Test func aFolderOfTheCommandLineMayBeALink() throws {
+    @Test func acceptsASymbolicLinkAsARootFolder() throws {
         let scratch = try ScratchFolder()
         let folder = scratch.path
         let link = folder + "/link"
@@ -43,7 +43,7 @@ import Testing
         answered.wait()
     }
 
-    @Test func aCallThatLooksAtNoFolderIsWaitedFor() {
+    @Test func waitsForACallWithoutAFolder() {
         let calls = FolderCalls(patience: .milliseconds(10), roots: [])
         let isOver = Latch()
         let mount = calls.perform(onAnswer: { _ in }) { call in

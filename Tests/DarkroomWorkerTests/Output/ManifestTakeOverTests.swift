@@ -10,7 +10,7 @@ import Testing
 @testable import DarkroomOutput
 @testable import DarkroomWorker
 
-/// What a worker makes of the manifest files of earlier claims, those that Redis forgot among them.
+/// How a worker merges the manifest files of earlier claims, including claims that Redis lost.
 @Suite(.redisServer, .serialized) struct ManifestTakeOverTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -22,12 +22,12 @@ import Testing
         photos = try PhotoServer(folder: samples)
     }
 
-    @Test func takesEachLineFromTheHighestFenceThatHasItAndLeavesOneFile() throws {
+    @Test func takesEachLineFromItsHighestFencingTokenAndLeavesOneFile() throws {
         let id = try darkroom.submit((0..<4).map { _ in photos.url("/moon.png") }, darkroom.options())
-        // An earlier claim brought photos 0 and 1 to their end, and was handed back.
+        // An earlier claim finished photos 0 and 1 and released the operation.
         let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
         guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
-            Issue.record("nothing was claimed")
+            Issue.record("no operation was claimed")
             return
         }
         let held = try #require(claimed.operations.first).held
@@ -37,7 +37,7 @@ import Testing
         _ = try darkroom.store.perform(darkroom.store.release(held, worker: "earlier"))
         try write(id, fencingToken: held.fencingToken - 1, [(0, .filtered), (1, .filtered)], name: "first")
         try write(id, fencingToken: held.fencingToken, [(0, .filtered)], name: "second")
-        // Redis lost the claim that wrote this: it saw photo 1 fail and photo 2 done.
+        // Redis lost the claim that wrote this file. In that claim photo 1 failed and photo 2 was filtered.
         let forgotten = held.fencingToken + 3_600_000
         try write(id, fencingToken: forgotten, [(1, .failed(.timeout)), (2, .filtered)], name: "forgotten")
         #expect(try names(id) == ["second", "forgotten", "forgotten"])
@@ -55,7 +55,7 @@ import Testing
         )
     }
 
-    @Test func lineOfNoPhotoOfTheOperationIsLeftOut() throws {
+    @Test func skipsLinesOfPhotosOutsideTheOperation() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
         let records = (4..<6).map { PhotoRecord(index: $0, name: "photo", url: "http://photos.example/\($0)") }
@@ -72,13 +72,13 @@ import Testing
         #expect(lines.count == 2 && lines[0].contains("\"photo\"") && lines[1].contains("\"own\""), "\(lines)")
     }
 
-    @Test func linesOfAnotherBatchAreNotTakenOver() throws {
+    @Test func skipsLinesOfAnotherBatch() throws {
         let id = try darkroom.submit((0..<2).map { _ in photos.url("/moon.png") }, darkroom.options())
         let other = BatchID("20261121-090501999-0000")
         try FileManager.default.createDirectory(atPath: folder(other), withIntermediateDirectories: true)
         let claim = darkroom.store.claim(worker: "earlier", number: 1, operations: 1)
         guard case .claimed(let claimed) = try darkroom.store.perform(claim) else {
-            Issue.record("nothing was claimed")
+            Issue.record("no operation was claimed")
             return
         }
         let held = try #require(claimed.operations.first).held
@@ -102,7 +102,7 @@ import Testing
         }
     }
 
-    @Test func fenceThatCameAfterTheClaimIsLeftAlone() throws {
+    @Test func keepsFilesWithALaterFencingToken() throws {
         let id = BatchID("20261121-090501123-7f3a")
         try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true)
         for fencingToken in [3, 5, 8, 9] { try write(id, fencingToken: fencingToken, [(0, .filtered)], name: "photo") }
@@ -111,13 +111,13 @@ import Testing
         ManifestFiles.removeOthers(held, forgotten: [8], context.output)
         let left = try FileManager.default.contentsOfDirectory(atPath: folder(id)).sorted()
         #expect(left == [5, 9].map { ManifestPath.fileName(operation: 1, fencingToken: $0) })
-        // Without a file of its own nothing goes: the lines of others are all there are.
+        // A claim without a manifest file removes no files: only the other files contain the lines.
         ManifestFiles.removeOthers(
             HeldOperation(batch: id, number: 1, fencingToken: 20), forgotten: [], context.output)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder(id)).count == 2)
     }
 
-    @Test func batchWhoseFolderAnotherHasTakenIsRefused() throws {
+    @Test func refusesABatchWhoseFolderAnotherBatchHasTaken() throws {
         let ids: [BatchID] = ["20261121-090501123-7f3a", "20261121-090501999-0000"]
         for id in ids { try FileManager.default.createDirectory(atPath: folder(id), withIntermediateDirectories: true) }
         func context(_ id: BatchID, taken: Int) throws -> BatchContext {
@@ -127,7 +127,7 @@ import Testing
         #expect(try context(ids[1], taken: 200).openFolder() != nil)
         let refusal = expectError(Refusal.self) { try context(ids[0], taken: 100).openFolder() }
         #expect(refusal?.reason.contains("batch \(ids[1]) has taken the folder") == true, "\(refusal as Refusal?)")
-        #expect(try context(ids[0], taken: 300).openFolder() != nil, "a retry that insists takes it back")
+        #expect(try context(ids[0], taken: 300).openFolder() != nil, "a forced retry must take the folder back")
         #expect(throws: Refusal.self) { try context(ids[1], taken: 200).openFolder() }
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import DarkroomOutput
 @testable import DarkroomWorker
 
-/// Files that are whole or not there, on disks that are full, away, or in the way.
+/// A file is complete or absent, even if the disk is full, not mounted or blocked by other files.
 @Suite struct OutputWriterTests {
     private let scratch: ScratchFolder
     private var folder: String { scratch.path }
@@ -18,7 +18,7 @@ import Testing
         try scratch.makeFolder("manifest/1")
     }
 
-    @Test func makesTheFolderOfAFileAndReplacesWhatIsThere() throws {
+    @Test func createsTheFolderOfAFileAndReplacesAnExistingFile() throws {
         for text in ["first", "second"] {
             try OutputWriter.write(Array(text.utf8), to: "00001/a.jpg", in: place, temporaryName: ".a")
         }
@@ -27,7 +27,7 @@ import Testing
     }
 
     @Test(arguments: ["a.jpg", "00001/a.jpg", "manifest/1/00000001.1.jsonl"])
-    func nothingIsMadeWhereTheSignIsNotSeen(path: String) throws {
+    func createsNothingWithoutTheMarker(path: String) throws {
         try FileManager.default.removeItem(atPath: folder + "/manifest")
         let failure = try #require(self.failure(writing: path))
         #expect(failure.reason == .outputDenied && failure.detail.contains("is its share mounted?"))
@@ -36,21 +36,21 @@ import Testing
         #expect(fault.kind == .away && !fault.isOfDevice && fault.check() != nil)
         try FileManager.default.createDirectory(atPath: folder + "/manifest/1", withIntermediateDirectories: true)
         #expect(fault.check() == nil)
-        // It was there again before anybody looked: no photo fails for that.
+        // If the folder is back before the next check, no photo fails.
         #expect(OutputFault(failure)?.kind == .away)
     }
 
-    @Test func fullDiskIsAnObstacleUntilThereIsRoom() throws {
+    @Test func fullDiskIsAStorageFaultUntilSpaceIsFree() throws {
         let failure = OutputWriter.Failure(
             reason: .diskFull, detail: "write \(folder)/a.jpg: no space", error: ENOSPC, isOfPlace: false, place: place,
             folder: "",
             bytes: 3)
         let fault = try #require(OutputFault(failure))
         #expect(fault.kind == .full && fault.isOfDevice)
-        #expect(fault.check() == nil, "there is room here")
+        #expect(fault.check() == nil, "the disk has free space")
     }
 
-    @Test(arguments: [".a", "a.jpg"]) func linkInTheWayIsReplacedAndNotFollowed(name: String) throws {
+    @Test(arguments: [".a", "a.jpg"]) func replacesASymbolicLinkWithTheNameOfTheFile(name: String) throws {
         let victim = folder + "-victim"
         defer { unlink(victim) }
         try Data("precious".utf8).write(to: URL(fileURLWithPath: victim))
@@ -65,7 +65,8 @@ import Testing
         }
     }
 
-    @Test(arguments: ["00001", "manifest", "manifest/1"]) func linkInPlaceOfAFolderIsNotFollowed(name: String) throws {
+    @Test(arguments: ["00001", "manifest", "manifest/1"])
+    func doesNotFollowASymbolicLinkInPlaceOfAFolder(name: String) throws {
         let victim = folder + "-victim"
         defer { try? FileManager.default.removeItem(atPath: victim) }
         try FileManager.default.createDirectory(atPath: victim + "/1", withIntermediateDirectories: true)
@@ -74,19 +75,19 @@ import Testing
         let failure = try #require(self.failure(writing: name == "00001" ? "00001/a.jpg" : "a.jpg"))
         #expect(failure.reason == .outputDenied && failure.detail.contains("symbolic link"), "\(failure)")
         #expect(try FileManager.default.subpathsOfDirectory(atPath: victim) == ["1"])
-        // A folder that is no folder bars the place; one bad sub-folder is that of its photos.
+        // A missing manifest folder is a storage fault. A bad sub-folder affects only its own photos.
         #expect((OutputFault(failure) != nil) == (name != "00001"))
     }
 
-    /// With a combining character behind it a slash is another `Character`, and the same slash for the system.
-    @Test func nameOfAListThatBeginsWithACombiningCharacterLeadsNowhereElse() throws {
+    /// A slash followed by a combining character is a different `Character`, but still a path separator for the system.
+    @Test func nameThatBeginsWithACombiningCharacterStaysInItsFolder() throws {
         let victim = folder + "-victim"
         defer { try? FileManager.default.removeItem(atPath: victim) }
         try FileManager.default.createDirectory(atPath: victim, withIntermediateDirectories: true)
         let template = try FileNameTemplate("{name}", namesAreUnique: true)
         let path = template.path(index: 10_000, name: "\u{301}evil", ending: "jpg")
         #expect(path.utf8.elementsEqual("00001/\u{301}evil.jpg".utf8))
-        // The first of its folder.
+        // The first file of its folder.
         #expect(failure(writing: path) == nil)
         #expect(try contents("00001").map { Array($0.utf8) } == [Array("\u{301}evil.jpg".utf8)])
         try FileManager.default.removeItem(atPath: folder + "/00001")
@@ -96,10 +97,10 @@ import Testing
         #expect(try FileManager.default.subpathsOfDirectory(atPath: victim).isEmpty)
     }
 
-    @Test func placeBelowATrustedFolderMayNotLeadThroughLinks() throws {
+    @Test func doesNotFollowLinksBelowATrustedFolder() throws {
         let trusted = folder + "-link"
         defer { unlink(trusted) }
-        #expect(symlink(folder, trusted) == 0, "a link that was named by the worker's user is followed")
+        #expect(symlink(folder, trusted) == 0, "the trusted folder itself may be a symbolic link")
         try FileManager.default.createDirectory(atPath: folder + "/deep/manifest/1", withIntermediateDirectories: true)
         let good = OutputPlace(folder: trusted + "/deep", trusted: trusted, marker: "manifest/1")
         try OutputWriter.write([1], to: "a.jpg", in: good, temporaryName: ".a")
@@ -112,7 +113,7 @@ import Testing
         #expect(try contents("deep") == ["a.jpg", "manifest"])
     }
 
-    @Test func nameThatIsTakenByAFolderIsNoObstacle() throws {
+    @Test func folderWithTheNameOfAFileIsNoStorageFault() throws {
         try FileManager.default.createDirectory(atPath: folder + "/a.jpg", withIntermediateDirectories: true)
         let failure = try #require(self.failure(writing: "a.jpg"))
         #expect(failure.reason == .outputDenied && OutputFault(failure) == nil)
@@ -122,7 +123,7 @@ import Testing
         #expect(other.reason == .outputDenied && OutputFault(other) == nil)
     }
 
-    @Test func whatIsNotWantedAnyMoreLeavesNothing() throws {
+    @Test func leavesNoFileOfACancelledWrite() throws {
         let written = try [UInt8](repeating: 1, count: 10).withUnsafeBytes { bytes in
             try OutputWriter.write(bytes, to: "a.jpg", in: place, temporaryName: ".a", isWanted: { false })
         }
@@ -130,7 +131,7 @@ import Testing
         #expect(try contents("") == ["manifest"])
     }
 
-    @Test func openFolderNoticesThatAnotherTookItsPlace() throws {
+    @Test func openFolderDetectsItsReplacement() throws {
         let open = try OpenFolder(place)
         #expect(open.isStillThere)
         #expect(rename(folder + "/manifest/1", folder + "/away") == 0)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// Batches whose output folder another batch has taken, and that take it back by a retry.
+/// Batches whose output folder another batch has taken. A retry takes the folder back.
 @Suite(.serialized) final class TakenFolderTests {
     let redis: RedisServer
     let darkroom: Darkroom
@@ -26,7 +26,7 @@ import Testing
         _ = try darkroom.store.perform(darkroom.store.retry(id, overwrite: true))
     }
 
-    @Test func aBatchThatTookItsFolderBackIsRunAtOnceByItsWorker() async throws {
+    @Test func sameWorkerRunsABatchAtOnceAfterItTookItsFolderBack() async throws {
         let worker = try darkroom.worker()
         defer {
             worker.stop()
@@ -41,7 +41,7 @@ import Testing
         #expect(facts.counts.failed == 4)
     }
 
-    @Test func aBatchThatExecutesGoesOnWhenItHasItsFolderBack() async throws {
+    @Test func executingBatchContinuesAfterItTookItsFolderBack() async throws {
         let late = try #require(FileManager.default.contents(atPath: CutOffWorkersTests.samples + "/chelsea.jpg"))
         let server = try HostileServer(["/late.jpg": .held(.answer(body: [UInt8](late)))])
         defer { server.stop() }
@@ -62,7 +62,7 @@ import Testing
         try darkroom.check(first)
     }
 
-    @Test func aRefusedBatchIsClaimedWhenItHasItsFolderBack() async throws {
+    @Test func refusedBatchIsClaimedAfterItTookItsFolderBack() async throws {
         let first = try darkroom.submit([photos.url("/chelsea.jpg")], darkroom.options())
         _ = try darkroom.store.perform(darkroom.store.suspend(first, .everything, true))
         let worker = try darkroom.worker()
@@ -76,7 +76,7 @@ import Testing
         darkroom.waitForLog("batch is left to other workers")
         let deadline = ContinuousClock.now + .seconds(20)
         var codes: [BatchProblem.Code] = []
-        while codes != [.folderTaken], .now < deadline {  // said with the next heartbeat
+        while codes != [.folderTaken], .now < deadline {  // the next heartbeat reports the problem
             let facts = try #require(try darkroom.store.facts(of: first))
             codes = try darkroom.store.problems(of: [facts], now: try darkroom.store.time()).of(facts).map(\.code)
             _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.1"))

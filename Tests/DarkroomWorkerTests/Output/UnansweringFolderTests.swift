@@ -11,7 +11,7 @@ import Testing
 private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent().appendingPathComponent("Samples").path
 
-/// Folders that do not answer: here somebody holds the lock of their holder file.
+/// Folders on an unresponsive file system. The tests hold the lock of the holder file instead.
 @Suite(.redisServer, .timeLimit(.minutes(2))) struct UnansweringFolderTests {
     let darkroom: Darkroom
     let photos: PhotoServer
@@ -21,8 +21,8 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         photos = try PhotoServer(folder: samples)
     }
 
-    @Test func aFolderThatDoesNotAnswerHoldsUpNoOther() throws {
-        // Both are in one claim, the folder that does not answer first.
+    @Test func unresponsiveFolderDoesNotDelayOthers() throws {
+        // One claim returns both batches, the one with the unresponsive folder first.
         let urls = (0..<4).map { _ in photos.url("/moon.png") }
         let stuck = try darkroom.submit(urls, darkroom.options { $0.operationSize = 1 })
         let other = try darkroom.submit(
@@ -38,13 +38,13 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         let worker = try darkroom.worker { $0.claimPatience = .milliseconds(200) }
         try darkroom.wait(other, within: 5)
         darkroom.waitForLog("does not answer")
-        // Another batch of the same file system is not tried.
+        // The worker does not try another batch on the same file system.
         let late = try darkroom.submit(urls, darkroom.options { $0.output = darkroom.folder + "/late" })
         darkroom.waitForLog("does not answer", count: 2, seconds: 5)
         for _ in 0..<100 where worker.core.renewed.stuck == 0 {
             _ = try darkroom.store.connection.call(.init("BLPOP", darkroom.keys.prefix + "nothing", "0.05"))
         }
-        #expect(worker.core.renewed.stuck > 0, "what is not taken up is not renewed")
+        #expect(worker.core.renewed.stuck > 0, "the worker renews the leases of operations that it cannot start")
         close(lock)
         try darkroom.wait(stuck)
         try darkroom.wait(late)
@@ -53,7 +53,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         worker.wait()
     }
 
-    @Test func theFolderThatDoesNotAnswerIsTheOneLookedAtLast() throws {
+    @Test func recordsTheUnresponsiveFolderAsTheLastOneRead() throws {
         var options = BatchOptions()
         (options.output, options.originals) = (darkroom.folder, darkroom.folder + "/missing")
         try FileManager.default.createDirectory(
@@ -65,7 +65,7 @@ private let samples = URL(fileURLWithPath: #filePath).deletingLastPathComponent(
         #expect(looked == [darkroom.folder, options.originals])
     }
 
-    @Test func mountPointsAreKnownByTheirNames() {
+    @Test func findsTheMountPointOfAPath() {
         let mounts = """
             22 1 8:1 / / rw - ext4 /dev/sda1 rw
             30 22 0:40 / /mnt/share rw - nfs server:/share rw

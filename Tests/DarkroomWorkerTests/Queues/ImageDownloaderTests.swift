@@ -9,7 +9,7 @@ import Testing
 @testable import DarkroomWorker
 @testable import DarkroomWorkerState
 
-/// A source whose bytes never come: what is on its way ends when it is stopped, and not before.
+/// A source that never delivers bytes. A fetch ends only when it is stopped.
 private struct SilentSource: PhotoSource {
     struct Fetch: PhotoFetch {
         let completion: @Sendable (Result<Download, TransferError>) -> Void
@@ -31,8 +31,8 @@ private struct SilentSource: PhotoSource {
 }
 
 @Suite struct ImageDownloaderTests {
-    /// A batch may be suspended after the state has begun a photo and before the downloader is in its queue.
-    @Test func photoThatIsTakenBackBeforeItsDownloaderIsThereWaitsForNoBytes() throws {
+    /// A batch may be suspended after the worker state has started a photo and before its downloader is queued.
+    @Test func endsAtOnceIfThePhotoIsWithdrawnBeforeTheDownloadStarts() throws {
         let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
         let photo = PhotoTask(
             PhotoRecord(index: 0, name: "0", url: "http://photos.example/0"),
@@ -49,6 +49,6 @@ private struct SilentSource: PhotoSource {
         }
         let queue = OperationQueue()
         queue.addOperation(downloader)
-        #expect(ended.wait(timeout: .now() + 20) == .success, "it waits for bytes that nobody wants")
+        #expect(ended.wait(timeout: .now() + 20) == .success, "the downloader waits for the bytes of a withdrawn photo")
     }
 }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// `--webhook-hosts` and `--deny-hosts` read a host alike.
+/// `--webhook-hosts` and `--deny-hosts` parse a host in the same way.
 @Suite struct HostSpellingsTests {
     @Test(arguments: [
         ("example.org", "http://example.org/a", true), ("Example.ORG.", "https://example.org/", true),
@@ -19,7 +19,7 @@ import Testing
         ("[::1]", "http://[::2]/", false), ("a_b.example", "http://A_b.example/", true),
         ("localhost", "http://localhost/", true),
     ])
-    func readsASpelling(_ host: String, _ url: String, _ isMeant: Bool) throws {
+    func acceptsSpellingsOfAHost(_ host: String, _ url: String, _ isMeant: Bool) throws {
         #expect(try WebhookHosts(parsing: [host]).allow(url) == isMeant)
         var configuration = TransferConfiguration()
         configuration.allowPrivate = true
@@ -33,7 +33,7 @@ import Testing
         "::1]",
         "*.[::1]", "*.::1", "*.10.0.0.1", "*.0x0a.1", "[fe80::1%25lo]", "example.org,example.net", "example.org\\",
     ])
-    func refusesOtherTexts(_ text: String) {
+    func rejectsMalformedHosts(_ text: String) {
         #expect(throws: InvalidWebhookHost(text: text)) { try WebhookHosts(parsing: [text]) }
         #expect(throws: InvalidHostPattern.self) { try HostPattern(parsing: text) }
     }

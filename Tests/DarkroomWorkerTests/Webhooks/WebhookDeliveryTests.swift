@@ -15,7 +15,7 @@ import Testing
 
     private var store: BatchStore { darkroom.store }
 
-    /// Submits a batch of no photos, which is finished at once.
+    /// Submits a batch without photos, which finishes at once.
     private func finish(_ url: String) throws -> BatchID {
         try darkroom.submit([], darkroom.options { $0.webhook = url })
     }
@@ -24,7 +24,7 @@ import Testing
         try store.perform(store.heartbeat(worker: nil)).webhooks
     }
 
-    /// What stands in Redis of a webhook: ms until its next attempt, nil when there is none.
+    /// The time until the next attempt of a webhook in ms, or nil if Redis has no webhook of the batch.
     private func next(_ id: BatchID) throws -> Int? {
         let score = try store.connection.call(.init("ZSCORE", darkroom.keys.webhooks, "\(id) 1"))
         return try score.string.flatMap { Int($0) }.map { $0 - (try store.time()) }
@@ -37,7 +37,7 @@ import Testing
         return WebhookDelivery(store, configuration, logger: darkroom.logger)
     }
 
-    @Test func workerTellsThatABatchHasFinished() async throws {
+    @Test func workerDeliversTheWebhookOfAFinishedBatch() async throws {
         let server = try HostileServer(["/hook": .answer(status: 202)])
         defer { server.stop() }
         let worker = try darkroom.worker {
@@ -48,7 +48,7 @@ import Testing
         #expect(await server.wait { $0.requests["/hook"] == 1 })
         worker.stop()
         worker.wait()
-        #expect(try next(id) == nil, "it is delivered and still listed")
+        #expect(try next(id) == nil, "the delivered webhook is still listed")
         darkroom.waitForLog("info test: webhook delivered batch=\(id) worker=\(worker.id) attempt=1 ")
 
         let head = try #require(server.log.heads.first)
@@ -74,7 +74,7 @@ import Testing
         #expect((batch["counts"] as? [String: Int])?["failed"] == 1)
     }
 
-    @Test func withoutASecretNothingIsSigned() async throws {
+    @Test func sendsNoSignatureWithoutASecret() async throws {
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         _ = try finish(server.url("/hook"))
@@ -90,7 +90,7 @@ import Testing
         (.redirect(to: "/other"), "HTTP status 302"), (.hangUp, "attempt=1"),
         (.raw(Array("no HTTP\r\n\r\n".utf8)), "attempt=1"),
     ])
-    func isTriedAgainLater(_ route: HostileServer.Route, _ logged: String) throws {
+    func retriesAFailedWebhook(_ route: HostileServer.Route, _ logged: String) throws {
         let server = try HostileServer(["/secret": route, "/other": .answer()])
         defer { server.stop() }
         let id = try finish(server.url("/secret"))
@@ -107,7 +107,7 @@ import Testing
         #expect(server.log.requests["/other"] == nil)
     }
 
-    @Test func isGivenUpAfterTwentyAttempts() throws {
+    @Test func givesUpAfterTwentyAttempts() throws {
         let server = try HostileServer(["/hook": .answer(status: 500)])
         defer { server.stop() }
         let id = try finish(server.url("/hook"))
@@ -119,12 +119,12 @@ import Testing
         #expect(try next(id) == nil)
     }
 
-    @Test func pausesGrow() {
+    @Test func retryIntervalsGrow() {
         let pauses = (1...20).map { WebhookSchedule.pause(after: $0)?.components.seconds }
         #expect(pauses == [5, 25, 120, 600] + Array(repeating: 3600, count: 15) + [nil])
     }
 
-    @Test func whoTakesItFirstDeliversIt() async throws {
+    @Test func onlyTheFirstWorkerDeliversAWebhook() async throws {
         let server = try HostileServer(["/hook": .held(.answer())])
         defer { server.stop() }
         let id = try finish(server.url("/hook"))
@@ -133,14 +133,14 @@ import Testing
         for delivery in deliveries { delivery.offer(seen) }
         #expect(await server.wait { $0.running == 1 })
         let hold = try #require(try next(id))
-        #expect((50_000...60_000).contains(hold), "it is held for \(hold) ms")
+        #expect((50_000...60_000).contains(hold), "the webhook is reserved for \(hold) ms")
         server.release()
         for delivery in deliveries { delivery.end() }
         #expect(server.log.requests == ["/hook": 1])
         #expect(try next(id) == nil)
     }
 
-    @Test func hostThatIsNotListedIsLeftToOthers() throws {
+    @Test func leavesAWebhookOfAnUnlistedHostToOtherWorkers() throws {
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         let id = try finish(server.url("/hook"))
@@ -150,7 +150,7 @@ import Testing
             delivery.end()
         }
         #expect(server.log.requests.isEmpty)
-        #expect(try #require(try next(id)) <= 0, "it was moved although nothing waits behind it")
+        #expect(try #require(try next(id)) <= 0, "the webhook was postponed although no other webhook waits")
         #expect(try store.connection.call(.init("HGET", darkroom.keys.batch(id), "webhook.attempts")).string == "0")
     }
 
@@ -165,10 +165,10 @@ import Testing
         delivery.offer(seen)
         #expect(await server.wait { $0.requests["/hook"] == 1 })
         delivery.end()
-        #expect(try store.dueWebhooks(atMost: 1000).count == 200, "the webhooks of other workers were moved")
+        #expect(try store.dueWebhooks(atMost: 1000).count == 200, "the webhooks of other workers were postponed")
     }
 
-    @Test func aSearchReadsWhatBecameDueSinceTheLastOne() async throws {
+    @Test func searchReadsOnlyWebhooksDueSinceTheLastSearch() async throws {
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         for number in 0..<100 { _ = try finish("http://nowhere.example/\(number)") }
@@ -196,7 +196,7 @@ import Testing
         delivery.end()
     }
 
-    @Test func aServerThatDoesNotAnswerDoesNotDelayTheWebhooksOfOthers() async throws {
+    @Test func unresponsiveServerDoesNotDelayWebhooksOfOthers() async throws {
         let silent = try HostileServer(["/hook": .stall])
         let server = try HostileServer(["/hook": .answer()])
         defer { for server in [silent, server] { server.stop() } }
@@ -204,12 +204,12 @@ import Testing
         _ = try finish(server.url("/hook"))
         let delivery = try delivery(["127.0.0.1:\(silent.port)", "127.0.0.1:\(server.port)"])
         delivery.offer(try due())
-        // Long before an attempt is given up, which is after 10 s.
+        // An attempt times out after 10 s.
         #expect(await server.wait(timeout: .seconds(5)) { $0.requests["/hook"] == 1 })
         delivery.end()
     }
 
-    @Test func atMostFourAtOnceGoToAServer() async throws {
+    @Test func sendsAtMostFourConcurrentRequestsToAServer() async throws {
         let server = try HostileServer(["/hook": .held(.answer())])
         defer { server.stop() }
         for _ in 0..<6 { _ = try finish(server.url("/hook")) }
@@ -218,12 +218,12 @@ import Testing
         #expect(await server.wait { $0.running == 4 })
         delivery.offer(try due())
         server.release()
-        #expect(await server.wait { $0.requests["/hook"] == 6 }, "those that waited have not followed")
+        #expect(await server.wait { $0.requests["/hook"] == 6 }, "the waiting webhooks were not sent")
         delivery.end()
         #expect(server.log.mostRunning == 4)
     }
 
-    @Test func whatIsUnderWayAtTheEndIsGivenBack() async throws {
+    @Test func releasesRunningWebhooksWhenItStops() async throws {
         let server = try HostileServer(["/hook": .stall])
         defer { server.stop() }
         let id = try finish(server.url("/hook"))
@@ -232,14 +232,14 @@ import Testing
         #expect(await server.wait { $0.running == 1 })
         let began = ContinuousClock.now
         delivery.end()
-        #expect(.now - began < .seconds(8), "it waited for the answer")
+        #expect(.now - began < .seconds(8), "the worker waited for the reply")
         let deadline = ContinuousClock.now + .seconds(20)
         while try #require(try next(id)) > 0 {
-            try #require(ContinuousClock.now < deadline, "another worker has to wait for it")
+            try #require(ContinuousClock.now < deadline, "the webhook is still reserved for the stopped worker")
         }
     }
 
-    @Test func whatBecameDueLastIsDeliveredBeforeAWorkerLeaves() throws {
+    @Test func deliversDueWebhooksBeforeTheWorkerStops() throws {
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         _ = try finish(server.url("/hook"))
@@ -247,7 +247,7 @@ import Testing
         #expect(server.log.requests == ["/hook": 1])
     }
 
-    @Test func batchThatIsForgottenHasNoWebhook() throws {
+    @Test func forgettingABatchRemovesItsWebhook() throws {
         let server = try HostileServer(["/hook": .answer()])
         defer { server.stop() }
         let id = try finish(server.url("/hook"))

@@ -7,7 +7,7 @@ import Testing
         (["hooks.example.org"], "https://hooks.example.org/a?b=c", true),
         (["hooks.example.org"], "http://HOOKS.example.org./", true),
         (["Hooks.Example.org"], "http://hooks.example.org:80/", true),
-        (["hooks.example.org"], "http://hooks.example.org:6379/", false),  // another service of the same machine
+        (["hooks.example.org"], "http://hooks.example.org:6379/", false),  // another service on the same machine
         (["hooks.example.org"], "http://hooks.example.org:443/", false),
         (["hooks.example.org"], "https://evil.example/?hooks.example.org", false),
         (["hooks.example.org"], "https://hooks.example.org@evil.example/", false),
@@ -33,7 +33,7 @@ import Testing
         "user@hooks.example.org",
         "hooks.example.org:", "hooks.example.org:0x50", "hooks.example.org:99999", "a b", "*.10.0.0.1",
     ])
-    func refuseWhatIsNoHost(_ text: String) {
+    func rejectMalformedHosts(_ text: String) {
         #expect(throws: InvalidWebhookHost(text: text)) { try WebhookHosts(parsing: [text]) }
     }
 }

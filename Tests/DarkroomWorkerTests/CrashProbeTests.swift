@@ -7,9 +7,9 @@ import Testing
 
 @testable import DarkroomWorker
 
-/// What a worker tells Redis of a suspect: whether a photo of it is where it could end the worker.
-@Suite(.redisServer, .timeLimit(.minutes(1))) struct TrialTests {
-    @Test func transferOfASuspectIsATrialUntilItIsOver() async throws {
+/// Crash probes: the worker marks a quarantined operation in Redis while one of its photos could crash the worker.
+@Suite(.redisServer, .timeLimit(.minutes(1))) struct CrashProbeTests {
+    @Test func transferOfAQuarantinedOperationIsACrashProbeUntilItEnds() async throws {
         let darkroom = try Darkroom(.current)
         let server = try HostileServer(["/held.jpg": .held(.answer(status: 404))])
         defer { server.stop() }
@@ -18,7 +18,7 @@ import Testing
         let worker = try darkroom.worker()
         #expect(await server.wait { $0.running == 1 }, "the download has not begun")
         let holder = try darkroom.store.connection.call(.init("HGET", darkroom.keys.executing(id), "1")).string
-        #expect(holder?.hasSuffix(" begun") == true, "Redis was not told before: \(holder ?? "")")
+        #expect(holder?.hasSuffix(" begun") == true, "the holder in Redis is not marked as begun: \(holder ?? "")")
         server.release()
         let facts = try darkroom.wait(id)
         worker.stop()

@@ -7,16 +7,17 @@ import Testing
 @testable import DarkroomOutput
 @testable import DarkroomWorker
 
-/// Temporary files of workers that died.
-@Suite(.redisServer, .timeLimit(.minutes(1))) struct LeftoverTests {
+/// Stale temporary files of crashed workers.
+@Suite(.redisServer, .timeLimit(.minutes(1))) struct StaleFilesTests {
     let darkroom: Darkroom
 
     init() throws { darkroom = try Darkroom(.current) }
 
-    @Test func thoseOfACancelledBatchAreRemoved() throws {
+    @Test func removesStaleFilesOfACancelledBatch() throws {
         let id = try darkroom.submit(
             (0..<3).map { "http://127.0.0.1/\($0)" }, darkroom.options { $0.operationSize = 2 })
-        guard case .claimed(let claimed) = try darkroom.store.perform(darkroom.store.claim(worker: "dead", number: 1)),
+        let claim = darkroom.store.claim(worker: "crashed", number: 1)
+        guard case .claimed(let claimed) = try darkroom.store.perform(claim),
             let held = claimed.operations.first?.held
         else {
             Issue.record("nothing was claimed")
@@ -24,11 +25,11 @@ import Testing
         }
         let manifest = ManifestPath.folder(id)
         let left = [
-            StaleFiles.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "dead.1"),
-            StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken - 1, worker: "dead.2"),
+            StaleFiles.temporaryName(for: "0", fencingToken: held.fencingToken, worker: "crashed.1"),
+            StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken - 1, worker: "crashed.2"),
             manifest + "/"
                 + StaleFiles.temporaryName(
-                    for: StaleFiles.manifestName(operation: 1), fencingToken: held.fencingToken, worker: "dead"),
+                    for: StaleFiles.manifestName(operation: 1), fencingToken: held.fencingToken, worker: "crashed"),
         ]
         let others = [
             StaleFiles.temporaryName(for: "1", fencingToken: held.fencingToken + 1, worker: "other.1"),
@@ -50,6 +51,6 @@ import Testing
         worker.stop()
         worker.wait()
         #expect(!areThere(left).contains(true))
-        #expect(!areThere(others).contains(false), "nothing else is removed")
+        #expect(!areThere(others).contains(false), "another file was removed")
     }
 }
