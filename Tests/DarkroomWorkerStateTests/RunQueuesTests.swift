@@ -54,9 +54,9 @@ import Testing
         var bench = StateBench(downloads: 4, filtrations: 2)
         for number in 1...6 { bench.claim(large, number) }
         bench.claim(small)
-        bench.steer(small) { $0.isSuspended = true }
+        bench.control(small) { $0.isSuspended = true }
         for _ in 0..<8 { _ = round(&bench) }
-        bench.steer(small) { $0.isSuspended = false }
+        bench.control(small) { $0.isSuspended = false }
         var begun: [BatchID] = []
         for _ in 0..<2 { begun += round(&bench) }
         #expect(begun.count { $0 == large } >= begun.count / 2 - 2, "\(begun)")
