@@ -46,7 +46,7 @@ struct FocusAndRetryCommandTests {
         let id = try queue.submit(Self.urls)
         let outside = try queue.run("focus", "\(id)", "--photos", "100-120")
         #expect(outside.status == 1)
-        #expect(outside.standardError.contains("has 100 photos, with the indexes 0-99: photos 100-120 are none of it"))
+        #expect(outside.standardError.contains("has 100 photos, with the indexes 0-99: photos 100-120 are not in it"))
         let end = try queue.run("focus", "\(id)", "--photos", "99-120")
         #expect(end.status == 0 && end.standardOutput.contains("; 1 of them is fed, of the others the list has none"))
     }

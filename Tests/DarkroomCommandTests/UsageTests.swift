@@ -102,7 +102,7 @@ import Testing
         ),
         (
             "limits --downloads 0",
-            "--downloads 0: from 1 to 1024; \"darkroom suspend --all --downloads\" lets none begin"
+            "--downloads 0: from 1 to 1024; to start none, use \"darkroom suspend --all --downloads\""
         ),
         ("limits --filtrations 257", "--filtrations 257: from 1 to 256"),
         ("limits --clear --downloads 3", "--clear removes both limits"),

@@ -73,14 +73,16 @@ import Testing
     }
 
     @Test(arguments: [
-        ("", "no URL"), ("localhost", "no URL"), ("http://:secret@localhost", "scheme \"http\""),
+        ("", "it is not a URL"), ("localhost", "it is not a URL"), ("http://:secret@localhost", "scheme \"http\""),
         ("redis://", "no host"), ("redis://:secret@host/db", "database \"db\""), ("redis://host/-1", "database"),
         ("redis://secret@host", "without a password"), ("redis://host:0", "port 0"), ("redis://host:99999", "port"),
         ("unix://run/redis.sock", "absolute path"), ("unix:///", "absolute path"),
         ("redis://:secret@host/0?x=y", "\"?\""), ("redis://:secret#x@host", "\"#\""),
-        ("redis://:sec/secret@host", "no URL"), ("redis://:a?secret@host", "found"), (":secret@host", "no URL"),
-        ("redis://ann:secret", "no URL"), ("redis://a:1,b:secret", "no URL"), ("redis://a,b", "several hosts"),
-        ("redis+sentinel://a:1,b:2", "no name of a service"), ("redis+sentinel:///m", "no host"),
+        ("redis://:sec/secret@host", "it is not a URL"), ("redis://:a?secret@host", "found"),
+        (":secret@host", "it is not a URL"),
+        ("redis://ann:secret", "it is not a URL"), ("redis://a:1,b:secret", "it is not a URL"),
+        ("redis://a,b", "several hosts"),
+        ("redis+sentinel://a:1,b:2", "no service name after the sentinels"), ("redis+sentinel:///m", "no host"),
         ("redis+sentinel://a/m/x", "database \"x\""), ("redis+sentinel://a:0/m", "port 0"),
         ("redis+sentinel://a/m?sentinel-password=x@secret#", "\"#\""),
         ("redis+sentinel://a/m?password=secret", "?password"),
