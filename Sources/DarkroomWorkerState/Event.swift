@@ -39,7 +39,7 @@ extension WorkerState {
         case downloadWaits(PhotoTask)
         /// A download, or another attempt of it, is about to begin. It may if the effects contain ``Effect/proceed(isFirst:)``.
         case downloadBegins(PhotoTask)
-        /// The bytes of a photo are downloaded.
+        /// A download has finished; `bytes` is its size.
         case downloaded(PhotoTask, bytes: Int)
         /// A download ended without bytes; the outcome is nil if it was cancelled or withdrawn.
         case downloadEnded(PhotoTask, PhotoOutcome?)

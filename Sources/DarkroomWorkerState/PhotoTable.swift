@@ -82,7 +82,7 @@ struct PhotoTable {
         body(&entries.values[place])
     }
 
-    /// Records that the bytes of a photo are downloaded.
+    /// Adds a downloaded photo to the photos in memory.
     mutating func hold(_ bytes: Int, of task: PhotoTask) {
         photosHeld += 1
         bytesHeld += bytes

@@ -71,6 +71,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
                 }
             } catch let error as DarkroomError where error.isTransient && listener != nil {
                 if let update = outage(error) { return update }
+                // Redis sends no signal when it is back, so the client tries again after a pause.
                 try await Task.sleep(for: Self.pauseWhileAway)
                 return nil
             }

@@ -50,7 +50,7 @@ package struct HelperService {
     /// Develops photos until its worker has ended.
     package func run() -> Never {
         let greeting = confine()
-        // The channel fails only if the worker has ended. Then nobody can receive an error.
+        // Sending fails only if the worker process has ended. The helper has nobody to report the error to.
         let isGreeted = (try? channel.send(greeting, Self.nothing)) != nil
         // The helper ends if its worker has ended or sends an invalid message, or if a layer that the kernel has is not in
         // place.

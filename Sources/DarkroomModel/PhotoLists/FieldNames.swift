@@ -1,4 +1,4 @@
-/// Recognises the URL and the name of a photo among the columns of a table or the keys of an object.
+/// Finds the table column, or the object key, that contains the URL of a photo, and the one that contains its name.
 ///
 /// Case and all characters except letters and digits are ignored, so `Image URL`, `image_url` and `imageUrl` are equal. If
 /// several fields match, the earliest name in these lists wins.

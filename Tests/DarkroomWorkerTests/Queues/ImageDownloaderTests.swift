@@ -31,7 +31,7 @@ private struct SilentSource: PhotoSource {
 }
 
 @Suite struct ImageDownloaderTests {
-    /// A batch may be suspended after the worker state has started a photo and before its downloader is queued.
+    /// The worker state begins a photo, and then a downloader is queued. A user may suspend the batch between these steps.
     @Test func endsAtOnceIfThePhotoIsWithdrawnBeforeTheDownloadStarts() throws {
         let context = try BatchContext(BatchID("batch"), BatchOptions(), WorkerConfiguration())
         let photo = PhotoTask(
