@@ -130,8 +130,9 @@ let package = Package(
             ]),
 
         // Programs that use the library.
-        .executableTarget(name: "SteerBatch", dependencies: ["Darkroom"], path: "Sources/Examples/SteerBatch"),
-        .executableTarget(name: "OwnOperation", dependencies: ["Darkroom"], path: "Sources/Examples/OwnOperation"),
+        .executableTarget(name: "ControlBatch", dependencies: ["Darkroom"], path: "Sources/Examples/ControlBatch"),
+        .executableTarget(
+            name: "CustomOperation", dependencies: ["Darkroom"], path: "Sources/Examples/CustomOperation"),
 
         // Tests.
         .target(
@@ -199,8 +200,8 @@ let package = Package(
             name: "DarkroomTests",
             dependencies: [
                 "Darkroom", "DarkroomStore", "DarkroomConcurrency", "DarkroomTestSupport", "ErrorExpectations",
-                "SteerBatch",
-                "OwnOperation",
+                "ControlBatch",
+                "CustomOperation",
             ]),
         .testTarget(
             name: "DarkroomCommandTests",

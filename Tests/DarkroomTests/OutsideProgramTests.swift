@@ -144,11 +144,11 @@ struct OutsideProgramTests {
         }
         guard isLinking else { return flags }
         flags += try Self.arguments("exe").filter { $0.hasPrefix("-l") || $0.hasPrefix("-L/") }
-        let list = ChildProgram.built.appendingPathComponent("SteerBatch.product/Objects.LinkFileList")
+        let list = ChildProgram.built.appendingPathComponent("ControlBatch.product/Objects.LinkFileList")
         return flags
             + (try String(contentsOf: list, encoding: .utf8)).split(separator: "\n").map { line in
                 line.trimmingCharacters(in: ["'", "\""])
-            }.filter { !$0.contains("/SteerBatch.build/") }
+            }.filter { !$0.contains("/ControlBatch.build/") }
     }
 
     /// The arguments with which SwiftPM has compiled (`module`) or linked (`exe`) an example, from the description of its build.
@@ -157,7 +157,8 @@ struct OutsideProgramTests {
         let description = built.deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent(built.lastPathComponent + ".yaml")
         let lines = try String(contentsOf: description, encoding: .utf8).split(separator: "\n")
-        let start = try #require(lines.firstIndex { $0.hasPrefix("  \"C.SteerBatch-") && $0.hasSuffix(".\(step)\":") })
+        let start = try #require(
+            lines.firstIndex { $0.hasPrefix("  \"C.ControlBatch-") && $0.hasSuffix(".\(step)\":") })
         let arguments = try #require(lines[start...].first { $0.hasPrefix("    args: ") })
         return try JSONDecoder().decode([String].self, from: Data(arguments.dropFirst("    args: ".count).utf8))
     }
