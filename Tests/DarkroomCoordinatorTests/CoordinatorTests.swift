@@ -186,7 +186,7 @@ import Testing
         #expect(try store.facts(of: batch.id)?.state == .finished)
         let grown = try Coordinator(store: store).resume(batch.id, SampleList(count: 130))
         #expect(grown.state == .ready && grown.round == 2 && grown.sealed)
-        // In the last operation only the new photos run.
+        // In the last of the old operations, only the new photos run.
         let claimed = try develop("F", claim: 2)
         #expect(claimed.map(\.held.number) == [2, 3])
         #expect(
@@ -338,7 +338,7 @@ import Testing
             if photo == 0 { reads.withLock { $0 += 1 } }
             guard photo == index, reads.withLock({ $0 }) == 1 else { return }
             server.crash()
-            try server.restart()  // without a file, so empty
+            try server.restart()  // empty, because it writes no file
         }
         var options = BatchOptions()
         options.name = "lost"

@@ -42,8 +42,8 @@ import Testing
         #expect(try FolderHolder.read("holder", in: folder) == again)
     }
 
-    /// Another process of the taking batch finds its batch named as the holder. It may write only after the writes of the
-    /// previous holder have ended.
+    /// If `holder` already names its batch, another process of that batch may write only after the writes of the previous
+    /// holder have ended.
     @Test func processesOfTheTakingBatchWriteAfterThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         let order = Locked<[String]>([])
@@ -84,7 +84,7 @@ import Testing
         #expect(order.withLock { $0 } == ["placed", "taken"])
     }
 
-    /// A process of the taking batch waits also if it finds its batch named as the holder already.
+    /// A process of the taking batch also waits if `holder` names its batch already.
     @Test func everyTakerOfABatchWaitsForThePreviousHolder() throws {
         #expect(try first.take("holder", in: folder) == nil)
         try first.whileHolding("holder", in: folder) {

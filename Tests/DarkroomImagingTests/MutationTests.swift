@@ -8,7 +8,7 @@ import Testing
 /// developed in child processes, so that a crash reports its seed and the other seeds still run. For a long run:
 /// `DARKROOM_FUZZ_COUNT=100000 swift test --filter MutationTests`.
 @Suite struct MutationTests {
-    @Test func mutatedImagesCrashNothing() async throws {
+    @Test func mutatedImagesDoNotCrash() async throws {
         let run = FuzzRun("mutated images", count: 2000)
         print(run)
         let failures = await run.inPieces(of: 500) { seeds, path in

@@ -73,8 +73,7 @@ struct FuzzedLists {
         let whole = Result { try entries(of: list, named: ending) }
         let step = 1 + mutator.generator.number(in: 0..<max(1, min(list.count, 4000)))
         let stepped = Result { try entries(of: list, named: ending, step: step) }
-        // The entries before an error may differ between the two; whether there is an error may not, nor the entries of a
-        // list without an error.
+        // Both readings must fail, or both must return the same entries. Before an error their entries may differ.
         switch (whole, stepped) {
         case (.success(let one), .success(let other)):
             let difference =

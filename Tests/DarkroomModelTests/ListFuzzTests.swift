@@ -6,7 +6,7 @@ import Testing
 /// folder. For a long run:
 /// `DARKROOM_FUZZ_COUNT=1000000 swift test --filter ListFuzzTests`.
 @Suite struct ListFuzzTests {
-    @Test func fuzzedListsCrashNothingAndStayInTheFolder() async throws {
+    @Test func fuzzedListsNeitherCrashNorLeaveTheFolder() async throws {
         let run = FuzzRun("fuzzed lists", count: 20_000)
         print(run)
         let failures = await run.inPieces(of: 10_000) { seeds, path in

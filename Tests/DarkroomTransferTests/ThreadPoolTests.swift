@@ -29,7 +29,7 @@ import Testing
         let first = DispatchSemaphore(value: 0)
         pool.perform { first.signal() }
         first.wait()
-        // Whether or not the thread of the first job is idle already: none of these jobs may wait for another.
+        // None of these jobs may wait for another, whether or not the first thread is idle already.
         let meeting = Locked(0)
         let met = DispatchSemaphore(value: 0)
         let left = DispatchSemaphore(value: 0)
