@@ -5,7 +5,7 @@ import Testing
 
 /// `cancel`, `suspend`, `resume`, `prioritize` and `limits`, on a real Redis.
 @Suite(.redisServer, .serialized)
-struct SteeringCommandTests {
+struct ControlCommandTests {
     private static let urls = (0..<40).map { "http://photos.example/\($0)" }
 
     @Test func cancelReportsExecutingOperationsAndFinalPhotos() throws {

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 /// Controls of a run from another terminal, and retries of its failed photos.
-@Suite(.timeLimit(.minutes(5))) struct RunSteeringTests {
+@Suite(.timeLimit(.minutes(5))) struct RunControlTests {
     let scratch: ScratchFolder
 
     init() throws { scratch = try ScratchFolder() }

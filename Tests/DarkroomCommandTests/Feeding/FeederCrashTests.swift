@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 /// Real `darkroom submit` processes that are killed, feed the same batch, or use a Redis that lost its last changes.
-@Suite(.timeLimit(.minutes(5)), .serialized) struct FeederDeathTests {
+@Suite(.timeLimit(.minutes(5)), .serialized) struct FeederCrashTests {
     private let redis: RedisServer
     private let queue: Queue
     private let scratch: ScratchFolder
@@ -123,7 +123,7 @@ import Testing
         let program: Program
         private let writer: Int32
 
-        init(_ test: FeederDeathTests) throws {
+        init(_ test: FeederCrashTests) throws {
             let pipe = test.scratch.path("list")
             #expect(mkfifo(pipe, 0o600) == 0)
             // Opened for reading and writing, so that open(2) does not block and a write raises no SIGPIPE.
