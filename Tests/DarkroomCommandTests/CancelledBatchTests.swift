@@ -17,7 +17,7 @@ import Testing
         try scratch.write("list.txt", (0..<count).map { "http://photos.example/\($0).jpg\n" }.joined())
     }
 
-    /// Starts to submit a list that is longer than the window. Returns once the window is full.
+    /// Starts to submit a list that exceeds the window. Returns the program and the batch once the window is full.
     func submit(_ more: String...) throws -> (feeding: Program, batch: BatchID) {
         let arguments = ["submit", try list(400), "-o", scratch.path("out"), "--window", "3"] + more
         let feeding = try Program(arguments + ["--namespace", queue.namespace], environment: queue.environment)

@@ -36,11 +36,11 @@ import Testing
         let names = "BATCH NAME STATE STATUS PHOTOS FILTERED FAILED CANCELLED OUTPUT REDIS NAMESPACE"
         let variables = names.split(separator: " ").map { "$DARKROOM_\($0)" }.joined(separator: "|")
         let outcome = try submit(
-            "cat > \(scratch.path("facts")); echo \"\(variables)\" > \(scratch.path("variables")); echo said", "--name",
+            "cat > \(scratch.path("facts")); echo \"\(variables)\" > \(scratch.path("variables")); echo done", "--name",
             "summer '26", "--json")
         #expect(outcome.status == 3, "the command must not change the status")
         let printed = try #require(try outcome.json() as? [String: Any], "it must print to standard error")
-        #expect(outcome.standardError.contains("said\n"))
+        #expect(outcome.standardError.contains("done\n"))
         let facts = try #require(
             try JSONSerialization.jsonObject(with: Data(text("facts").utf8)) as? [String: Any])
         #expect(facts["state"] as? String == "finished")
@@ -76,13 +76,13 @@ import Testing
         let list = try scratch.write("list.txt", "http://photos.example/1\n")
         let waiting = try queue.start(
             "submit", list, "-o", scratch.path("out"), "--wait", "--on-finish",
-            "echo $DARKROOM_STATE $DARKROOM_STATUS $DARKROOM_CANCELLED > \(scratch.path("said"))")
+            "echo $DARKROOM_STATE $DARKROOM_STATUS $DARKROOM_CANCELLED > \(scratch.path("result"))")
         try waiting.waitFor("no running worker")
         let id = try #require(try queue.store.batchIDs().first)
         _ = try queue.store.perform(queue.store.cancel(id))
         let outcome = try waiting.outcome()
         #expect(outcome.status == 4, "\(outcome)")
-        #expect(try text("said") == "cancelled 4 1\n")
+        #expect(try text("result") == "cancelled 4 1\n")
     }
 
     @Test func commandReceivesSignalsThatTheProgramBlocks() throws {

@@ -67,8 +67,8 @@ final class Program: @unchecked Sendable {
     /// Sends a signal.
     func send(_ signal: Int32) { kill(process.processIdentifier, signal) }
 
-    /// Sends a signal repeatedly until the program has ended, for at most 60 s. The program may take a second signal
-    /// that soon follows the first one for the same signal.
+    /// Sends a signal repeatedly until the program has ended, for at most 60 s. The program may treat a
+    /// second signal that soon follows the first one as the same signal.
     func insist(_ signal: Int32) {
         for _ in 0..<1200 {
             send(signal)

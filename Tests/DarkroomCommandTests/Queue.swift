@@ -73,7 +73,7 @@ final class Queue: Sendable {
         return claimed.operations
     }
 
-    /// Claims operations, reports the state codes for their photos, repeated in turn, and writes the manifest lines.
+    /// Claims operations and reports the state codes for their photos, repeated in turn. Also writes the manifest.
     func develop(_ stateCodes: String, writesManifest: Bool = true) throws {
         let pattern = Array(stateCodes.utf8)
         for operation in try claim(number: nextClaim()) {

@@ -180,7 +180,7 @@ import Testing
         #expect(try Program.run("manifest", scratch.path("out")).lines.count == 130)
         #expect(try scratch.contents("out").count == 131)
         #expect(try run(list, "--allow-private").standardOutput.contains("nothing to do"))
-        // The list has one photo less than the batch.
+        // The list has one photo fewer than the batch.
         _ = try scratch.write("growing.txt", lines.dropFirst().joined())
         let other = try run(list, "--allow-private")
         #expect(other.status == 1)
@@ -250,7 +250,7 @@ import Testing
         #expect(outcome.status == 3, "\(outcome)")
         #expect(!outcome.standardOutput.contains("nothing to do"))
 
-        // Now photos are written, so the missing Redis data is an error.
+        // Now the manifest has lines, so the missing Redis data is an error.
         try FileManager.default.removeItem(atPath: scratch.path("out/.darkroom/redis"))
         let lost = try run(list)
         #expect(lost.status == 1)

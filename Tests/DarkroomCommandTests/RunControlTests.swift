@@ -88,7 +88,7 @@ import Testing
         #expect(try scratch.contents("out").contains { $0.hasSuffix(".jpg") })
     }
 
-    @Test func folderNamesItsRun() async throws {
+    @Test func folderIdentifiesItsRun() async throws {
         let (server, list) = try serve(3) { routes in
             for index in 0..<3 { routes["/\(index).jpg"] = .held(.answer(body: RunCommandTests.photo)) }
         }

@@ -203,7 +203,7 @@ import Testing
         }
         #expect(try run() == ["http://127.0.0.1:1/a.jpg?k=v#f", "NO URL"])
         #expect(try run("--redact-urls") == ["http://127.0.0.1:1/a.jpg", "NO URL"])
-        // This is a different job. The manifest would have redacted and complete URLs.
+        // This is a different job. The manifest would mix redacted and complete URLs.
         let other = try Program(
             ["run", list, "-o", scratch.path("out"), "--allow-private", "--retries", "0"],
             environment: ["XDG_RUNTIME_DIR": scratch.path("")]

@@ -108,7 +108,7 @@ import Testing
             for process in pair { _ = try process.outcome() }
             if try #require(try queue.store.facts(of: id)).sealed { break }
         }
-        // Both of two feeders that run to the end report success, no matter which one finishes first.
+        // Two feeders that run to the end both report success, in either order.
         let pair = try (0..<2).map { _ in try queue.start("submit", list, "--resume", "\(id)") }
         for process in pair {
             let outcome = try process.outcome()
@@ -118,7 +118,7 @@ import Testing
         try check(#require(try queue.store.facts(of: id)), photos: photos)
     }
 
-    /// A `submit` process that reads its list from a pipe, at the pace at which the test writes.
+    /// A `submit` process that reads its list from a pipe. The test controls the pace.
     private final class PipedSubmit {
         let program: Program
         private let writer: Int32

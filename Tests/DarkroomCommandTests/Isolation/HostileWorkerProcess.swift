@@ -53,7 +53,7 @@ final class HostileWorkerProcess {
         let deadline = ContinuousClock.now + .seconds(10)
         while processes.contains(where: { kill($0, 0) == 0 }) {
             guard ContinuousClock.now < deadline else { return false }
-            usleep(5000)  // the test gets no signal, since these are not its children
+            usleep(5000)  // polled, since only the end of a child sends a signal
         }
         return true
     }

@@ -57,7 +57,7 @@ struct IsolationTests {
         #expect((3000...5300).contains(memory))
         let files = try #require(failures.firstMatch(of: /(\d+) files were given/).flatMap { Int($0.1) })
         #expect((40...61).contains(files))
-        // A helper has no open files and no environment variables of the worker, and cannot write files.
+        // A helper has none of the open files and environment variables of the worker, and cannot write files.
         let about = try #require(FileManager.default.contents(atPath: queue.folder + "/out/000009-about.txt"))
         let lines = String(decoding: about, as: UTF8.self).split(separator: "\n")
         // libvips sets VIPSHOME itself.
@@ -112,9 +112,9 @@ struct IsolationTests {
         guard facts.hasNamespaces else { return }
         #expect(limits.contains("Max processes 4096 4096 processes"))
         for kind in ["net", "user"] {
-            let own = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/\(kind)")
-            let its = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(helper)/ns/\(kind)")
-            #expect(own != its)
+            let ofTest = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/ns/\(kind)")
+            let ofHelper = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(helper)/ns/\(kind)")
+            #expect(ofHelper != ofTest)
         }
     }
 

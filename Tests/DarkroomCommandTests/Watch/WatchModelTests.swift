@@ -141,7 +141,7 @@ import Testing
         #expect(model.press("s") == .perform(.resume(nil)))
     }
 
-    @Test func cancelsOnlyAfterAYes() throws {
+    @Test func cancelsOnlyAfterAConfirmation() throws {
         var model = try WatchScene.oneBatch()
         for no in "nqsc \u{1b}" {
             #expect(model.press("c") == nil)
