@@ -28,11 +28,11 @@ struct ExampleTests {
         let outcome = try run(
             "ControlBatch", redis.configuration.displayName, Self.samples.path, output, namespace)
         #expect(outcome.status == 0, "\(outcome.text)")
-        for told in [
+        for expected in [
             "submitted 9 photos as ", "event: focus(", "event: priority(DarkroomModel.BatchPriority.high)",
             "finished: 9 of 9",
             "9 of 9 photos developed, 0 failed",
-        ] { #expect(outcome.text.contains(told), "\(outcome.text)") }
+        ] { #expect(outcome.text.contains(expected), "\(outcome.text)") }
         await worker.stop()
     }
 
@@ -57,7 +57,7 @@ struct ExampleTests {
         #expect(entries.first { $0.state == .failed(.filterFailed) }?.record.name.contains("moon") == true)
     }
 
-    @Test(arguments: ["ControlBatch", "CustomOperation"]) func saysHowItIsUsedAndWhatIsWrong(_ name: String) throws {
+    @Test(arguments: ["ControlBatch", "CustomOperation"]) func printsUsageAndErrors(_ name: String) throws {
         let usage = try run(name)
         #expect(usage.status == 2 && usage.text.hasPrefix("usage: \(name) REDIS "))
         let failed = try run(name, "unix:///nowhere/redis.sock", Self.samples.path, "/tmp/nothing", "someone")
