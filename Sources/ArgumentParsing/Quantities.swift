@@ -1,9 +1,7 @@
 /// A number of bytes: `512`, `64KiB`, `10MB`, `1.5GiB`.
 package struct ByteSize: ExpressibleByArgument, Hashable {
-    /// The size in bytes.
     package let bytes: Int
 
-    /// Creates a size.
     package init(bytes: Int) {
         self.bytes = bytes
     }
@@ -13,7 +11,6 @@ package struct ByteSize: ExpressibleByArgument, Hashable {
         ByteSize(bytes: count << 20)
     }
 
-    /// Parses a number with its unit.
     package init(argument: String) throws {
         bytes = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: true,
@@ -32,7 +29,6 @@ package struct ByteSize: ExpressibleByArgument, Hashable {
 
 /// A count, with the suffixes k, M and G for 10^3, 10^6 and 10^9: `100M`, `10k`.
 package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLiteral {
-    /// The number.
     package let value: Int
 
     /// Creates a quantity.
@@ -45,7 +41,6 @@ package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLi
         self.value = value
     }
 
-    /// Parses a number with its unit.
     package init(argument: String) throws {
         value = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: false, otherwise: "write a number, as 5000, 10k or 100M")

@@ -6,7 +6,6 @@ internal import CZlib
 package final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Creates a decompressor for any number of blocks.
     package init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())

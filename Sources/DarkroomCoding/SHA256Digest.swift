@@ -9,7 +9,6 @@ package final class SHA256Digest {
 
     private let context: OpaquePointer
 
-    /// Creates a digest of no bytes.
     package init() {
         // EVP_MD_CTX_new fails only if memory is exhausted.
         context = EVP_MD_CTX_new()!

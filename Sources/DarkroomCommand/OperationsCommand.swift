@@ -66,7 +66,6 @@ struct OperationsCommand: ParsableCommand {
 }
 
 extension PhotoCounts {
-    /// Counts photos of a batch by their state codes.
     init(stateCodes: [UInt8], of batch: BatchFacts) {
         self.init()
         for stateCode in stateCodes {

@@ -7,7 +7,6 @@ package struct LogClock: Sendable {
     /// Milliseconds of a monotonic clock.
     let elapsed: @Sendable () -> Int
 
-    /// The system's clocks.
     package static let system = LogClock(
         now: { milliseconds(CLOCK_REALTIME) }, elapsed: { milliseconds(CLOCK_MONOTONIC) })
 

@@ -1,7 +1,6 @@
 /// The filter of a custom operation: `x:NAME`. A program registers the operation under that name with its worker. It must be
 /// the only filter of its batch.
 package enum CustomFilter {
-    /// The prefix of the filter.
     package static let prefix = "x:"
 
     /// The name in `x:NAME`; nil for any other filter and for an invalid name.
@@ -39,7 +38,6 @@ package enum CustomFilter {
 
 /// A filter `x:NAME` that is invalid.
 package struct InvalidCustomFilter: Error, Equatable, CustomStringConvertible {
-    /// The complete message.
     package let description: String
 
     /// An error with its complete message.

@@ -73,10 +73,8 @@ package struct Keys: Sendable, Hashable {
 
 /// A namespace that is empty or has invalid characters.
 package struct InvalidNamespace: Error, CustomStringConvertible {
-    /// The invalid namespace.
     package let namespace: String
 
-    /// The namespace and the allowed characters.
     package var description: String {
         "namespace \"\(namespace)\": letters, digits, \"_\", \".\" and \"-\" are allowed, and at least one of them"
     }

@@ -1,10 +1,8 @@
 /// The result of one photo: a line of JSON in the manifest.
 package struct ManifestLine: Sendable, Equatable, Codable {
-    /// The batch's id.
     package var batch: BatchID
     /// The position in the photo list, from 0.
     package var index: Int
-    /// The name in the list.
     package var name: String
     /// The URL in the list, possibly redacted by ``redact(query:)``.
     package var url: String
@@ -14,7 +12,6 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var file: String?
     /// The word of the ``FailureReason`` if the photo failed.
     package var reason: String?
-    /// The details of the failure.
     package var detail: String?
     /// The number of download attempts if the photo failed.
     package var attempts: Int?

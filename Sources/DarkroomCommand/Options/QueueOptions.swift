@@ -101,7 +101,6 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// The batches that must finish first, each once.
     func batchesBefore(in client: DarkroomClient) throws -> [BatchID] {
         var batches: [BatchID] = []
         for name in after {
@@ -134,7 +133,6 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// Applies these options to the options of a batch.
     func apply(to options: inout BatchOptions) {
         options.name = name ?? ""
         options.operationSize = operationSize

@@ -33,7 +33,6 @@ struct RedisOptions: ParsableArguments {
         }
     }
 
-    /// The address of Redis and the access to it.
     func configuration() throws -> RedisConfiguration { try runRedis ?? access.configuration(url: redis) }
 
     /// Resolves the output folder of a `darkroom run` to the id of its batch and the Redis of the run. Any other name
@@ -63,7 +62,6 @@ struct RedisOptions: ParsableArguments {
         return (redis, name)
     }
 
-    /// The key names of the namespace.
     func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }
 
     /// Returns a connected client, so that a wrong address or password is reported now.

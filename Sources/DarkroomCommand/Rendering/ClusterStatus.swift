@@ -10,7 +10,6 @@ struct ClusterStatus {
     let batches: [BatchFacts]
     /// The running workers.
     let workers: [WorkerFacts]
-    /// The controls of the cluster.
     let controls: ClusterControls
     let problems: BatchProblems
 
@@ -70,7 +69,6 @@ struct ClusterStatus {
 }
 
 extension ClusterStatus {
-    /// Reads the state from Redis.
     init(_ client: DarkroomClient, _ redis: RedisOptions) throws {
         let now = try client.store.time()
         let batches = try client.store.facts(of: client.store.batchIDs())

@@ -13,7 +13,6 @@ struct ProgressLines {
         update(facts, at: time)
     }
 
-    /// Sets the current state and problems of the batch.
     mutating func update(
         _ facts: BatchFacts, problems: [BatchProblem] = [], at time: ContinuousClock.Instant = .now
     ) {
@@ -51,7 +50,6 @@ struct ProgressLines {
         return lines
     }
 
-    /// The progress in one plain line.
     func line(feedOnly: Bool) -> String {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
         if feedOnly { return ([fed] + rate(self.fed)).joined(separator: ", ") }
@@ -63,7 +61,6 @@ struct ProgressLines {
         return ([fed] + counts + failures + rate(done) + timeLeft).joined(separator: ", ")
     }
 
-    /// A stage with a bar.
     private struct Stage {
         let name: String
         let style: StyledLine.Style

@@ -4,7 +4,6 @@ import Foundation
 
 /// Buffered standard output. ``flush()`` writes the rest of the buffer.
 final class StandardOutput {
-    /// Whether standard output is a terminal.
     let isTerminal = isatty(STDOUT_FILENO) == 1
     private var buffer: [UInt8] = []
 
@@ -24,13 +23,11 @@ final class StandardOutput {
     /// Writes a line of text. Control characters other than tabs are escaped.
     func line(_ text: String) throws { try write((PrintableText.line(text) + "\n").utf8) }
 
-    /// Writes a JSON document.
     func document(_ json: JSON) throws {
         try line(json.text)
         try flush()
     }
 
-    /// Writes the buffer.
     func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         var rest = buffer[...]

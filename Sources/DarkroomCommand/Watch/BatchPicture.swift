@@ -189,7 +189,6 @@ struct BatchPicture {
 }
 
 extension BatchFacts {
-    /// The style of its state.
     var stateStyle: StyledLine.Style {
         if cancelled || !damage.isEmpty { return .bad }
         if suspended { return .warning }

@@ -59,7 +59,6 @@ struct ClusterPicture {
         return lines
     }
 
-    /// The failures of unfinished batches by reason.
     private func reasons(of batches: [BatchFacts]) -> [StyledLine] {
         var total: [FailureReason: Int] = [:]
         for batch in batches { total.merge(batch.failures) { $0 + $1 } }

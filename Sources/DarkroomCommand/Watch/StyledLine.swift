@@ -21,15 +21,12 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
 
     private var spans: [Span] = []
 
-    /// An empty line.
     init() {}
 
-    /// A line in one style.
     init(_ text: String, _ style: Style = .plain) { append(text, style) }
 
     init(stringLiteral text: String) { self.init(text) }
 
-    /// The text without styles.
     var text: String { spans.map(\.text).joined() }
 
     /// The width of the line in columns.
@@ -41,7 +38,6 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
         spans.append(Span(text: HumanText.safe(text), style: style))
     }
 
-    /// Adds another line at the end.
     mutating func append(_ line: StyledLine) { spans += line.spans }
 
     /// Adds spaces at the end until the line has this number of columns.

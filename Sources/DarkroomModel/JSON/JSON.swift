@@ -2,17 +2,12 @@ import Foundation
 
 /// A JSON value whose members are written in the given, documented order.
 package enum JSON: Sendable, Equatable {
-    /// Null.
     case null
-    /// A Boolean.
     case bool(Bool)
-    /// A whole number.
     case int(Int)
     /// Any other number. It must be finite.
     case double(Double)
-    /// A string.
     case string(String)
-    /// Values in order.
     case array([JSON])
     /// Names and values in order.
     case object([Member])
@@ -21,10 +16,8 @@ package enum JSON: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         /// The name. It should be unique in its object.
         package let key: String
-        /// The value.
         package let value: JSON
 
-        /// A name and its value.
         package init(key: String, value: JSON) {
             self.key = key
             self.value = value
@@ -59,7 +52,6 @@ package enum JSON: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the text.
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8

@@ -1,6 +1,5 @@
 /// Scans JSON (RFC 8259) byte by byte and decodes only the requested values.
 struct JSONScanner {
-    /// The kind of a value.
     enum Kind { case string, object, array, number, literal }
 
     /// Invalid JSON: the offset, and what was found there.
@@ -47,7 +46,6 @@ struct JSONScanner {
         return nil
     }
 
-    /// The kind of the next value.
     mutating func kind() throws(Failure) -> Kind {
         switch peek() ?? 0 {
         case Byte.quote: .string
@@ -71,7 +69,6 @@ struct JSONScanner {
         guard take(byte) else { throw failure("\"\(Character(UnicodeScalar(byte)))\"") }
     }
 
-    /// Reads a string.
     mutating func string() throws(Failure) -> Text {
         try expect(Byte.quote)
         let start = position
@@ -143,7 +140,6 @@ struct JSONScanner {
         }
     }
 
-    /// A failure at the present position.
     mutating func failure(_ expected: String) -> Failure {
         guard let byte = peek() else {
             return Failure(offset: position, message: "the end, expected \(expected)", isAtEnd: true)

@@ -5,10 +5,8 @@ package typealias PhotoListReceiver = (_ name: UnsafeRawBufferPointer, _ url: Un
 package struct PhotoListEntry: Sendable, Hashable {
     /// The name in the list or from the URL.
     package let name: String
-    /// The URL in the list.
     package let url: String
 
-    /// An entry with these texts.
     package init(name: String, url: String) {
         self.name = name
         self.url = url

@@ -6,7 +6,6 @@ extension PhotoURL {
     package struct Scratch {
         var bytes: [UInt8] = []
 
-        /// Empty memory.
         package init() {}
     }
 
@@ -56,7 +55,6 @@ extension PhotoURL {
         return url
     }
 
-    /// Whether the scheme of a URL is `file`.
     package static func isFile(_ url: String) -> Bool {
         String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
     }

@@ -48,7 +48,6 @@ struct PropertyListParser {
         }
     }
 
-    /// Passes the entries to `receive`.
     func parse(_ receive: PhotoListReceiver) throws(PhotoListError) {
         switch content {
         case .binary(let list):

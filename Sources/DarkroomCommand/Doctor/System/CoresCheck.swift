@@ -3,7 +3,6 @@ import Foundation
 
 /// The available processor time.
 struct CoreFacts {
-    /// The cores of the machine.
     var online: Int
     /// Cores that this process may use (sched_setaffinity(2)).
     var allowed: Int
@@ -16,7 +15,6 @@ struct CoreFacts {
         self.quota = quota
     }
 
-    /// Reads the facts of this machine.
     init(_ group: ControlGroup) {
         online = ProcessInfo.processInfo.processorCount
         allowed = ProcessInfo.processInfo.activeProcessorCount

@@ -15,7 +15,6 @@ struct MemoryFacts {
         self.processLimit = processLimit
     }
 
-    /// Reads the facts of this machine.
     init(_ files: SystemFiles, _ group: ControlGroup) {
         let line = files.text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix("MemAvailable:") }
         available = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
