@@ -28,9 +28,7 @@ package struct InvalidValue: Error, CustomStringConvertible, Sendable {
     /// What was found and what is accepted; follows the value in the message.
     package let description: String
 
-    package init(_ description: String) {
-        self.description = description
-    }
+    package init(_ description: String) { self.description = description }
 }
 
 extension String: ExpressibleByArgument {

@@ -86,9 +86,4 @@ extension Logger {
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.error, message, key: key(), metadata()) }
-
-    package func critical(
-        _ message: StaticString, key: @autoclosure () -> String? = nil,
-        _ metadata: @autoclosure () -> LogMetadata = [:]
-    ) { log(.critical, message, key: key(), metadata()) }
 }

@@ -102,17 +102,12 @@ struct QueueOptions: ParsableArguments {
     }
 
     func batchesBefore(in client: DarkroomClient) throws -> [BatchID] {
-        var batches: [BatchID] = []
-        for name in after {
-            do throws(StoreError) {
-                let id = try client.store.batch(named: name).id
-                if !batches.contains(id) { batches.append(id) }
-            } catch {
-                guard [.noSuchBatch, .ambiguousBatch].contains(error.code) else { throw error }
-                throw CommandError("--after: \(error)")
-            }
+        do throws(StoreError) {
+            return try client.batches(named: after).map(\.id)
+        } catch {
+            guard [.noSuchBatch, .ambiguousBatch].contains(error.code) else { throw error }
+            throw CommandError("--after: \(error)")
         }
-        return batches
     }
 
     /// Throws unless the URL can be a webhook. The messages do not show user, password and query.

@@ -25,7 +25,7 @@ struct ClusterStatus {
             "filtrationsSuspended": .bool(controls.areFiltrationsSuspended),
             "problems": .array(
                 problems.of(batches).map { problem in
-                    JSON(problem).adding([.init(key: "batch", value: JSON(problem.batch?.description))])
+                    JSON(problem).adding(["batch": JSON(problem.batch?.description)])
                 }),
             "limits": ["downloads": JSON(controls.downloads), "filtrations": JSON(controls.filtrations)],
         ]

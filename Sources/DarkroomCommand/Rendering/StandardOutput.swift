@@ -8,11 +8,7 @@ final class StandardOutput {
     private var buffer: [UInt8] = []
 
     /// The columns of the terminal.
-    var width: Int {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
+    var width: Int { terminalSize(of: STDOUT_FILENO)?.width ?? 80 }
 
     /// Writes bytes unchanged: photos, or text without control characters.
     func write(_ bytes: some Collection<UInt8>) throws {
@@ -46,6 +42,13 @@ final class StandardOutput {
 struct OutputError: Error, CustomStringConvertible {
     let reason: String
     var description: String { "write to standard output: \(reason)" }
+}
+
+/// The columns and lines of a terminal; nil if they are unknown.
+func terminalSize(of descriptor: Int32) -> (width: Int, height: Int)? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return (Int(size.ws_col), Int(size.ws_row))
 }
 
 /// Writes a line to standard error, for messages that are not the result of the command. Control characters are

@@ -68,6 +68,13 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
 }
 
 extension StyledLine {
+    /// A dim name and a count: `failed 3`.
+    static func item(_ name: String, _ count: Int, _ style: Style = .plain) -> StyledLine {
+        var item = StyledLine(name + " ", .dim)
+        item.append(HumanText.count(count), style)
+        return item
+    }
+
     /// Texts separated by spaces, broken into lines of at most `width` columns.
     static func flow(_ items: [StyledLine], width: Int, indent: Int = 0) -> [StyledLine] {
         var lines: [StyledLine] = []

@@ -22,7 +22,7 @@ extension JSON {
             "filters": .array(batch.options.filters.map { .string($0.description) }),
             "output": .string(batch.options.output),
         ]
-        self = adding(JSON.controls(of: batch))
+        self = adding(.object(JSON.controls(of: batch)))
     }
 
     /// The optional members: only those that apply to the batch.

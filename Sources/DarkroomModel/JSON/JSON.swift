@@ -39,10 +39,10 @@ package enum JSON: Sendable, Equatable {
     /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
-    /// This object with further members; any other value unchanged.
-    package func adding(_ members: [Member]) -> JSON {
-        guard case .object(let own) = self else { return self }
-        return .object(own + members)
+    /// This object with the members of another one; unchanged unless both are objects.
+    package func adding(_ other: JSON) -> JSON {
+        guard case .object(let own) = self, case .object(let others) = other else { return self }
+        return .object(own + others)
     }
 
     /// The value as compact text.

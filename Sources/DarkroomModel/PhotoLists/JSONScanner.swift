@@ -31,9 +31,7 @@ struct JSONScanner {
     let bytes: UnsafeRawBufferPointer
     private(set) var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The next byte that is no white space, without consuming it; nil at the end.
     mutating func peek() -> UInt8? {
@@ -151,13 +149,7 @@ struct JSONScanner {
     }
 
     private mutating func skipWord() {
-        while position < bytes.count {
-            let byte = bytes[position]
-            guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else {
-                return
-            }
-            position += 1
-        }
+        while position < bytes.count, Byte.isOfWord(bytes[position]) { position += 1 }
     }
 
     private mutating func skipLiteral() throws(Failure) {

@@ -16,4 +16,12 @@ package struct PhotoListEntry: Sendable, Hashable {
     package init(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) {
         self.init(name: String(decoding: name, as: UTF8.self), url: String(decoding: url, as: UTF8.self))
     }
+
+    /// Passes the bytes of the entry to `receive`.
+    func pass(to receive: PhotoListReceiver) {
+        var (name, url) = (name, url)
+        name.withUTF8 { name in
+            url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
+        }
+    }
 }

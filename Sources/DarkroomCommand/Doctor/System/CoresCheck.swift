@@ -8,13 +8,10 @@ struct CoreFacts {
     var allowed: Int
     /// The processor limit of the control group in cores; nil: no limit.
     var quota: Double?
+}
 
-    init(online: Int, allowed: Int, quota: Double? = nil) {
-        self.online = online
-        self.allowed = allowed
-        self.quota = quota
-    }
-
+extension CoreFacts {
+    /// The facts of this machine.
     init(_ group: ControlGroup) {
         online = ProcessInfo.processInfo.processorCount
         allowed = ProcessInfo.processInfo.activeProcessorCount
