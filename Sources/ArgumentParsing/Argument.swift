@@ -5,7 +5,6 @@
 package struct Argument<Value: Sendable>: DeclaredArgument, Sendable {
     private let declaration: Declaration<Value>
 
-    /// The value.
     package var wrappedValue: Value { declaration.parsed.current }
 
     /// Declares an argument that must be given.

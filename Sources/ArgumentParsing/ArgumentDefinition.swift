@@ -28,9 +28,10 @@ struct ArgumentDefinition {
     let isGiven: () -> Bool
 
     /// The name in messages and in the help: `--quality`, `<list>`.
-    var displayName: String {
-        kind == .positional ? "<\(longName)>" : "--\(longName)"
-    }
+    var displayName: String { kind == .positional ? "<\(longName)>" : "--\(longName)" }
+
+    /// The argument with its value: `<list>`, `--output <folder>`.
+    var usage: String { kind == .option ? "\(displayName) <\(valueName)>" : displayName }
 }
 
 /// A group of definitions under one heading of the help.
@@ -84,9 +85,7 @@ final class ParsedValue<Value: Sendable>: @unchecked Sendable {
     /// Whether a value was set after `init`.
     private(set) var isGiven = false
 
-    init(_ value: Value?) {
-        self.value = value
-    }
+    init(_ value: Value?) { self.value = value }
 
     var current: Value {
         get {

@@ -11,9 +11,7 @@ struct ArgumentParser {
     private var given: Set<String> = []
     private var problems: [String] = []
 
-    init(_ definitions: [ArgumentDefinition]) {
-        self.definitions = definitions
-    }
+    init(_ definitions: [ArgumentDefinition]) { self.definitions = definitions }
 
     /// Parses and stores all values.
     ///
@@ -126,7 +124,7 @@ struct ArgumentParser {
             if let variable = definition.environment, let value = environment[variable], !value.isEmpty {
                 store(value, in: definition, from: variable)
             } else if definition.isRequired {
-                problems.append("missing \(UsageLine.text(of: definition))")
+                problems.append("missing \(definition.usage)")
             }
         }
     }

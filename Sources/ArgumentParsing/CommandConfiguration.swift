@@ -19,7 +19,6 @@ package struct CommandConfiguration: Sendable {
     /// The subcommands. A command with subcommands has no arguments.
     package var subcommands: [any ParsableCommand.Type]
 
-    /// Creates a configuration.
     package init(
         name: String, abstract: String, discussion: String = "", group: String = "Commands", synonyms: [String] = [],
         examples: [String] = [], version: String? = nil, shouldDisplay: Bool = true,

@@ -1,19 +1,11 @@
 import DarkroomText
 
 /// The exit status of a program. A command throws it to end with this status and without a message.
-package struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
+package struct ExitCode: Error, Hashable, Sendable {
     /// The status, 0 to 255.
     package let rawValue: Int32
 
-    /// Creates a status.
-    package init(rawValue: Int32) {
-        self.rawValue = rawValue
-    }
-
-    /// Creates a status.
-    package init(_ status: Int32) {
-        self.rawValue = status
-    }
+    package init(_ status: Int32) { rawValue = status }
 
     /// The command succeeded.
     package static let success = ExitCode(0)
@@ -26,15 +18,9 @@ package struct ExitCode: Error, RawRepresentable, Hashable, Sendable {
 /// An error for values that are valid by themselves but not together, or out of the range of a command.
 package struct ValidationError: Error, CustomStringConvertible, Sendable {
     /// Names the option, what was found and what to do.
-    package let message: String
+    package let description: String
 
-    /// Creates an error.
-    package init(_ message: String) {
-        self.message = message
-    }
-
-    /// The message.
-    package var description: String { message }
+    package init(_ description: String) { self.description = description }
 }
 
 /// The end of a program without or after a failed run of a command: the exit status and the output.
@@ -69,14 +55,10 @@ package struct CommandExit: Error, Sendable {
     /// The end of a program whose command has thrown `error`.
     package init(_ error: any Error) {
         switch error {
-        case let end as CommandExit:
-            self = end
-        case let code as ExitCode:
-            self.init(code: code, message: "")
-        case let validation as ValidationError:
-            self.init(code: .usage, message: Self.line(validation.message))
-        default:
-            self.init(code: .failure, message: Self.line("\(error)"))
+        case let end as CommandExit: self = end
+        case let code as ExitCode: self.init(code: code, message: "")
+        case let validation as ValidationError: self.init(code: .usage, message: Self.line(validation.description))
+        default: self.init(code: .failure, message: Self.line("\(error)"))
         }
     }
 

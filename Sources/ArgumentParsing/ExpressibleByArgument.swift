@@ -18,11 +18,8 @@ package protocol ExpressibleByArgument: Sendable {
 }
 
 extension ExpressibleByArgument {
-    /// The description of the value.
     package var argumentText: String { "\(self)" }
-    /// Empty: most types have too many values to list.
     package static var allArgumentTexts: [String] { [] }
-    /// Empty.
     package static var otherArgumentTexts: [String: String] { [:] }
 }
 
@@ -31,10 +28,7 @@ package struct InvalidValue: Error, CustomStringConvertible, Sendable {
     /// What was found and what is accepted; follows the value in the message.
     package let description: String
 
-    /// Creates an error.
-    package init(_ description: String) {
-        self.description = description
-    }
+    package init(_ description: String) { self.description = description }
 }
 
 extension String: ExpressibleByArgument {
@@ -51,7 +45,6 @@ extension Int: ExpressibleByArgument {
 }
 
 extension Double: ExpressibleByArgument {
-    /// Parses a finite number.
     package init(argument: String) throws {
         guard let value = Double(argument), value.isFinite else { throw InvalidValue("not a number") }
         self = value
@@ -72,7 +65,6 @@ extension ExpressibleByArgument where Self: RawRepresentable, RawValue == String
         self = value
     }
 
-    /// The word.
     package var argumentText: String { rawValue }
     /// All words, in the order of the cases.
     package static var allArgumentTexts: [String] { allCases.map(\.rawValue) }

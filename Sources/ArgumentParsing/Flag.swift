@@ -5,7 +5,6 @@ package struct Flag: DeclaredArgument, Sendable {
     private let name: NameSpecification
     private let help: String
 
-    /// Whether the flag was given.
     package var wrappedValue: Bool { parsed.current }
 
     /// Declares a flag.

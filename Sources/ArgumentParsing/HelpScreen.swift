@@ -25,10 +25,19 @@ struct HelpScreen {
     }
 
     private var usage: String {
-        let words =
-            configuration.subcommands.isEmpty
-            ? UsageLine.words(type.init().sections().flatMap(\.definitions)) : ["<command>", "[options]"]
+        let words = configuration.subcommands.isEmpty ? usageWords : ["<command>", "[options]"]
         return filled(words, first: "Usage: \(commandName)", indent: 7 + commandName.count)
+    }
+
+    /// Positional arguments, required options, and `[options]` for all other options.
+    private var usageWords: [String] {
+        let definitions = type.init().sections().flatMap(\.definitions)
+        let positional = definitions.filter { $0.kind == .positional }.map { definition in
+            let name = definition.usage + (definition.isRepeating ? "..." : "")
+            return definition.isRequired ? name : "[\(name)]"
+        }
+        let required = definitions.filter { $0.kind == .option && $0.isRequired }.map(\.usage)
+        return positional + required + ["[options]"]
     }
 
     private var discussion: String {

@@ -27,7 +27,6 @@ package struct Option<Value: Sendable>: DeclaredArgument, Sendable {
     private let name: NameSpecification
     private let environment: String?
 
-    /// The value.
     package var wrappedValue: Value { declaration.parsed.current }
 
     /// Declares an option that must be given.

@@ -1,7 +1,6 @@
 /// Arguments that several commands share, declared by a separate type.
 @propertyWrapper
 package struct OptionGroup<Arguments: ParsableArguments>: DeclaredGroup, Sendable {
-    /// The arguments.
     package let wrappedValue: Arguments
     let title: String
 

@@ -15,7 +15,6 @@ package protocol ParsableArguments: Sendable {
 }
 
 extension ParsableArguments {
-    /// Accepts all values.
     package func validate() throws {}
 
     /// The long names of the given options and flags, including those of groups: `--quality`. An option counts as given

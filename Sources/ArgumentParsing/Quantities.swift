@@ -1,19 +1,12 @@
 /// A number of bytes: `512`, `64KiB`, `10MB`, `1.5GiB`.
 package struct ByteSize: ExpressibleByArgument, Hashable {
-    /// The size in bytes.
     package let bytes: Int
 
-    /// Creates a size.
-    package init(bytes: Int) {
-        self.bytes = bytes
-    }
+    package init(bytes: Int) { self.bytes = bytes }
 
     /// A size in units of 1,048,576 bytes.
-    package static func mebibytes(_ count: Int) -> ByteSize {
-        ByteSize(bytes: count << 20)
-    }
+    package static func mebibytes(_ count: Int) -> ByteSize { ByteSize(bytes: count << 20) }
 
-    /// Parses a number with its unit.
     package init(argument: String) throws {
         bytes = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: true,
@@ -23,29 +16,23 @@ package struct ByteSize: ExpressibleByArgument, Hashable {
     /// The number in the largest unit that writes it exactly.
     package var argumentText: String { ScaledNumber.text(bytes, in: Self.units) }
 
-    private static let units = [
-        Unit("GiB", 1 << 30), Unit("MiB", 1 << 20), Unit("KiB", 1 << 10), Unit("TiB", 1 << 40),
-        Unit("GB", 1_000_000_000), Unit("MB", 1_000_000), Unit("kB", 1000), Unit("TB", 1_000_000_000_000),
-        Unit("B", 1), Unit("", 1),
+    private static let units: [Unit] = [
+        ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10), ("TiB", 1 << 40),
+        ("GB", 1_000_000_000), ("MB", 1_000_000), ("kB", 1000), ("TB", 1_000_000_000_000),
+        ("B", 1), ("", 1),
     ]
 }
 
 /// A count, with the suffixes k, M and G for 10^3, 10^6 and 10^9: `100M`, `10k`.
 package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLiteral {
-    /// The number.
     package let value: Int
 
     /// Creates a quantity.
-    package init(_ value: Int) {
-        self.value = value
-    }
+    package init(_ value: Int) { self.value = value }
 
     /// Creates a quantity.
-    package init(integerLiteral value: Int) {
-        self.value = value
-    }
+    package init(integerLiteral value: Int) { self.value = value }
 
-    /// Parses a number with its unit.
     package init(argument: String) throws {
         value = try ScaledNumber(argument).value(
             in: Self.units, ignoringCase: false, otherwise: "write a number, as 5000, 10k or 100M")
@@ -54,7 +41,7 @@ package struct Quantity: ExpressibleByArgument, Hashable, ExpressibleByIntegerLi
     /// The number in the largest unit that writes it exactly.
     package var argumentText: String { ScaledNumber.text(value, in: Self.units) }
 
-    private static let units = [Unit("G", 1_000_000_000), Unit("M", 1_000_000), Unit("k", 1000), Unit("", 1)]
+    private static let units: [Unit] = [("G", 1_000_000_000), ("M", 1_000_000), ("k", 1000), ("", 1)]
 }
 
 /// Durations: `15s`, `5m`, `24h`, `7d`, `250ms`, `1m30s`, `1.5s`; a number without a unit is seconds.
@@ -90,22 +77,13 @@ extension Duration: ExpressibleByArgument {
     }
 
     /// Largest first, so that `argumentText` uses each unit at most once.
-    private static let units = [
-        Unit("h", 3_600_000_000_000), Unit("m", 60_000_000_000), Unit("s", 1_000_000_000), Unit("ms", 1_000_000),
-        Unit("us", 1000), Unit("ns", 1), Unit("d", 86_400_000_000_000),
+    private static let units: [Unit] = [
+        ("h", 3_600_000_000_000), ("m", 60_000_000_000), ("s", 1_000_000_000), ("ms", 1_000_000),
+        ("us", 1000), ("ns", 1), ("d", 86_400_000_000_000),
     ]
 }
 
-/// The name and size of a unit.
-private struct Unit {
-    let name: String
-    let size: Int
-
-    init(_ name: String, _ size: Int) {
-        self.name = name
-        self.size = size
-    }
-}
+private typealias Unit = (name: String, size: Int)
 
 /// A number, with or without decimals, directly followed by a unit.
 private struct ScaledNumber {

@@ -38,14 +38,12 @@ final class BenchCluster {
         for path in [folder, state] { try? FileManager.default.removeItem(atPath: path) }
     }
 
-    /// The used memory of Redis in bytes.
     func usedMemory() throws -> Int {
         let text = try store.connection.call(RedisCommand("INFO", "memory")).string ?? ""
         let line = text.split(whereSeparator: \.isNewline).first { $0.hasPrefix("used_memory:") }
         return line.flatMap { Int($0.dropFirst("used_memory:".count)) } ?? 0
     }
 
-    /// Starts a worker in this process.
     func startWorker(_ configuration: WorkerConfiguration) throws -> Worker {
         let logger = Logger(label: "worker", level: .notice, handler: NoteLog { note($0) })
         let worker = try Worker(

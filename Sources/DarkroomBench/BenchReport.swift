@@ -70,10 +70,8 @@ func median(_ values: [Double]) -> Double {
 struct ProcessUsage {
     /// Seconds of processor time, user and system.
     let cpuSeconds: Double
-    /// The peak resident memory in bytes.
     let peakBytes: Int
 
-    /// The usage until now.
     static var now: ProcessUsage {
         var usage = rusage()
         getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)

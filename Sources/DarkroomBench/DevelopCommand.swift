@@ -58,7 +58,6 @@ struct DevelopCommand: ParsableCommand {
         report(floors: floors, whole: whole, single: single, cores: cores).print(json: json)
     }
 
-    /// The result of a run.
     private struct Run {
         let photosPerSecond: Double
         let cpuMilliseconds: Double  // a photo

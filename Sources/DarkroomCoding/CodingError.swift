@@ -1,16 +1,13 @@
 /// The failure to decompress bytes.
 package struct CodingError: Error, Equatable, CustomStringConvertible {
     /// The kind of failure. Trying again with the same bytes never helps.
-    package struct Code: Equatable, Sendable {
-        private enum Value { case damaged, truncated, tooLarge }
-        private let value: Value
-
+    package enum Code: Sendable {
         /// The bytes are not valid compressed data.
-        package static let damaged = Code(value: .damaged)
+        case damaged
         /// The bytes end before the end of the compressed stream.
-        package static let truncated = Code(value: .truncated)
+        case truncated
         /// The decompressed data exceeds the caller's limit.
-        package static let tooLarge = Code(value: .tooLarge)
+        case tooLarge
     }
 
     /// What is wrong with the bytes.

@@ -1,18 +1,8 @@
 /// The zlib format (RFC 1950) in one call. For many blocks, use a `Deflater` or an `Inflater`.
 package enum Deflate {
     /// The compressed form of `bytes`, at a zlib level of 1 (fastest) to 9 (smallest).
-    package static func compress(_ bytes: UnsafeRawBufferPointer, level: Int32 = 1) -> [UInt8] {
-        Deflater(level: level).compress(bytes)
-    }
-
-    /// The compressed form of `bytes`, at a zlib level of 1 (fastest) to 9 (smallest).
     package static func compress(_ bytes: [UInt8], level: Int32 = 1) -> [UInt8] {
         Deflater(level: level).compress(bytes)
-    }
-
-    /// The plain form of one whole block, at most `maxBytes` long.
-    package static func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
-        try Inflater().decompress(bytes, maxBytes: maxBytes)
     }
 
     /// The plain form of one whole block, at most `maxBytes` long.
@@ -20,7 +10,6 @@ package enum Deflate {
         try Inflater().decompress(bytes, maxBytes: maxBytes)
     }
 
-    /// The plain form of one whole block, at most `maxBytes` long.
     package static func decompress(_ bytes: [UInt8], maxBytes: Int) throws(CodingError) -> [UInt8] {
         try Inflater().decompress(bytes, maxBytes: maxBytes)
     }

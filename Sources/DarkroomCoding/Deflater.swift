@@ -42,6 +42,5 @@ package final class Deflater {
         }
     }
 
-    /// The compressed form of `bytes`.
     package func compress(_ bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { compress($0) } }
 }

@@ -6,7 +6,6 @@ internal import CZlib
 package final class Inflater {
     private let stream: UnsafeMutablePointer<z_stream>
 
-    /// Creates a decompressor for any number of blocks.
     package init() {
         stream = .allocate(capacity: 1)
         stream.initialize(to: z_stream())
@@ -58,7 +57,6 @@ package final class Inflater {
         }
     }
 
-    /// The plain form of one whole block, at most `maxBytes` long.
     package func decompress(_ bytes: ArraySlice<UInt8>, maxBytes: Int) throws(CodingError) -> [UInt8] {
         let result: Result<[UInt8], CodingError> = bytes.withUnsafeBytes { buffer in
             Result { () throws(CodingError) in try decompress(buffer, maxBytes: maxBytes) }
@@ -66,7 +64,6 @@ package final class Inflater {
         return try result.get()
     }
 
-    /// The plain form of one whole block, at most `maxBytes` long.
     package func decompress(_ bytes: [UInt8], maxBytes: Int) throws(CodingError) -> [UInt8] {
         try decompress(bytes[...], maxBytes: maxBytes)
     }

@@ -9,7 +9,6 @@ package final class SHA256Digest {
 
     private let context: OpaquePointer
 
-    /// Creates a digest of no bytes.
     package init() {
         // EVP_MD_CTX_new fails only if memory is exhausted.
         context = EVP_MD_CTX_new()!
@@ -24,7 +23,6 @@ package final class SHA256Digest {
         precondition(status == 1, "EVP_DigestUpdate")
     }
 
-    /// Takes the next bytes.
     package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
     /// Returns the digest of all bytes, 32 bytes, and resets the object.
@@ -46,7 +44,6 @@ package final class SHA256Digest {
         }
     }
 
-    /// The digest of `bytes`, 32 bytes.
     package static func hash(of bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { hash(of: $0) } }
 
     private func begin() {

@@ -37,7 +37,7 @@ struct CancelCommand: ParsableCommand {
     func run() throws {
         let (redis, batch) = try self.redis.resolving(self.batch)
         let client = try redis.connect()
-        let output = ControlOutput(client, redis, json: json)
+        let output = ControlOutput(client: client, redis: redis, isJSON: json)
         guard let batch else { return try cancelAll(client, output) }
         let found = try client.store.batch(named: batch)
         if let photos { return try cancel(photos, of: found, client, output) }
@@ -62,7 +62,7 @@ struct CancelCommand: ParsableCommand {
         let number = HumanText.count(cancelled, of: "batch")
         try output.write(
             cancelled == 0 ? "no batch was left to cancel" : "\(number) \(cancelled == 1 ? "is" : "are") cancelled",
-            [.init(key: "cancelled", value: .int(cancelled))])
+            ["cancelled": .int(cancelled)])
     }
 
     private func cancel(
@@ -77,10 +77,7 @@ struct CancelCommand: ParsableCommand {
             + (result.wereFinal > 0 ? "; \(before)" : "")
         try output.write(
             sentence, try batch.refreshed(client),
-            [
-                .init(key: "photosCancelled", value: .int(result.cancelled)),
-                .init(key: "photosFinalBefore", value: .int(result.wereFinal)),
-            ])
+            ["photosCancelled": .int(result.cancelled), "photosFinalBefore": .int(result.wereFinal)])
     }
 
     /// Blocks until no operation of these batches is running. Meanwhile it recovers the operations of lost workers.

@@ -30,11 +30,7 @@ struct DependCommand: ParsableCommand {
     func run() throws {
         let client = try redis.connect()
         let found = try client.store.batch(named: batch)
-        var others: [BatchFacts] = []
-        for name in on {
-            let other = try client.store.batch(named: name)
-            if !others.contains(where: { $0.id == other.id }) { others.append(other) }
-        }
+        let others = try client.batches(named: on)
         let ids = others.map(\.id)
         var sentence = "batch \(found.label) "
         if remove {
@@ -50,7 +46,7 @@ struct DependCommand: ParsableCommand {
             let rest = try client.store.facts(of: batch.waitsFor)
             sentence += "; it still waits for \(Self.list(rest))"
         }
-        try ControlOutput(client, redis, json: json).write(sentence, batch)
+        try ControlOutput(client: client, redis: redis, isJSON: json).write(sentence, batch)
     }
 
     private static func words(_ depended: Depended, _ others: [BatchFacts]) -> String {

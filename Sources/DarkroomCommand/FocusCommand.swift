@@ -31,10 +31,8 @@ struct FocusCommand: ParsableCommand {
     }
 
     func run() throws {
-        let (redis, batch) = try self.redis.resolving(self.batch)
-        let client = try redis.connect()
-        let found = try client.store.batch(named: batch)
-        let output = ControlOutput(client, redis, json: json)
+        let (redis, client, found) = try redis.connect(to: batch)
+        let output = ControlOutput(client: client, redis: redis, isJSON: json)
         guard let range = photos?.ranges.first else {
             let hadFocus = try client.control.clearFocus(found.id)
             return try output.write(
@@ -43,7 +41,7 @@ struct FocusCommand: ParsableCommand {
         }
         let set = try client.control.focus(found.id, range, only: only)
         try output.write(
-            sentence(set, range, found), try found.refreshed(client), [.init(key: "fed", value: .int(set.fed))])
+            sentence(set, range, found), try found.refreshed(client), ["fed": .int(set.fed)])
     }
 
     private func sentence(_ set: FocusSet, _ range: ClosedRange<Int>, _ batch: BatchFacts) -> String {

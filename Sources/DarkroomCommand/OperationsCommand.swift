@@ -13,9 +13,7 @@ struct OperationsCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let (redis, batch) = try self.redis.resolving(self.batch)
-        let client = try redis.connect()
-        let found = try client.store.batch(named: batch)
+        let (_, client, found) = try redis.connect(to: batch)
         try found.requireSoundness()
         let output = StandardOutput()
         if json {
@@ -66,7 +64,6 @@ struct OperationsCommand: ParsableCommand {
 }
 
 extension PhotoCounts {
-    /// Counts photos of a batch by their state codes.
     init(stateCodes: [UInt8], of batch: BatchFacts) {
         self.init()
         for stateCode in stateCodes {

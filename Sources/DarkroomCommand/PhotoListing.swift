@@ -9,7 +9,6 @@ import Foundation
 ///
 /// Holds the photos of at most 1,000 operations in memory, and reads only the places that are needed.
 struct PhotoListing {
-    /// The known facts of one photo.
     struct Photo {
         let index: Int
         let state: PhotoState
@@ -18,7 +17,6 @@ struct PhotoListing {
         var file: String?
         var detail: String?
 
-        /// Why it failed.
         var reason: String? {
             if case .failed(let reason) = state { reason.word } else { nil }
         }

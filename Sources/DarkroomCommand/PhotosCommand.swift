@@ -24,10 +24,8 @@ struct PhotosCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let (redis, batch) = try self.redis.resolving(self.batch)
-        let client = try redis.connect()
         let wanted = Set(state.isEmpty ? StateWord.allCases.map(\.rawValue) : state.map(\.rawValue))
-        let found = try client.store.batch(named: batch)
+        let (_, client, found) = try redis.connect(to: batch)
         try found.requireSoundness()
         var photos = PhotoListing(found, in: client) { wanted.contains($0.word) }
         let output = StandardOutput()

@@ -17,12 +17,11 @@ struct PrioritizeCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let (redis, batch) = try self.redis.resolving(self.batch)
-        let client = try redis.connect()
-        let found = try client.store.batch(named: batch)
+        let (redis, client, found) = try redis.connect(to: batch)
         let isNew = try client.control.prioritize(found.id, priority)
         let sentence =
             "batch \(found.label) " + (isNew ? "has priority \(priority) now" : "had priority \(priority) already")
-        try ControlOutput(client, redis, json: json).write(sentence, try found.refreshed(client))
+        let output = ControlOutput(client: client, redis: redis, isJSON: json)
+        try output.write(sentence, try found.refreshed(client))
     }
 }

@@ -16,19 +16,8 @@ struct ResumeCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let (redis, name) = try self.redis.resolving(what.batch)
-        let client = try redis.connect()
-        let batch = try name.map { try client.store.batch(named: $0) }
-        var wasSuspended = false
-        for part in what.parts where try client.control.resume(batch?.id, part) { wasSuspended = true }
-        let subject = what.subject(batch?.label)
-        let sentence =
-            wasSuspended
-            ? "\(subject) \(what.verb("goes", "go")) on" : "\(subject) \(what.verb("was", "were")) not suspended"
-        let output = ControlOutput(client, redis, json: what.json)
-        guard let batch else { return try output.write(sentence) }
-        let resumed = try batch.refreshed(client)
-        try output.write(sentence, resumed)
-        try output.warn(of: resumed)
+        try what.run(redis, warns: true, change: { try $0.resume($1, $2) }) {
+            $0 ? "\(what.verb("goes", "go")) on" : "\(what.verb("was", "were")) not suspended"
+        }
     }
 }

@@ -29,14 +29,12 @@ struct RetryCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let (redis, batch) = try self.redis.resolving(self.batch)
-        let client = try redis.connect()
-        let found = try client.store.batch(named: batch)
+        let (redis, client, found) = try redis.connect(to: batch)
         let reasons = reason.flatMap(\.reasons)
         try list.restore(found, in: client, reading)
-        let retried = try client.control.retry(
-            found.id, reasons: reasons, overwrite: overwrite)
-        try printResult(retried, of: try found.refreshed(client), reasons, ControlOutput(client, redis, json: json))
+        let retried = try client.control.retry(found.id, reasons: reasons, overwrite: overwrite)
+        let output = ControlOutput(client: client, redis: redis, isJSON: json)
+        try printResult(retried, of: try found.refreshed(client), reasons, output)
     }
 
     private func printResult(
@@ -57,10 +55,7 @@ struct RetryCommand: ParsableCommand {
         }
         try output.write(
             sentence(retried, batch, reasons, isMoreLeft: later > 0), batch,
-            [
-                .init(key: "retried", value: .int(retried.photos)),
-                .init(key: "notKept", value: .int(retried.notKept)),
-            ])
+            ["retried": .int(retried.photos), "notKept": .int(retried.notKept)])
         try output.warn(of: batch)
         if retried.photos == 0, retried.notKept > 0 { throw ExitCode.failure }
     }

@@ -1,5 +1,6 @@
 import ArgumentParsing
 import Darkroom
+import DarkroomCoordinator
 
 /// The arguments of `suspend` and `resume`: a batch or the cluster, and which parts of it.
 struct SuspensionArguments: ParsableArguments {
@@ -19,8 +20,30 @@ struct SuspensionArguments: ParsableArguments {
         return parts.isEmpty ? [.everything] : parts
     }
 
+    /// Suspends or resumes the parts and prints the result, with `--json` the facts.
+    /// - Parameters:
+    ///   - warns: Whether problems of the batch are printed, too.
+    ///   - change: Suspends or resumes a part. Returns false if it was suspended or resumed before.
+    ///   - predicate: The end of the sentence, by whether a part has changed.
+    func run(
+        _ redis: RedisOptions, warns: Bool = false, change: (BatchController, BatchID?, QueuePart) throws -> Bool,
+        predicate: (_ isNew: Bool) -> String
+    ) throws {
+        let (redis, name) = try redis.resolving(batch)
+        let client = try redis.connect()
+        let found = try name.map { try client.store.batch(named: $0) }
+        var isNew = false
+        for part in parts where try change(client.control, found?.id, part) { isNew = true }
+        let sentence = "\(subject(found?.label)) \(predicate(isNew))"
+        let output = ControlOutput(client: client, redis: redis, isJSON: json)
+        guard let found else { return try output.write(sentence) }
+        let changed = try found.refreshed(client)
+        try output.write(sentence, changed)
+        if warns { try output.warn(of: changed) }
+    }
+
     /// The subject of the result sentence: `batch holidays`, `downloads of the cluster`.
-    func subject(_ label: String?) -> String {
+    private func subject(_ label: String?) -> String {
         let whole = label.map { "batch \($0)" } ?? "the cluster"
         return parts == [.everything] ? whole : parts.map(\.rawValue).joined(separator: " and ") + " of \(whole)"
     }
@@ -44,18 +67,8 @@ struct SuspendCommand: ParsableCommand {
     @OptionGroup(title: "Redis options") var redis: RedisOptions
 
     func run() throws {
-        let (redis, name) = try self.redis.resolving(what.batch)
-        let client = try redis.connect()
-        let batch = try name.map { try client.store.batch(named: $0) }
-        var isNew = false
-        for part in what.parts where try client.control.suspend(batch?.id, part) { isNew = true }
-        let subject = what.subject(batch?.label)
-        let sentence =
-            isNew
-            ? "\(subject) \(what.verb("is", "are")) suspended"
-            : "\(subject) \(what.verb("was", "were")) suspended already"
-        let output = ControlOutput(client, redis, json: what.json)
-        guard let batch else { return try output.write(sentence) }
-        try output.write(sentence, try batch.refreshed(client))
+        try what.run(redis, change: { try $0.suspend($1, $2) }) {
+            $0 ? "\(what.verb("is", "are")) suspended" : "\(what.verb("was", "were")) suspended already"
+        }
     }
 }

@@ -46,12 +46,7 @@ struct WaitCommand: ParsableCommand {
         if names.isEmpty {
             return try client.store.facts(of: try client.store.batchIDs()).filter { $0.state != .finished }
         }
-        var named: [BatchFacts] = []
-        for name in names {
-            let found = try client.store.batch(named: name)
-            if !named.contains(where: { $0.id == found.id }) { named.append(found) }
-        }
-        return named
+        return try client.batches(named: names)
     }
 
     private func print(_ batches: [BatchFacts], _ client: DarkroomClient, now: Int) throws {

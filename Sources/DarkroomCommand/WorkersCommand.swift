@@ -25,23 +25,17 @@ struct WorkersCommand: ParsableCommand {
                 Table.Column("operations", rank: 7, most: 32), Table.Column("refuses", rank: 8),
             ], to: output)
         for worker in workers {
-            guard worker.isLiving(now: now) else {
-                // The last state of a lost worker is outdated: other workers have claimed its operations.
-                try table.add([
-                    .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),
-                    .text(seen(worker, now: now)), .text("-"), .text("-"), .count(worker.number("photos")), .text("-"),
-                    .text("-"), .text(""),
-                ])
-                continue
-            }
+            // The last state of a lost worker is outdated: other workers have claimed its operations.
+            let isLiving = worker.isLiving(now: now)
+            func current(_ cell: Cell) -> Cell { isLiving ? cell : .text("-") }
             let operations = worker.operations.isEmpty ? "-" : worker.operations.joined(separator: " ")
             try table.add([
                 .text(worker.id), .text(worker.fields["host"] ?? ""), .text(worker.fields["pid"] ?? ""),
                 .text(seen(worker, now: now)),
-                .text("\(worker.number("downloading")) of \(worker.number("downloads"))"),
-                .text("\(worker.number("filtering")) of \(worker.number("filtrations"))"),
-                .count(worker.number("photos")), .rate(Double(worker.number("rate"))), .text(operations),
-                .text(worker.fields["refused"] ?? ""),
+                current(.text("\(worker.number("downloading")) of \(worker.number("downloads"))")),
+                current(.text("\(worker.number("filtering")) of \(worker.number("filtrations"))")),
+                .count(worker.number("photos")), current(.rate(Double(worker.number("rate")))),
+                current(.text(operations)), .text(isLiving ? worker.fields["refused"] ?? "" : ""),
             ])
         }
         try table.finish()

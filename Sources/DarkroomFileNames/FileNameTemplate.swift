@@ -10,7 +10,6 @@ import DarkroomModel
 package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     /// An invalid template: the finding and what to do.
     package struct Problem: Error, Equatable, CustomStringConvertible {
-        /// The complete message.
         package let description: String
     }
 
@@ -25,7 +24,6 @@ package struct FileNameTemplate: Sendable, Equatable, CustomStringConvertible {
     private static let maxLiteralBytes = 100
     private static let photosInFolder = 10_000
 
-    /// The given template.
     package let description: String
     private let parts: [Part]
 

@@ -45,7 +45,7 @@ enum SafeName {
     private static func characterLength(_ bytes: ArraySlice<UInt8>) -> Int {
         let first = bytes[bytes.startIndex]
         if first < 0x80 {
-            return Byte.isLetter(first) || Byte.isDigit(first) || " .-_".utf8.contains(first) ? 1 : 0
+            return Byte.isAlphanumeric(first) || " .-_".utf8.contains(first) ? 1 : 0
         }
         let (length, second): (Int, ClosedRange<UInt8>) =
             switch first {

@@ -1,3 +1,4 @@
+import DarkroomText
 import Glibc
 
 /// The two clocks of a log: the wall clock for timestamps and a monotonic clock for intervals.
@@ -7,7 +8,6 @@ package struct LogClock: Sendable {
     /// Milliseconds of a monotonic clock.
     let elapsed: @Sendable () -> Int
 
-    /// The system's clocks.
     package static let system = LogClock(
         now: { milliseconds(CLOCK_REALTIME) }, elapsed: { milliseconds(CLOCK_MONOTONIC) })
 
@@ -16,13 +16,10 @@ package struct LogClock: Sendable {
         var seconds = time_t(milliseconds / 1000)
         var parts = tm()
         gmtime_r(&seconds, &parts)
-        func padded(_ number: some BinaryInteger, _ digits: Int) -> String {
-            let text = String(number)
-            return String(repeating: "0", count: max(0, digits - text.count)) + text
-        }
-        return padded(parts.tm_year + 1900, 4) + "-" + padded(parts.tm_mon + 1, 2) + "-" + padded(parts.tm_mday, 2)
-            + "T" + padded(parts.tm_hour, 2) + ":" + padded(parts.tm_min, 2) + ":" + padded(parts.tm_sec, 2)
-            + "." + padded(milliseconds % 1000, 3) + "Z"
+        let date = [parts.tm_year + 1900, parts.tm_mon + 1, parts.tm_mday].map { $0.padded(to: 2) }
+        let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0.padded(to: 2) }
+        let fraction = (milliseconds % 1000).padded(to: 3)
+        return "\(date.joined(separator: "-"))T\(time.joined(separator: ":")).\(fraction)Z"
     }
 
     private static func milliseconds(_ clock: clockid_t) -> Int {

@@ -1,12 +1,10 @@
 /// One log event, written as one line.
 package struct LogEvent: Sendable {
-    /// The severity.
     package let level: LogLevel
     /// The part of the program that logged the event.
     package let label: String
     /// What happened, as constant text. Variable values are in the metadata.
     package let message: String
-    /// The variable values.
     package let metadata: LogMetadata
     /// An event is a repeat if it has the same message and key; nil: the same message and metadata.
     package let key: String?

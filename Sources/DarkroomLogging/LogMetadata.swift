@@ -4,15 +4,10 @@ import DarkroomModel
 ///
 /// `[.batch: .text(id), .photo: 17, .url: .url(photo.url), "reason": "timeout"]`
 package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
-    /// The name of a value.
     package struct Key: Sendable, Hashable, ExpressibleByStringLiteral {
-        /// The id of a batch.
         package static let batch: Key = "batch"
-        /// The number of an operation.
         package static let operation: Key = "operation"
-        /// The index of a photo.
         package static let photo: Key = "photo"
-        /// The id of a worker.
         package static let worker: Key = "worker"
         /// A URL; its value is a ``LogMetadata/Value/url(_:)``.
         package static let url: Key = "url"
@@ -99,15 +94,10 @@ package struct LogMetadata: Sendable, Hashable, ExpressibleByDictionaryLiteral {
 extension LogMetadata.Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByFloatLiteral,
     ExpressibleByBooleanLiteral
 {
-    /// A text.
     package init(stringLiteral text: String) { self = .text(text) }
-    /// A whole number.
     package init(integerLiteral number: Int) { kind = .integer(number) }
-    /// A number.
     package init(floatLiteral number: Double) { kind = .number(number) }
-    /// True or false.
     package init(booleanLiteral value: Bool) { kind = .bool(value) }
 
-    /// A whole number.
     package static func number(_ number: Int) -> Self { Self(kind: .integer(number)) }
 }

@@ -15,7 +15,6 @@ enum LogText {
         return beginning + "\u{2026}"
     }
 
-    /// Appends the text as a JSON string.
     static func appendJSON(_ text: String, to line: inout [UInt8]) {
         PrintableText.appendQuoted(text, .json, mostBytes: maxBytes, to: &line)
     }

@@ -6,11 +6,9 @@ package struct Logger: Sendable {
     package let label: String
     /// Events below this level are not logged.
     package var level: LogLevel
-    /// The metadata of every event.
     package var metadata: LogMetadata
     private let handler: any LogHandler
 
-    /// Creates a logger that passes its events to `handler`.
     package init(label: String, level: LogLevel = .info, metadata: LogMetadata = [:], handler: any LogHandler) {
         self.label = label
         self.level = level
@@ -59,45 +57,33 @@ package struct Logger: Sendable {
 }
 
 extension Logger {
-    /// Logs with the level `trace`.
     package func trace(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.trace, message, key: key(), metadata()) }
 
-    /// Logs with the level `debug`.
     package func debug(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.debug, message, key: key(), metadata()) }
 
-    /// Logs with the level `info`.
     package func info(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.info, message, key: key(), metadata()) }
 
-    /// Logs with the level `notice`.
     package func notice(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.notice, message, key: key(), metadata()) }
 
-    /// Logs with the level `warning`.
     package func warning(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.warning, message, key: key(), metadata()) }
 
-    /// Logs with the level `error`.
     package func error(
         _ message: StaticString, key: @autoclosure () -> String? = nil,
         _ metadata: @autoclosure () -> LogMetadata = [:]
     ) { log(.error, message, key: key(), metadata()) }
-
-    /// Logs with the level `critical`.
-    package func critical(
-        _ message: StaticString, key: @autoclosure () -> String? = nil,
-        _ metadata: @autoclosure () -> LogMetadata = [:]
-    ) { log(.critical, message, key: key(), metadata()) }
 }

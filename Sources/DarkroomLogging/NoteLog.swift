@@ -26,7 +26,6 @@ package final class NoteLog: LogHandler {
         show(limiter.withLock { $0.due(now: now) })
     }
 
-    /// Passes on all held-back repeats.
     package func flush() { show(limiter.withLock { $0.all() }) }
 
     private func show(_ lines: [RepeatLimiter.Line]) {

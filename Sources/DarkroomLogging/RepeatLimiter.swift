@@ -75,7 +75,6 @@ struct RepeatLimiter {
         return recent.values.compactMap(\.last).sorted { $0.time < $1.time }
     }
 
-    /// The number of stored messages.
     var count: Int { recent.count }
 
     /// Removes the oldest quarter and returns their omitted repeats.

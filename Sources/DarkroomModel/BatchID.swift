@@ -1,3 +1,5 @@
+import DarkroomText
+
 /// The id of a batch: the time of its submission (UTC, to the millisecond) and four random hexadecimal digits, such as
 /// `20261121-090501123-7f3a`. Ids sort by submission.
 ///
@@ -13,28 +15,20 @@ public struct BatchID: Sendable, Hashable, Comparable, CustomStringConvertible {
     /// Creates an id from a text; nil if the text is not a valid id.
     public init?(_ text: String) {
         let bytes = text.utf8
-        guard let first = bytes.first, Self.isAlphanumeric(first), bytes.count <= Self.maxBytes,
-            bytes.allSatisfy({ Self.isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
+        guard let first = bytes.first, Byte.isAlphanumeric(first), bytes.count <= Self.maxBytes,
+            bytes.allSatisfy({ Byte.isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: "_") })
         else { return nil }
         description = text
-    }
-
-    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
-        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
     /// A new id for a batch submitted at `milliseconds` since 1970 (of the Redis clock).
     package init(submittedAt milliseconds: Int) {
         let (year, month, day) = Self.civilDate(daysSince1970: milliseconds / 86_400_000)
         let inDay = milliseconds % 86_400_000
-        let random = String(UInt16.random(in: 0...UInt16.max), radix: 16)
-        func padded(_ value: Int, _ width: Int) -> String {
-            let digits = String(value)
-            return String(repeating: "0", count: max(0, width - digits.count)) + digits
-        }
-        let date = padded(year, 4) + padded(month, 2) + padded(day, 2)
-        let time = padded(inDay / 3_600_000, 2) + padded(inDay / 60_000 % 60, 2) + padded(inDay % 60_000, 5)
-        description = "\(date)-\(time)-" + String(repeating: "0", count: 4 - random.count) + random
+        let date = year.padded(to: 4) + month.padded(to: 2) + day.padded(to: 2)
+        let minutes = (inDay / 3_600_000).padded(to: 2) + (inDay / 60_000 % 60).padded(to: 2)
+        let random = UInt16.random(in: 0...UInt16.max).padded(to: 4, radix: 16)
+        description = "\(date)-\(minutes)\((inDay % 60_000).padded(to: 5))-\(random)"
     }
 
     /// Compares the times of submission; the earlier is smaller.

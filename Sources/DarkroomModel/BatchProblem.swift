@@ -36,14 +36,12 @@ package struct BatchProblem: Sendable, Hashable {
 
     /// The batch; nil if the problem affects the cluster and so every batch.
     package let batch: BatchID?
-    /// The kind of problem.
     package let code: Code
     /// The problem, as the second part of a sentence about the batch: `it is suspended`.
     package let text: String
     /// The remedy, usually with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
     package let remedy: String
 
-    /// A problem of a batch or of the cluster.
     package init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {
         self.batch = batch
         self.code = code

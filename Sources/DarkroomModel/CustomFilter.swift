@@ -1,7 +1,6 @@
 /// The filter of a custom operation: `x:NAME`. A program registers the operation under that name with its worker. It must be
 /// the only filter of its batch.
 package enum CustomFilter {
-    /// The prefix of the filter.
     package static let prefix = "x:"
 
     /// The name in `x:NAME`; nil for any other filter and for an invalid name.
@@ -14,9 +13,7 @@ package enum CustomFilter {
     /// Whether a name is valid: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
     package static func isName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count)
-            && name.utf8.allSatisfy {
-                (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || $0 == 45 || $0 == 95
-            }
+            && name.utf8.allSatisfy { Byte.isAlphanumeric($0) || "_-".utf8.contains($0) }
     }
 
     /// The name of the custom operation in the filters of a batch; nil if all are filters of Darkroom.
@@ -39,7 +36,6 @@ package enum CustomFilter {
 
 /// A filter `x:NAME` that is invalid.
 package struct InvalidCustomFilter: Error, Equatable, CustomStringConvertible {
-    /// The complete message.
     package let description: String
 
     /// An error with its complete message.

@@ -8,9 +8,7 @@ package struct Keys: Sendable, Hashable {
     /// The keys of a namespace.
     /// - Throws: ``InvalidNamespace`` if the name is empty or has characters other than `A-Z a-z 0-9 _ . -`.
     package init(namespace: String = "darkroom") throws(InvalidNamespace) {
-        let allowed = namespace.utf8.allSatisfy {
-            (48...57).contains($0) || (65...90).contains($0) || (97...122).contains($0) || [45, 46, 95].contains($0)
-        }
+        let allowed = namespace.utf8.allSatisfy { Byte.isAlphanumeric($0) || "_.-".utf8.contains($0) }
         guard allowed, !namespace.isEmpty else { throw InvalidNamespace(namespace: namespace) }
         prefix = "{\(namespace)}:"
     }
@@ -73,10 +71,8 @@ package struct Keys: Sendable, Hashable {
 
 /// A namespace that is empty or has invalid characters.
 package struct InvalidNamespace: Error, CustomStringConvertible {
-    /// The invalid namespace.
     package let namespace: String
 
-    /// The namespace and the allowed characters.
     package var description: String {
         "namespace \"\(namespace)\": letters, digits, \"_\", \".\" and \"-\" are allowed, and at least one of them"
     }

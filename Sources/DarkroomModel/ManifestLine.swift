@@ -1,10 +1,10 @@
+import DarkroomText
+
 /// The result of one photo: a line of JSON in the manifest.
 package struct ManifestLine: Sendable, Equatable, Codable {
-    /// The batch's id.
     package var batch: BatchID
     /// The position in the photo list, from 0.
     package var index: Int
-    /// The name in the list.
     package var name: String
     /// The URL in the list, possibly redacted by ``redact(query:)``.
     package var url: String
@@ -14,7 +14,6 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var file: String?
     /// The word of the ``FailureReason`` if the photo failed.
     package var reason: String?
-    /// The details of the failure.
     package var detail: String?
     /// The number of download attempts if the photo failed.
     package var attempts: Int?
@@ -129,17 +128,18 @@ package enum ManifestPath {
 
     /// The folder of an operation's file below ``folder(_:)``, with a slash at its end; "" for operations below 1,000.
     package static func subfolder(operation number: Int) -> String {
-        number < 1000 ? "" : padded(number / 1000, 5) + "/"
+        number < 1000 ? "" : (number / 1000).padded(to: 5) + "/"
     }
 
     /// The name of an operation's file.
     package static func fileName(operation number: Int, fencingToken: Int) -> String {
-        "\(padded(number, 8)).\(fencingToken).jsonl"
+        "\(number.padded(to: 8)).\(fencingToken).jsonl"
     }
 
     /// The number of the part with this folder name; nil if ``subfolder(operation:)`` never returns the name.
     package static func part(folderName name: String) -> Int? {
-        guard let part = Int(name), (1...StoredBounds.photos.upperBound / 1000).contains(part), padded(part, 5) == name
+        guard let part = Int(name), (1...StoredBounds.photos.upperBound / 1000).contains(part),
+            part.padded(to: 5) == name
         else { return nil }
         return part
     }
@@ -152,10 +152,5 @@ package enum ManifestPath {
             Self.fileName(operation: operation, fencingToken: fencingToken) == fileName
         else { return nil }
         return (operation, fencingToken)
-    }
-
-    private static func padded(_ number: Int, _ width: Int) -> String {
-        let digits = String(number)
-        return String(repeating: "0", count: max(0, width - digits.utf8.count)) + digits
     }
 }

@@ -67,9 +67,7 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
 
 /// A text that is no list of indexes and ranges.
 package struct InvalidPhotoRanges: Error, CustomStringConvertible {
-    /// The whole text.
     package let text: String
-    /// The invalid part.
     package let part: String
 
     /// The text, and the correct form.

@@ -54,7 +54,6 @@ struct StoredFields {
         return nil
     }
 
-    /// Whether a flag is set.
     func isSet(_ name: String) -> Bool { fields[name] == "1" }
 
     /// Records values that contradict each other.

@@ -120,10 +120,8 @@ package enum PrintableText {
         case ("\t", _): return "\\t"
         case (_, .people): return "\\u{\(String(scalar.value, radix: 16))}"
         case (_, .json):
-            return UTF16.encode(scalar)!.map { unit in  // every scalar can be encoded
-                let digits = String(unit, radix: 16)
-                return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-            }.joined()
+            // Every scalar can be encoded.
+            return UTF16.encode(scalar)!.map { "\\u" + $0.padded(to: 4, radix: 16) }.joined()
         }
     }
 }

@@ -14,7 +14,6 @@ final class ControlCluster {
     let trickle: TrickleServer
     /// Serves the folder of photos.
     let photos: PhotoServer
-    /// The URLs of the photos of the folder.
     let urls: [String]
     private var workers: [Worker] = []
     private var outputs = 0
@@ -47,7 +46,6 @@ final class ControlCluster {
         }
     }
 
-    /// Stops the workers.
     func stopWorkers() {
         for worker in workers { worker.stop() }
         for worker in workers { worker.wait() }
@@ -55,7 +53,6 @@ final class ControlCluster {
         log.clear()
     }
 
-    /// Stops workers and servers.
     func close() {
         stopWorkers()
         trickle.stop()

@@ -14,7 +14,6 @@ struct ControlCommand: ParsableCommand {
             """,
         examples: ["darkroom-bench control ~/Pictures"])
 
-    /// The measurements.
     enum Measurement: String, CaseIterable, ExpressibleByArgument {
         case cancel, suspend, cost, start, urgent, fairness, focus
     }

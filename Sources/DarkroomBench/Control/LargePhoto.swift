@@ -6,7 +6,6 @@ enum LargePhoto {
     private static let width = 4000
     private static let height = 3000
 
-    /// The picture as a file of `format`.
     static func file(_ format: ImageFormat) throws -> [UInt8] {
         let developed = try Imaging.develop(tiff(), DevelopOptions(filters: [], format: format))
         return developed.withUnsafeBytes { Array($0) }

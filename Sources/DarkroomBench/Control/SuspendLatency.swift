@@ -1,6 +1,5 @@
 import Darkroom
 import DarkroomRedis
-import Foundation
 
 /// Measures the time from the reply to suspend to the start of the last download or filtration, and counts the
 /// operations that are claimed after the reply; four workers under load.

@@ -23,7 +23,6 @@ final class TraceLog: @unchecked Sendable {  // `events` is only used while `con
         return events.filter { $0.batch == batch }
     }
 
-    /// Removes all events.
     func clear() {
         condition.lock()
         events.removeAll()

@@ -5,7 +5,6 @@ import Foundation
 /// An HTTP server on the loopback address that sends a large photo slowly, byte by byte, so that each download runs
 /// until the client stops it.
 final class TrickleServer: Sendable {
-    /// The port it listens on.
     let port: UInt16
     private let listener: Int32
     private let stopped = Latch()

@@ -5,7 +5,6 @@ import Foundation
 
 /// Develops single photos, from files or standard input, in this process.
 struct PhotoDeveloping {
-    /// A developed photo.
     struct Photo {
         let name: String
         let image: DevelopedImage

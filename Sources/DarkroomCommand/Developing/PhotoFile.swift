@@ -5,7 +5,6 @@ import Foundation
 /// Writes an output file of `develop` atomically. Replaces an existing file only with `--force`.
 struct PhotoFile {
     let path: String
-    /// Whether an existing file may be replaced.
     let replaces: Bool
 
     /// Checks that the photo may be written to the path.

@@ -4,13 +4,11 @@ import Darkroom
 struct DoctorReport {
     let findings: [Finding]
 
-    /// The worst verdict of all findings.
     var verdict: Verdict {
         findings.contains { $0.verdict == .problem }
             ? .problem : findings.contains { $0.verdict == .warning } ? .warning : .ok
     }
 
-    /// The document of `--json`.
     var json: JSON {
         [
             "verdict": .string(verdict.rawValue),

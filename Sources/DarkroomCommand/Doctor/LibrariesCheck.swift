@@ -33,9 +33,7 @@ struct LibrariesCheck: Check {
     /// The formats that nearly every list needs.
     private static let needed: Set<ImageFormat> = [.jpeg, .png]
 
-    var findings: [Finding] {
-        [formats("read", facts.readable), formats("write", facts.writable), transfers]
-    }
+    var findings: [Finding] { [formats("read", facts.readable), formats("write", facts.writable), transfers] }
 
     private func formats(_ verb: String, _ able: Set<ImageFormat>) -> Finding {
         let check = "formats to \(verb)"

@@ -12,7 +12,6 @@ struct NameLookUp {
     let outcome: Result<Int, Failure>
     let took: Duration
 
-    /// The reason why no address was found.
     struct Failure: Error { let reason: String }
 
     /// Looks the names up one after the other; without names, looks up example.com. Blocks for at most 10 s per name.

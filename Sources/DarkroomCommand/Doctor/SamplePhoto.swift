@@ -4,7 +4,6 @@ import Foundation
 
 /// A photo of 8 x 8 pixels in each format, for testing whether the installed libraries can read the format.
 enum SamplePhoto {
-    /// The file.
     static func bytes(_ format: ImageFormat) -> [UInt8] {
         // The text is constant, and every test of the doctor decodes it.
         [UInt8](Data(base64Encoded: base64(format), options: .ignoreUnknownCharacters)!)

@@ -8,7 +8,6 @@ import Foundation
 ///
 /// Nothing needs to be cleaned up: Redis adds an operation whole or not at all, and `--resume` continues in both cases.
 final class FeedInterruption: Sendable {
-    /// The stages of the command.
     enum Stage {
         case reading
         case feeding(BatchID)
@@ -22,7 +21,6 @@ final class FeedInterruption: Sendable {
     /// - Parameter list: The photo list as the user gave it; of a URL, without the parts that may be secret.
     init(list: String) { self.list = list }
 
-    /// The stage that the command has reached.
     var stage: Stage {
         get { current.withLock { $0 } }
         set { current.withLock { $0 = newValue } }

@@ -4,7 +4,6 @@ import Foundation
 
 /// A command line of the user, run by `/bin/sh -c`.
 struct ShellCommand {
-    /// The end of the command.
     enum End: Equatable, CustomStringConvertible {
         case status(Int32)
         case signal(Int32)

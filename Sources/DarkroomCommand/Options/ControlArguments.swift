@@ -4,7 +4,6 @@ import Darkroom
 extension BatchPriority: ExpressibleByArgument {}
 
 extension PhotoRanges: ExpressibleByArgument {
-    /// Parses indexes and ranges of indexes, such as `10-20,31`.
     package init(argument: String) throws {
         do throws(InvalidPhotoRanges) {
             try self.init(parsing: argument)
@@ -13,7 +12,6 @@ extension PhotoRanges: ExpressibleByArgument {
         }
     }
 
-    /// The ranges in the form that is parsed.
     package var argumentText: String { description }
 }
 

@@ -21,7 +21,6 @@ struct DiskOptions: ParsableArguments {
             """)
     var noFsync: Bool
 
-    /// Applies these options to the configuration of a worker.
     func apply(to configuration: inout WorkerConfiguration) {
         configuration.whenDiskFull = whenDiskFull
         configuration.isDurable = !noFsync

@@ -4,11 +4,8 @@ import Darkroom
 extension ExitCode {
     /// The batch has finished, and some of its photos have failed.
     static let photosFailed = ExitCode(3)
-    /// The batch was cancelled.
     static let cancelled = ExitCode(4)
-    /// The `--timeout` passed.
     static let timedOut = ExitCode(124)
-    /// Interrupted by a signal.
     static let interrupted = ExitCode(130)
 
     /// The exit status for a finished batch; `failure` if the batch is damaged in Redis.

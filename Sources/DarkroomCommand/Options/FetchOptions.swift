@@ -125,7 +125,6 @@ struct FetchOptions: ParsableArguments {
 }
 
 extension NetworkRange: ExpressibleByArgument {
-    /// Parses a network.
     package init(argument: String) throws {
         do throws(InvalidNetworkRange) {
             try self.init(parsing: argument)
@@ -136,7 +135,6 @@ extension NetworkRange: ExpressibleByArgument {
 }
 
 extension HostPattern: ExpressibleByArgument {
-    /// Parses a host, or `*.` followed by a domain.
     package init(argument: String) throws {
         do throws(InvalidHostPattern) {
             try self.init(parsing: argument)

@@ -37,10 +37,8 @@ struct ImageOptions: ParsableArguments {
         }
     }
 
-    /// The filters in order, with the default.
     var filters: [BatchFilter] { filter.isEmpty ? [.image(.standard)] : filter }
 
-    /// The image filters among the filters.
     var imageFilters: [Filter] {
         filters.compactMap { filter in
             if case .image(let filter) = filter { filter } else { nil }
@@ -54,7 +52,6 @@ struct ImageOptions: ParsableArguments {
         }
     }
 
-    /// Applies these options to the options of a batch.
     func apply(to options: inout BatchOptions) {
         options.filters = filters.map { PhotoFilter(stored: $0.description) }
         options.format = PhotoFormat(stored: format.rawValue)

@@ -7,9 +7,7 @@ func requireAtLeast(_ least: Int, _ value: Int, _ option: String) throws(Validat
 }
 
 /// The absolute path, without `.` and `..`. Symbolic links are not resolved.
-func absolutePath(_ path: String) -> String {
-    URL(fileURLWithPath: path).standardizedFileURL.path
-}
+func absolutePath(_ path: String) -> String { URL(fileURLWithPath: path).standardizedFileURL.path }
 
 /// The absolute path of a folder. Throws if the folder does not exist.
 func existingFolder(_ path: String, _ option: String) throws(CommandError) -> String {

@@ -101,19 +101,13 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// The batches that must finish first, each once.
     func batchesBefore(in client: DarkroomClient) throws -> [BatchID] {
-        var batches: [BatchID] = []
-        for name in after {
-            do throws(StoreError) {
-                let id = try client.store.batch(named: name).id
-                if !batches.contains(id) { batches.append(id) }
-            } catch {
-                guard [.noSuchBatch, .ambiguousBatch].contains(error.code) else { throw error }
-                throw CommandError("--after: \(error)")
-            }
+        do throws(StoreError) {
+            return try client.batches(named: after).map(\.id)
+        } catch {
+            guard [.noSuchBatch, .ambiguousBatch].contains(error.code) else { throw error }
+            throw CommandError("--after: \(error)")
         }
-        return batches
     }
 
     /// Throws unless the URL can be a webhook. The messages do not show user, password and query.
@@ -134,7 +128,6 @@ struct QueueOptions: ParsableArguments {
         }
     }
 
-    /// Applies these options to the options of a batch.
     func apply(to options: inout BatchOptions) {
         options.name = name ?? ""
         options.operationSize = operationSize

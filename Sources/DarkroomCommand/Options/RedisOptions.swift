@@ -33,7 +33,6 @@ struct RedisOptions: ParsableArguments {
         }
     }
 
-    /// The address of Redis and the access to it.
     func configuration() throws -> RedisConfiguration { try runRedis ?? access.configuration(url: redis) }
 
     /// Resolves the output folder of a `darkroom run` to the id of its batch and the Redis of the run. Any other name
@@ -63,7 +62,13 @@ struct RedisOptions: ParsableArguments {
         return (redis, name)
     }
 
-    /// The key names of the namespace.
+    /// Connects to the Redis of a batch, which may be named by the output folder of a `darkroom run`, and finds the batch.
+    func connect(to batch: String) throws -> (redis: RedisOptions, client: DarkroomClient, batch: BatchFacts) {
+        let (redis, name) = try resolving(batch)
+        let client = try redis.connect()
+        return (redis, client, try client.store.batch(named: name))
+    }
+
     func keys() throws(InvalidNamespace) -> Keys { try Keys(namespace: namespace) }
 
     /// Returns a connected client, so that a wrong address or password is reported now.
@@ -79,5 +84,17 @@ struct RedisOptions: ParsableArguments {
             throw error
         }
         return client
+    }
+}
+
+extension DarkroomClient {
+    /// The named batches, each once.
+    func batches(named names: [String]) throws(StoreError) -> [BatchFacts] {
+        var batches: [BatchFacts] = []
+        for name in names {
+            let batch = try store.batch(named: name)
+            if !batches.contains(where: { $0.id == batch.id }) { batches.append(batch) }
+        }
+        return batches
     }
 }

@@ -40,7 +40,6 @@ struct SlotOptions: ParsableArguments {
         }
     }
 
-    /// Applies these options to the configuration of a worker.
     func apply(to configuration: inout WorkerConfiguration) {
         configuration.downloads = downloads
         configuration.filtrations = filtrations ?? configuration.filtrations

@@ -67,6 +67,15 @@ extension BatchFacts {
                 + "remove it with: darkroom forget \(id) --force")
     }
 
+    /// The message for a batch that was cancelled while it was fed or run.
+    var cancellation: String {
+        let why = cancelledReason.isEmpty ? "" : " (\(HumanText.safe(cancelledReason)))"
+        guard !sealed else { return "batch \(label) was cancelled\(why)" }
+        return
+            "batch \(label) was cancelled while it was fed\(why): \(HumanText.count(photos, of: "photo")) of the list "
+            + (photos == 1 ? "was" : "were") + " fed, nothing more will be"
+    }
+
     /// The outcome of the batch in one line.
     func summary(now: Int) -> String {
         let filtered = "\(HumanText.count(counts.filtered)) of \(HumanText.count(photos, of: "photo")) filtered"

@@ -17,7 +17,6 @@ struct BatchStatus {
 
     func write(to output: StandardOutput) throws { try sheet.write(to: output) }
 
-    /// The facts in the order of their output.
     var sheet: FactSheet {
         let options = batch.options
         let counts = batch.counts

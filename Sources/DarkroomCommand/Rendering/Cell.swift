@@ -3,7 +3,6 @@ import Darkroom
 /// One value of a table, with a text for terminals and a text for pipes.
 enum Cell {
     case text(String)
-    /// A count.
     case count(Int?)
     /// An index or a size: a number that users copy, so it is never abbreviated.
     case number(Int?)

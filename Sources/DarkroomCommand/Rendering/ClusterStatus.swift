@@ -10,7 +10,6 @@ struct ClusterStatus {
     let batches: [BatchFacts]
     /// The running workers.
     let workers: [WorkerFacts]
-    /// The controls of the cluster.
     let controls: ClusterControls
     let problems: BatchProblems
 
@@ -26,7 +25,7 @@ struct ClusterStatus {
             "filtrationsSuspended": .bool(controls.areFiltrationsSuspended),
             "problems": .array(
                 problems.of(batches).map { problem in
-                    JSON(problem).adding([.init(key: "batch", value: JSON(problem.batch?.description))])
+                    JSON(problem).adding(["batch": JSON(problem.batch?.description)])
                 }),
             "limits": ["downloads": JSON(controls.downloads), "filtrations": JSON(controls.filtrations)],
         ]
@@ -70,7 +69,6 @@ struct ClusterStatus {
 }
 
 extension ClusterStatus {
-    /// Reads the state from Redis.
     init(_ client: DarkroomClient, _ redis: RedisOptions) throws {
         let now = try client.store.time()
         let batches = try client.store.facts(of: client.store.batchIDs())

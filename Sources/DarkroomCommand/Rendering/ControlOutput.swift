@@ -4,28 +4,22 @@ import DarkroomCoordinator
 /// The output of control commands: a sentence on standard output, or with `--json` the facts on standard output and the
 /// sentence on standard error.
 struct ControlOutput {
-    private let client: DarkroomClient
-    private let redis: RedisOptions
-    private let isJSON: Bool
-
-    init(_ client: DarkroomClient, _ redis: RedisOptions, json isJSON: Bool) {
-        self.client = client
-        self.redis = redis
-        self.isJSON = isJSON
-    }
+    let client: DarkroomClient
+    let redis: RedisOptions
+    let isJSON: Bool
 
     /// Writes the result for a batch.
     /// - Parameter numbers: Counts of the command, added to the JSON facts.
-    func write(_ sentence: String, _ batch: BatchFacts, _ numbers: [JSON.Member] = []) throws {
+    func write(_ sentence: String, _ batch: BatchFacts, _ numbers: JSON = [:]) throws {
         try write(sentence) {
             let now = try client.store.time()
-            return JSON(batch, now: now, problems: try client.store.problems(of: [batch], now: now).of(batch)).adding(
-                numbers)
+            let problems = try client.store.problems(of: [batch], now: now).of(batch)
+            return JSON(batch, now: now, problems: problems).adding(numbers)
         }
     }
 
     /// Writes the result for the cluster.
-    func write(_ sentence: String, _ numbers: [JSON.Member] = []) throws {
+    func write(_ sentence: String, _ numbers: JSON = [:]) throws {
         try write(sentence) { try ClusterStatus(client, redis).json.adding(numbers) }
     }
 

@@ -4,10 +4,8 @@ import Darkroom
 struct FactSheet {
     private var lines: [(name: String, value: String)] = []
 
-    /// Adds a fact.
     mutating func add(_ name: String, _ value: String) { lines.append((name, value)) }
 
-    /// Writes all facts.
     func write(to output: StandardOutput) throws {
         let width = lines.map(\.name.count).max() ?? 0
         for line in lines {

@@ -18,7 +18,6 @@ struct JSONArrayWriter {
         try output.write(bytes)
     }
 
-    /// Ends the document.
     func finish() throws {
         try output.line(isEmpty ? "[]" : "]")
         try output.flush()

@@ -33,7 +33,6 @@ final class LiveProgress: Sendable {
         hasColours = environment["NO_COLOR", default: ""].isEmpty
     }
 
-    /// Shows the current state and problems of a batch.
     func show(_ facts: BatchFacts, problems: [BatchProblem]) {
         state.withLock { state in
             if state.lines == nil { state.lines = ProgressLines(facts) }
@@ -42,7 +41,6 @@ final class LiveProgress: Sendable {
         }
     }
 
-    /// Shows the current state and problems of several batches.
     func show(_ batches: [BatchFacts], problems: [BatchProblem]) {
         if batches.count == 1 { return show(batches[0], problems: problems) }
         state.withLock { state in
@@ -101,9 +99,8 @@ final class LiveProgress: Sendable {
     }
 
     private var terminalWidth: Int {
-        var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 1 else { return 80 }
-        return Int(size.ws_col)
+        guard let width = terminalSize(of: STDERR_FILENO)?.width, width > 1 else { return 80 }
+        return width
     }
 
     private func write(_ text: String) {

@@ -5,7 +5,6 @@ import Darkroom
 /// Spreadsheets evaluate a cell that begins with `=`, `+`, `-`, `@`, a tab or a carriage return as a formula, and lists
 /// may come from untrusted sources. These cells get an apostrophe before them, which marks a text in spreadsheets.
 enum ManifestCSV {
-    /// The names of the columns.
     static let header = """
         batch,index,name,url,state,file,reason,detail,attempts,width,height,bytes,sha256,downloadMilliseconds,\
         filterMilliseconds,writeMilliseconds

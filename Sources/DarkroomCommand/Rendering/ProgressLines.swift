@@ -4,38 +4,33 @@ import Darkroom
 struct ProgressLines {
     private var facts: BatchFacts
     private var problems: [BatchProblem] = []
-    private var fed = RateMeter()
-    private var downloaded = RateMeter()
-    private var done = RateMeter()
+    private var rates = WatchModel.Rates()
 
     init(_ facts: BatchFacts, at time: ContinuousClock.Instant = .now) {
         self.facts = facts
         update(facts, at: time)
     }
 
-    /// Sets the current state and problems of the batch.
     mutating func update(
         _ facts: BatchFacts, problems: [BatchProblem] = [], at time: ContinuousClock.Instant = .now
     ) {
         self.facts = facts
         self.problems = problems
-        fed.add(facts.photos, at: time)
-        downloaded.add(facts.downloads, at: time)
-        done.add(facts.counts.done, at: time)
+        rates.add(facts, at: time)
     }
 
     /// The lines of the stages and of the failure reasons for a terminal of `width` columns; with `feedOnly`, only the
     /// line of the feed.
     func stages(width: Int, feedOnly: Bool) -> [StyledLine] {
         let photos = HumanText.count(facts.photos, of: "photo")
-        let feed = StyledLine(label("fed") + ([photos] + rate(fed)).joined(separator: "  ")).cut(to: width)
+        let feed = StyledLine(label("fed") + ([photos] + rate(rates.fed)).joined(separator: "  ")).cut(to: width)
         if feedOnly { return [feed] }
         let counts = facts.counts
         let downloads = Stage(
-            name: "downloaded", style: .downloads, text: text(facts.downloads, rate(downloaded)),
+            name: "downloaded", style: .downloads, text: text(facts.downloads, rate(rates.downloaded)),
             parts: [.init(count: facts.downloads, style: .downloads)])
         let filtrations = Stage(
-            name: "filtered", style: .filtrations, text: text(counts.done, rate(done)),
+            name: "filtered", style: .filtrations, text: text(counts.done, rate(rates.done)),
             failures: counts.failed > 0 ? "  \(HumanText.count(counts.failed)) failed" : "",
             end: timeLeft.map { "  " + $0 }.joined(),
             parts: [
@@ -51,19 +46,17 @@ struct ProgressLines {
         return lines
     }
 
-    /// The progress in one plain line.
     func line(feedOnly: Bool) -> String {
         let fed = "\(HumanText.count(facts.photos, of: "photo")) fed" + (facts.sealed ? "" : " so far")
-        if feedOnly { return ([fed] + rate(self.fed)).joined(separator: ", ") }
+        if feedOnly { return ([fed] + rate(rates.fed)).joined(separator: ", ") }
         let failed = facts.counts.failed
         let failures = failed > 0 ? ["\(HumanText.count(failed)) failed (\(facts.reasonsText))"] : []
         let counts = [
             "\(HumanText.count(facts.downloads)) downloaded", "\(HumanText.count(facts.counts.filtered)) filtered",
         ]
-        return ([fed] + counts + failures + rate(done) + timeLeft).joined(separator: ", ")
+        return ([fed] + counts + failures + rate(rates.done) + timeLeft).joined(separator: ", ")
     }
 
-    /// A stage with a bar.
     private struct Stage {
         let name: String
         let style: StyledLine.Style
@@ -92,7 +85,7 @@ struct ProgressLines {
         (["\(HumanText.count(count)) of \(HumanText.count(facts.photos))"] + details).joined(separator: "  ")
     }
 
-    private func label(_ name: String) -> String { name + String(repeating: " ", count: 12 - name.count) }
+    private func label(_ name: String) -> String { TextWidth.padded(name, to: 12) }
 
     private func rate(_ meter: RateMeter) -> [String] {
         guard let rate = meter.perSecond, rate > 0 else { return [] }
@@ -100,6 +93,6 @@ struct ProgressLines {
     }
 
     private var timeLeft: [String] {
-        facts.secondsLeft(at: done.perSecond, problems: problems).map { ["\(HumanText.duration($0)) left"] } ?? []
+        facts.secondsLeft(at: rates.done.perSecond, problems: problems).map { ["\(HumanText.duration($0)) left"] } ?? []
     }
 }

@@ -8,7 +8,6 @@ struct ProgressTable {
     private var problems: [BatchProblem] = []
     private var rates: [BatchID: WatchModel.Rates] = [:]
 
-    /// Sets the current state and problems of the batches.
     mutating func update(
         _ batches: [BatchFacts], problems: [BatchProblem], at time: ContinuousClock.Instant = .now
     ) {
@@ -17,7 +16,6 @@ struct ProgressTable {
         for batch in batches where batch.state != .finished { rates[batch.id, default: .init()].add(batch, at: time) }
     }
 
-    /// The rows for a terminal of `width` columns.
     func lines(width: Int) -> [StyledLine] {
         let open = batches.filter { $0.state != .finished }
         let shown = Array(open.prefix(Self.mostRows))

@@ -4,7 +4,6 @@ struct RateMeter {
 
     private var samples: [(time: ContinuousClock.Instant, count: Int)] = []
 
-    /// Adds the current count.
     mutating func add(_ count: Int, at time: ContinuousClock.Instant = .now) {
         samples.append((time, count))
         // Keeps one sample older than the span, so that the samples cover the whole span.

@@ -4,16 +4,11 @@ import Foundation
 
 /// Buffered standard output. ``flush()`` writes the rest of the buffer.
 final class StandardOutput {
-    /// Whether standard output is a terminal.
     let isTerminal = isatty(STDOUT_FILENO) == 1
     private var buffer: [UInt8] = []
 
     /// The columns of the terminal.
-    var width: Int {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-        return Int(size.ws_col)
-    }
+    var width: Int { terminalSize(of: STDOUT_FILENO)?.width ?? 80 }
 
     /// Writes bytes unchanged: photos, or text without control characters.
     func write(_ bytes: some Collection<UInt8>) throws {
@@ -24,13 +19,11 @@ final class StandardOutput {
     /// Writes a line of text. Control characters other than tabs are escaped.
     func line(_ text: String) throws { try write((PrintableText.line(text) + "\n").utf8) }
 
-    /// Writes a JSON document.
     func document(_ json: JSON) throws {
         try line(json.text)
         try flush()
     }
 
-    /// Writes the buffer.
     func flush() throws {
         defer { buffer.removeAll(keepingCapacity: true) }
         var rest = buffer[...]
@@ -49,6 +42,13 @@ final class StandardOutput {
 struct OutputError: Error, CustomStringConvertible {
     let reason: String
     var description: String { "write to standard output: \(reason)" }
+}
+
+/// The columns and lines of a terminal; nil if they are unknown.
+func terminalSize(of descriptor: Int32) -> (width: Int, height: Int)? {
+    var size = winsize()
+    guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+    return (Int(size.ws_col), Int(size.ws_row))
 }
 
 /// Writes a line to standard error, for messages that are not the result of the command. Control characters are

@@ -6,7 +6,6 @@ import Darkroom
 /// gets all columns in full. The first rows are held to compute the widths of the columns, so a table can have any
 /// number of rows.
 struct Table {
-    /// A column of a table.
     struct Column: ExpressibleByStringLiteral {
         let name: String
         /// If the terminal is too narrow, columns with a rank are left out, the lowest rank first. Columns without a
@@ -35,7 +34,6 @@ struct Table {
     /// The positions of the shown columns; nil before the first row is written.
     private var shown: [Int]?
 
-    /// A table with these columns.
     init(_ columns: [Column], to output: StandardOutput) {
         self.columns = columns
         self.output = output
@@ -53,7 +51,6 @@ struct Table {
         }
     }
 
-    /// Writes the held rows.
     mutating func finish() throws {
         if !held.isEmpty { try writeHeld() }
         try output.flush()

@@ -7,7 +7,6 @@ import Foundation
 /// The private redis-server of a run. Its data are in the folder of the run; its socket is in a separate folder that
 /// other users cannot enter.
 final class PrivateRedis {
-    /// The address of the server.
     let configuration: RedisConfiguration
 
     private let process: RedisServerProcess
@@ -91,7 +90,6 @@ final class PrivateRedis {
     /// Whether the server is running. It does not end by itself, except after an error.
     var isRunning: Bool { kill(process.processIdentifier, 0) == 0 }
 
-    /// Throws ``CommandError`` if the server has ended.
     func checkRunning() throws {
         guard !isRunning else { return }
         throw CommandError(

@@ -8,7 +8,6 @@ import Foundation
 /// It contains `lock`, `identity.json` (see ``RunState``), `redis/` (the append-only file and the log of the private
 /// Redis) and, while the server is running, `redis.url` with the path of its socket.
 final class RunFolder {
-    /// The output folder.
     let output: OutputFolder
     /// The path of the folder `.darkroom`.
     let path: String
@@ -85,7 +84,6 @@ final class RunFolder {
         return try UntrustedJSON().decode(RunState.self, from: text)
     }
 
-    /// Writes the state of the run.
     func note(_ state: RunState) throws {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
@@ -97,7 +95,6 @@ final class RunFolder {
         }
     }
 
-    /// Removes the state of the run.
     func forget() throws {
         do {
             try state.remove(Self.identityName)

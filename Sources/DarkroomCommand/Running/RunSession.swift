@@ -290,7 +290,5 @@ final class RunSession {
         ShellWord.quoted(identity.output) + (privateRedis == nil ? " --redis ..." : "")
     }
 
-    private var address: String {
-        privateRedis == nil ? "--redis ..." : "--redis \(client.location)"
-    }
+    private var address: String { privateRedis == nil ? "--redis ..." : "--redis \(client.location)" }
 }

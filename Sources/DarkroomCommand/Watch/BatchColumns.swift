@@ -65,7 +65,6 @@ struct BatchColumns {
         self.columns = columns
     }
 
-    /// The line of column names.
     var heading: StyledLine {
         var texts = [TextWidth.padded("BATCH", to: name)]
         if bar > 0 { texts.append(TextWidth.padded("PROGRESS", to: bar)) }
@@ -73,7 +72,6 @@ struct BatchColumns {
         return StyledLine(texts.joined(separator: "  "), .dim).cut(to: width)
     }
 
-    /// The row of one batch.
     func row(_ batch: BatchFacts, isHindered: Bool) -> StyledLine {
         let isNamed = !batch.options.name.isEmpty
         let label =

@@ -130,10 +130,11 @@ struct BatchPicture {
     private var counts: [StyledLine] {
         let counts = batch.counts
         var photos = [
-            item("new", counts.new), item("downloaded", counts.downloaded), item("filtered", counts.filtered),
+            StyledLine.item("new", counts.new), .item("downloaded", counts.downloaded),
+            .item("filtered", counts.filtered),
         ]
-        if counts.failed > 0 { photos.append(item("failed", counts.failed, .bad)) }
-        if counts.cancelled > 0 { photos.append(item("cancelled", counts.cancelled, .warning)) }
+        if counts.failed > 0 { photos.append(.item("failed", counts.failed, .bad)) }
+        if counts.cancelled > 0 { photos.append(.item("cancelled", counts.cancelled, .warning)) }
         let ended = batch.operationsEnded
         let queued = max(0, batch.operations - ended - batch.executing)
         var operations = StyledLine("operations ", .dim)
@@ -155,19 +156,13 @@ struct BatchPicture {
         return StyledLine.flow(photos, width: width) + StyledLine.flow(others, width: width)
     }
 
-    private func item(_ name: String, _ count: Int, _ style: StyledLine.Style = .plain) -> StyledLine {
-        var item = StyledLine(name + " ", .dim)
-        item.append(HumanText.count(count), style)
-        return item
-    }
-
     // MARK: - Failures
 
     private var failures: [WatchSnapshot.Failure] { batch.counts.failed > 0 ? snapshot.failures : [] }
 
     private var failureHeading: [StyledLine] {
         let total = StyledLine("\(HumanText.count(batch.counts.failed)) failed", .bad)
-        let reasons = batch.failuresByCount.map { item($0.reason.word, $0.count) }
+        let reasons = batch.failuresByCount.map { StyledLine.item($0.reason.word, $0.count) }
         return StyledLine.flow([total] + reasons, width: width, indent: 2)
     }
 
@@ -189,7 +184,6 @@ struct BatchPicture {
 }
 
 extension BatchFacts {
-    /// The style of its state.
     var stateStyle: StyledLine.Style {
         if cancelled || !damage.isEmpty { return .bad }
         if suspended { return .warning }

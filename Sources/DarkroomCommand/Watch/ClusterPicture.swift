@@ -37,17 +37,13 @@ struct ClusterPicture {
         var left = StyledLine(unfinished, .bold)
         left.append(", \(HumanText.count(snapshot.batches.count - open.count)) finished", .dim)
         let place = StyledLine("\(redis)  \(namespace)", .dim)
-        var items: [StyledLine] = []
-        func add(_ name: String, _ count: Int, _ style: StyledLine.Style = .plain) {
-            var item = StyledLine(name + " ", .dim)
-            item.append(HumanText.count(count), style)
-            items.append(item)
-        }
-        add("new", counts.reduce(0) { $0 + $1.new })
-        add("downloaded", counts.reduce(0) { $0 + $1.downloaded })
-        add("filtered", counts.reduce(0) { $0 + $1.filtered })
         let failed = counts.reduce(0) { $0 + $1.failed }
-        if failed > 0 { add("failed", failed, .bad) }
+        var items = [
+            StyledLine.item("new", counts.reduce(0) { $0 + $1.new }),
+            .item("downloaded", counts.reduce(0) { $0 + $1.downloaded }),
+            .item("filtered", counts.reduce(0) { $0 + $1.filtered }),
+        ]
+        if failed > 0 { items.append(.item("failed", failed, .bad)) }
         let rate = open.compactMap { rates[$0.id]?.done.perSecond }.reduce(0, +)
         if rate > 0 { items.append(StyledLine(HumanText.rate(rate), .good)) }
         var lines = [StyledLine.ends(left, place, width: width)]
@@ -59,17 +55,11 @@ struct ClusterPicture {
         return lines
     }
 
-    /// The failures of unfinished batches by reason.
     private func reasons(of batches: [BatchFacts]) -> [StyledLine] {
         var total: [FailureReason: Int] = [:]
         for batch in batches { total.merge(batch.failures) { $0 + $1 } }
         let sorted = total.filter { $0.value > 0 }.sorted { ($1.value, $0.key.word) < ($0.value, $1.key.word) }
-        let items = sorted.map { reason, count in
-            var item = StyledLine(reason.word + " ", .dim)
-            item.append(HumanText.count(count), .bad)
-            return item
-        }
-        return StyledLine.flow(items, width: width)
+        return StyledLine.flow(sorted.map { .item($0.key.word, $0.value, .bad) }, width: width)
     }
 
     private var conditions: [String] {

@@ -21,15 +21,12 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
 
     private var spans: [Span] = []
 
-    /// An empty line.
     init() {}
 
-    /// A line in one style.
     init(_ text: String, _ style: Style = .plain) { append(text, style) }
 
     init(stringLiteral text: String) { self.init(text) }
 
-    /// The text without styles.
     var text: String { spans.map(\.text).joined() }
 
     /// The width of the line in columns.
@@ -41,7 +38,6 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
         spans.append(Span(text: HumanText.safe(text), style: style))
     }
 
-    /// Adds another line at the end.
     mutating func append(_ line: StyledLine) { spans += line.spans }
 
     /// Adds spaces at the end until the line has this number of columns.
@@ -72,6 +68,13 @@ struct StyledLine: Equatable, ExpressibleByStringLiteral {
 }
 
 extension StyledLine {
+    /// A dim name and a count: `failed 3`.
+    static func item(_ name: String, _ count: Int, _ style: Style = .plain) -> StyledLine {
+        var item = StyledLine(name + " ", .dim)
+        item.append(HumanText.count(count), style)
+        return item
+    }
+
     /// Texts separated by spaces, broken into lines of at most `width` columns.
     static func flow(_ items: [StyledLine], width: Int, indent: Int = 0) -> [StyledLine] {
         var lines: [StyledLine] = []

@@ -4,7 +4,6 @@ import Foundation
 
 /// The queue of messages from all threads to the thread that draws `watch`.
 final class WatchInbox: Sendable {
-    /// A message to the drawing thread.
     enum Message: Sendable {
         case read(WatchSnapshot)
         /// Redis is unreachable, with the error.
@@ -15,7 +14,6 @@ final class WatchInbox: Sendable {
         case failed(any Error)
         case signal(Int32)
         case keys([UInt8])
-        /// The input for keys has ended.
         case keysEnded
     }
 

@@ -4,7 +4,6 @@ import Darkroom
 ///
 /// A plain value without input or output: it takes snapshots and keys, and returns the lines of the terminal.
 struct WatchModel {
-    /// The action of a key.
     enum Action: Equatable {
         case leave
         case perform(WatchRequest)
@@ -16,7 +15,6 @@ struct WatchModel {
         var downloaded = RateMeter()
         var done = RateMeter()
 
-        /// Adds the current counts of the batch.
         mutating func add(_ batch: BatchFacts, at time: ContinuousClock.Instant) {
             fed.add(batch.photos, at: time)
             downloaded.add(batch.downloads, at: time)
@@ -31,7 +29,6 @@ struct WatchModel {
     let namespace: String
     /// The watched batch; nil for all batches.
     let watched: BatchID?
-    /// Whether keys can be read.
     let hasKeys: Bool
 
     private(set) var snapshot: WatchSnapshot?
@@ -48,15 +45,12 @@ struct WatchModel {
         self.hasKeys = hasKeys
     }
 
-    /// The facts of the watched batch.
     var batch: BatchFacts? { watched == nil ? nil : snapshot?.batches.first }
 
-    /// The batches that have not finished.
     var open: [BatchFacts] { snapshot?.batches.filter { $0.state != .finished } ?? [] }
 
     // MARK: - Input
 
-    /// Sets the latest snapshot.
     mutating func take(_ snapshot: WatchSnapshot, at time: ContinuousClock.Instant = .now) {
         self.snapshot = snapshot
         outage = nil

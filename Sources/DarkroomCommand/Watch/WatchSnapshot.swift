@@ -3,7 +3,6 @@ import DarkroomStore
 
 /// The state of a queue at one time.
 struct WatchSnapshot: Sendable {
-    /// A failed photo.
     struct Failure: Sendable, Equatable {
         let index: Int
         let name: String
@@ -17,7 +16,6 @@ struct WatchSnapshot: Sendable {
     var batches: [BatchFacts]
     /// The running workers.
     var workers: [WorkerFacts]
-    /// The controls of the cluster.
     var cluster = ClusterControls()
     /// Failures of the watched batch, the newest first, at most 100.
     var failures: [Failure] = []

@@ -12,7 +12,6 @@ import Foundation
 final class WatchSource: Sendable {
     private struct State {
         var isClosed = false
-        /// Whether events may have been missed.
         var mustReadAll = true
         /// Photos that have failed since the last snapshot, the newest last.
         var failed: [(index: Int, reason: FailureReason)] = []

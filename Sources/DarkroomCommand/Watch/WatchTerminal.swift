@@ -36,11 +36,8 @@ final class WatchTerminal {
 
     /// The size in columns and lines; 80 x 24 if unknown.
     var size: (width: Int, height: Int) {
-        var size = winsize()
-        guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
-            return (80, 24)
-        }
-        return (Int(size.ws_col), Int(size.ws_row))
+        guard let size = terminalSize(of: STDOUT_FILENO), size.height > 0 else { return (80, 24) }
+        return size
     }
 
     /// Clears the screen, so that the next `draw` draws all lines: the size of the terminal has changed.

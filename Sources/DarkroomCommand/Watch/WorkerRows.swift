@@ -25,7 +25,6 @@ struct WorkerRows {
         self.workers = holding + sorted.filter { worker in !holding.contains { $0.id == worker.id } }
     }
 
-    /// The number of workers.
     var count: Int { workers.count }
 
     /// A heading and at most `room` rows. If there are more workers, the last row shows how many.

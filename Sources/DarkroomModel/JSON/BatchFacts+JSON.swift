@@ -22,7 +22,7 @@ extension JSON {
             "filters": .array(batch.options.filters.map { .string($0.description) }),
             "output": .string(batch.options.output),
         ]
-        self = adding(JSON.controls(of: batch))
+        self = adding(.object(JSON.controls(of: batch)))
     }
 
     /// The optional members: only those that apply to the batch.
@@ -47,14 +47,12 @@ extension JSON {
         return members
     }
 
-    /// The JSON form of a problem.
     package init(_ problem: BatchProblem) {
         self = [
             "code": .string(problem.code.rawValue), "text": .string(problem.text), "remedy": .string(problem.remedy),
         ]
     }
 
-    /// The number of photos in each state.
     package init(_ counts: PhotoCounts) {
         self = [
             "new": .int(counts.new), "downloaded": .int(counts.downloaded), "filtered": .int(counts.filtered),

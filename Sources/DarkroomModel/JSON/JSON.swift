@@ -2,17 +2,12 @@ import Foundation
 
 /// A JSON value whose members are written in the given, documented order.
 package enum JSON: Sendable, Equatable {
-    /// Null.
     case null
-    /// A Boolean.
     case bool(Bool)
-    /// A whole number.
     case int(Int)
     /// Any other number. It must be finite.
     case double(Double)
-    /// A string.
     case string(String)
-    /// Values in order.
     case array([JSON])
     /// Names and values in order.
     case object([Member])
@@ -21,10 +16,8 @@ package enum JSON: Sendable, Equatable {
     package struct Member: Sendable, Equatable {
         /// The name. It should be unique in its object.
         package let key: String
-        /// The value.
         package let value: JSON
 
-        /// A name and its value.
         package init(key: String, value: JSON) {
             self.key = key
             self.value = value
@@ -46,10 +39,10 @@ package enum JSON: Sendable, Equatable {
     /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
-    /// This object with further members; any other value unchanged.
-    package func adding(_ members: [Member]) -> JSON {
-        guard case .object(let own) = self else { return self }
-        return .object(own + members)
+    /// This object with the members of another one; unchanged unless both are objects.
+    package func adding(_ other: JSON) -> JSON {
+        guard case .object(let own) = self, case .object(let others) = other else { return self }
+        return .object(own + others)
     }
 
     /// The value as compact text.
@@ -59,7 +52,6 @@ package enum JSON: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the text.
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8

@@ -7,7 +7,6 @@ import Foundation
 package struct UntrustedJSON {
     private let decoder = JSONDecoder()
 
-    /// A decoder for any number of values.
     package init() {}
 
     /// Decodes a value.

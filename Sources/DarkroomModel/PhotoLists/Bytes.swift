@@ -21,6 +21,11 @@ package enum Byte {
 
     package static func isDigit(_ byte: UInt8) -> Bool { byte >= UInt8(ascii: "0") && byte <= UInt8(ascii: "9") }
 
+    package static func isAlphanumeric(_ byte: UInt8) -> Bool { isLetter(byte) || isDigit(byte) }
+
+    /// Whether a byte may be in a scheme (RFC 3986, 3.1), a number or a literal of JSON: letters, digits, `+`, `-`, `.`.
+    static func isOfWord(_ byte: UInt8) -> Bool { isAlphanumeric(byte) || "+-.".utf8.contains(byte) }
+
     /// The value of a hexadecimal digit; nil for any other byte.
     static func hexValue(_ byte: UInt8) -> UInt8? {
         switch byte {

@@ -40,7 +40,7 @@ enum FieldNames {
         guard field.count <= 64 else { return nil }
         return withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { normal in
             var count = 0
-            for byte in field where Byte.isLetter(byte) || Byte.isDigit(byte) {
+            for byte in field where Byte.isAlphanumeric(byte) {
                 normal[count] = Byte.isLetter(byte) ? byte | 0x20 : byte
                 count += 1
             }

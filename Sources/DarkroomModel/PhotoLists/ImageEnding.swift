@@ -24,10 +24,8 @@ package enum ImageEnding {
         private var stems = Distinct()
         private var haveEndings = false
 
-        /// No names.
         package init() {}
 
-        /// Adds a name.
         package mutating func add(_ name: UnsafeRawBufferPointer) {
             let length = ImageEnding.length(of: name)
             if length > 0 { haveEndings = true }

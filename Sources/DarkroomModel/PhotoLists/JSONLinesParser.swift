@@ -12,11 +12,8 @@ struct JSONLinesParser: RecordReceiver {
             scanner = JSONScanner(record)
             try reader.entry(&scanner, receive)
         } catch {
-            var name = "line \(line)",
-                url = "line \(line) is no JSON (\(error.message)): \(record.excerpt(maxBytes: 100))"
-            name.withUTF8 { name in
-                url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
-            }
+            let url = "line \(line) is no JSON (\(error.message)): \(record.excerpt(maxBytes: 100))"
+            PhotoListEntry(name: "line \(line)", url: url).pass(to: receive)
         }
     }
 }

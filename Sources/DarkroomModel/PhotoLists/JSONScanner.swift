@@ -1,6 +1,5 @@
 /// Scans JSON (RFC 8259) byte by byte and decodes only the requested values.
 struct JSONScanner {
-    /// The kind of a value.
     enum Kind { case string, object, array, number, literal }
 
     /// Invalid JSON: the offset, and what was found there.
@@ -32,9 +31,7 @@ struct JSONScanner {
     let bytes: UnsafeRawBufferPointer
     private(set) var position = 0
 
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
     /// The next byte that is no white space, without consuming it; nil at the end.
     mutating func peek() -> UInt8? {
@@ -47,7 +44,6 @@ struct JSONScanner {
         return nil
     }
 
-    /// The kind of the next value.
     mutating func kind() throws(Failure) -> Kind {
         switch peek() ?? 0 {
         case Byte.quote: .string
@@ -71,7 +67,6 @@ struct JSONScanner {
         guard take(byte) else { throw failure("\"\(Character(UnicodeScalar(byte)))\"") }
     }
 
-    /// Reads a string.
     mutating func string() throws(Failure) -> Text {
         try expect(Byte.quote)
         let start = position
@@ -143,7 +138,6 @@ struct JSONScanner {
         }
     }
 
-    /// A failure at the present position.
     mutating func failure(_ expected: String) -> Failure {
         guard let byte = peek() else {
             return Failure(offset: position, message: "the end, expected \(expected)", isAtEnd: true)
@@ -155,13 +149,7 @@ struct JSONScanner {
     }
 
     private mutating func skipWord() {
-        while position < bytes.count {
-            let byte = bytes[position]
-            guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else {
-                return
-            }
-            position += 1
-        }
+        while position < bytes.count, Byte.isOfWord(bytes[position]) { position += 1 }
     }
 
     private mutating func skipLiteral() throws(Failure) {

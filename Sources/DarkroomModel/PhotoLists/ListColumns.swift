@@ -5,7 +5,6 @@ package struct ListColumns: Sendable, Equatable {
     /// The column of the names; nil to find it.
     package var name: String?
 
-    /// Columns; none by default.
     package init(url: String? = nil, name: String? = nil) {
         self.url = url
         self.name = name

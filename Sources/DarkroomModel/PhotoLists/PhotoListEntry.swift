@@ -5,10 +5,8 @@ package typealias PhotoListReceiver = (_ name: UnsafeRawBufferPointer, _ url: Un
 package struct PhotoListEntry: Sendable, Hashable {
     /// The name in the list or from the URL.
     package let name: String
-    /// The URL in the list.
     package let url: String
 
-    /// An entry with these texts.
     package init(name: String, url: String) {
         self.name = name
         self.url = url
@@ -17,5 +15,13 @@ package struct PhotoListEntry: Sendable, Hashable {
     /// An entry with these bytes. Bytes that are not UTF-8 are replaced.
     package init(name: UnsafeRawBufferPointer, url: UnsafeRawBufferPointer) {
         self.init(name: String(decoding: name, as: UTF8.self), url: String(decoding: url, as: UTF8.self))
+    }
+
+    /// Passes the bytes of the entry to `receive`.
+    func pass(to receive: PhotoListReceiver) {
+        var (name, url) = (name, url)
+        name.withUTF8 { name in
+            url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
+        }
     }
 }

@@ -1,22 +1,19 @@
 /// A photo list that cannot be read. An entry with an invalid URL is not an error of the list; only its photo fails.
 package struct PhotoListError: Error, CustomStringConvertible {
     /// What is wrong with the list.
-    package struct Code: Hashable, Sendable {
-        private enum Value { case notFound, unreadable, empty, notAList, damaged, tooLarge }
-        private let value: Value
-
+    package enum Code: Sendable {
         /// The file or URL does not exist.
-        package static let notFound = Code(value: .notFound)
+        case notFound
         /// The list exists but cannot be opened, downloaded or read to its end.
-        package static let unreadable = Code(value: .unreadable)
+        case unreadable
         /// The list has no bytes or no photos.
-        package static let empty = Code(value: .empty)
+        case empty
         /// The bytes are no list, but a picture, a web page or prose.
-        package static let notAList = Code(value: .notAList)
+        case notAList
         /// The beginning is a valid list, but the rest is not, or the list ends too early.
-        package static let damaged = Code(value: .damaged)
+        case damaged
         /// The list has a format that is read whole, and exceeds the limit for it.
-        package static let tooLarge = Code(value: .tooLarge)
+        case tooLarge
     }
 
     /// What is wrong with the list.

@@ -22,7 +22,7 @@ extension PhotoURL {
         var rest = bytes[...]
         var next: Int? = first
         while let colon = next {
-            let before = bytes[rest.startIndex..<colon].lastIndex { !isSchemeByte($0) }
+            let before = bytes[rest.startIndex..<colon].lastIndex { !Byte.isOfWord($0) }
             let scheme = before.map { $0 + 1 } ?? rest.startIndex
             let end = bytes[colon...].firstIndex(where: isTextEnd) ?? bytes.endIndex
             safe += bytes[rest.startIndex..<scheme]
@@ -71,7 +71,7 @@ extension PhotoURL {
 
     /// The position of a possible user: after scheme, colon and slashes (any number, also backslashes), otherwise the start.
     private static func userStart(_ url: [UInt8]) -> Int {
-        guard let colon = url.firstIndex(of: Byte.colon), url[..<colon].allSatisfy(isSchemeByte),
+        guard let colon = url.firstIndex(of: Byte.colon), url[..<colon].allSatisfy(Byte.isOfWord),
             colon + 1 < url.count, isSlash(url[colon + 1])
         else { return url.firstIndex { !isSlash($0) } ?? 0 }
         return url[(colon + 1)...].firstIndex { !isSlash($0) } ?? url.endIndex
@@ -81,7 +81,7 @@ extension PhotoURL {
     private static func marker(in text: ArraySlice<UInt8>) -> Int? {
         var from = text.startIndex
         while let colon = text[from...].firstIndex(of: Byte.colon) {
-            if colon > text.startIndex, isSchemeByte(text[colon - 1]), colon + 2 < text.endIndex,
+            if colon > text.startIndex, Byte.isOfWord(text[colon - 1]), colon + 2 < text.endIndex,
                 text[colon + 1] == Byte.slash, text[colon + 2] == Byte.slash
             {
                 return colon
@@ -89,10 +89,6 @@ extension PhotoURL {
             from = colon + 1
         }
         return nil
-    }
-
-    private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e  // + - .
     }
 
     private static func isSlash(_ byte: UInt8) -> Bool { byte == Byte.slash || byte == UInt8(ascii: "\\") }

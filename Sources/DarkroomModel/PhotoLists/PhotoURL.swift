@@ -6,7 +6,6 @@ extension PhotoURL {
     package struct Scratch {
         var bytes: [UInt8] = []
 
-        /// Empty memory.
         package init() {}
     }
 
@@ -47,7 +46,7 @@ extension PhotoURL {
     package static func file(path: [UInt8]) -> [UInt8] {
         var url = Array("file://".utf8)
         for byte in path {
-            if Byte.isLetter(byte) || Byte.isDigit(byte) || "/-._~".utf8.contains(byte) {
+            if Byte.isAlphanumeric(byte) || "/-._~".utf8.contains(byte) {
                 url.append(byte)
             } else {
                 PercentEncoding.append(byte, to: &url)
@@ -56,7 +55,6 @@ extension PhotoURL {
         return url
     }
 
-    /// Whether the scheme of a URL is `file`.
     package static func isFile(_ url: String) -> Bool {
         String(decoding: url.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
     }
@@ -64,13 +62,9 @@ extension PhotoURL {
     /// The start of the authority after `scheme://`; nil if there is none.
     static func authorityStart(_ url: UnsafeRawBufferPointer) -> Int? {
         guard let colon = url.offset(of: Byte.colon), colon > 0, colon + 2 < url.count,
-            url[colon + 1] == Byte.slash, url[colon + 2] == Byte.slash, Byte.isLetter(url[0])
+            url[colon + 1] == Byte.slash, url[colon + 2] == Byte.slash, Byte.isLetter(url[0]),
+            url[1..<colon].allSatisfy(Byte.isOfWord)
         else { return nil }
-        for byte in url[1..<colon] {
-            guard Byte.isLetter(byte) || Byte.isDigit(byte) || byte == 0x2b || byte == 0x2d || byte == 0x2e else {
-                return nil  // a scheme has letters, digits, + - and . (RFC 3986, 3.1)
-            }
-        }
         return colon + 3
     }
 

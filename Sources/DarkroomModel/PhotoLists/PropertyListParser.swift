@@ -48,18 +48,12 @@ struct PropertyListParser {
         }
     }
 
-    /// Passes the entries to `receive`.
     func parse(_ receive: PhotoListReceiver) throws(PhotoListError) {
         switch content {
         case .binary(let list):
             do throws(BinaryPropertyList.Problem) { try list.parse(receive) } catch { throw Self.error(error) }
         case .xml(let entries):
-            for entry in entries {
-                var name = entry.name, url = entry.url
-                name.withUTF8 { name in
-                    url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
-                }
-            }
+            for entry in entries { entry.pass(to: receive) }
         }
     }
 

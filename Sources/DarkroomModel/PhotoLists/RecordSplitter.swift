@@ -27,9 +27,7 @@ struct RecordSplitter {
     private var recordLine = 1
 
     /// A splitter of lines, or of CSV records with fields separated by `quotedFieldDelimiter`.
-    init(quotedFieldDelimiter: UInt8? = nil) {
-        self.quotedFieldDelimiter = quotedFieldDelimiter
-    }
+    init(quotedFieldDelimiter: UInt8? = nil) { self.quotedFieldDelimiter = quotedFieldDelimiter }
 
     /// Passes on the records that end within `chunk`, and after the last chunk the rest.
     mutating func split(
@@ -67,12 +65,10 @@ struct RecordSplitter {
         recordLine = self.line
         fieldState = .start
         guard pendingBytes + rest.count <= Self.maxRecordBytes else {
-            var name = "line \(line)", url = "URL of \(pendingBytes + rest.count) bytes, too long"
+            let url = "URL of \(pendingBytes + rest.count) bytes, too long"
             pending.removeAll()
             pendingBytes = 0
-            return name.withUTF8 { name in
-                url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
-            }
+            return PhotoListEntry(name: "line \(line)", url: url).pass(to: receive)
         }
         guard pendingBytes > 0 else { return receiver.take(withoutCarriageReturn(rest), line: line, receive) }
         pending.append(contentsOf: rest)

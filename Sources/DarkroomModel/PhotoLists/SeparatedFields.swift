@@ -28,7 +28,6 @@ struct SeparatedFields {
     private var position = 0
     private var isAtEnd = false
 
-    /// The fields of `record`, separated by `delimiter`.
     init(_ record: UnsafeRawBufferPointer, delimiter: UInt8) {
         self.record = record
         self.delimiter = delimiter

@@ -28,7 +28,6 @@ struct TableDetector {
         hasSeparatorLine = separator != nil
     }
 
-    /// The layout of a table if the user gives columns.
     func find(_ columns: ListColumns) throws(PhotoListError) -> ListDetector.Finding {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it; \(ListDetector.formatAdvice)")

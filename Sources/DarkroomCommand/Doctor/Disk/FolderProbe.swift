@@ -23,7 +23,6 @@ struct FolderFacts {
 
 /// Examines an output folder. Writes test files of the size of photos to it and removes them.
 struct FolderProbe {
-    /// The absolute path of the folder.
     let path: String
 
     /// As many files as an operation has photos by default; each has a usual size of photos, in bytes.

@@ -4,7 +4,6 @@ import DarkroomStore
 
 /// Checks that the server is a Redis that Darkroom can use.
 struct RedisServerCheck: Check {
-    /// The address of the server.
     let name: String
     let information: ServerInformation
 

@@ -3,20 +3,15 @@ import Foundation
 
 /// The available processor time.
 struct CoreFacts {
-    /// The cores of the machine.
     var online: Int
     /// Cores that this process may use (sched_setaffinity(2)).
     var allowed: Int
     /// The processor limit of the control group in cores; nil: no limit.
     var quota: Double?
+}
 
-    init(online: Int, allowed: Int, quota: Double? = nil) {
-        self.online = online
-        self.allowed = allowed
-        self.quota = quota
-    }
-
-    /// Reads the facts of this machine.
+extension CoreFacts {
+    /// The facts of this machine.
     init(_ group: ControlGroup) {
         online = ProcessInfo.processInfo.processorCount
         allowed = ProcessInfo.processInfo.activeProcessorCount

@@ -9,25 +9,21 @@ struct MemoryFacts {
     /// The limit of the process in bytes; nil: no limit.
     var processLimit: Int?
 
-    init(available: Int? = nil, groupLimit: Int? = nil, processLimit: Int? = nil) {
-        self.available = available
-        self.groupLimit = groupLimit
-        self.processLimit = processLimit
+    /// The smallest of these values, with a phrase for its origin.
+    var least: (bytes: Int, of: String)? {
+        [(available, "free on this machine"), (groupLimit, "for this control group"), (processLimit, "by ulimit -v")]
+            .compactMap { bytes, name in bytes.map { ($0, name) } }.min { $0.0 < $1.0 }
     }
+}
 
-    /// Reads the facts of this machine.
+extension MemoryFacts {
+    /// The facts of this machine.
     init(_ files: SystemFiles, _ group: ControlGroup) {
         let line = files.text("/proc/meminfo")?.split(separator: "\n").first { $0.hasPrefix("MemAvailable:") }
         available = line?.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 1024 }
         groupLimit = group.memoryLimit
         let limit = SystemLimits.addressSpace
         processLimit = limit == .max ? nil : limit
-    }
-
-    /// The smallest of these values, with a phrase for its origin.
-    var least: (bytes: Int, of: String)? {
-        [(available, "free on this machine"), (groupLimit, "for this control group"), (processLimit, "by ulimit -v")]
-            .compactMap { bytes, name in bytes.map { ($0, name) } }.min { $0.0 < $1.0 }
     }
 }
 
