@@ -7,14 +7,12 @@ import DarkroomWorkerState
 /// Claims operations while the worker has room, on a thread of its own.
 package final class ClaimLoop: Sendable {
     private let worker: any CoordinatedWorker
-    private let coordination: Coordination
     /// How many workers received the last notice of new work.
     private let workers = Locked(1)
 
-    package init(_ worker: any CoordinatedWorker) {
-        self.worker = worker
-        coordination = worker.coordination
-    }
+    package init(_ worker: any CoordinatedWorker) { self.worker = worker }
+
+    private var coordination: Coordination { worker.coordination }
 
     // MARK: Notices
 
@@ -43,7 +41,6 @@ package final class ClaimLoop: Sendable {
 
     // MARK: Claims
 
-    /// Runs until the worker stops.
     package func run() {
         var number = 0
         while !worker.read({ $0.isStopping }) {

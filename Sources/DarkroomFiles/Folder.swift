@@ -51,7 +51,6 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Opens a folder below this one.
     package func folder(_ path: String) throws(SystemFailure) -> Folder {
         Folder(owning: try open(path, O_RDONLY | O_DIRECTORY), resolution)
     }

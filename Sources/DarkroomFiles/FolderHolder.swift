@@ -16,7 +16,6 @@ package struct FolderHolder: Sendable, Hashable {
     /// The holder with the largest number has the folder.
     package let number: Int
 
-    /// Creates a holder with a name and a number.
     package init(owner: String, number: Int) {
         self.owner = owner
         self.number = number
@@ -185,7 +184,6 @@ package struct FolderHolder: Sendable, Hashable {
 }
 
 extension SystemFailure {
-    /// Another holder has taken the folder.
     package init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
 
     /// Whether a file was not renamed because another holder has taken the folder.

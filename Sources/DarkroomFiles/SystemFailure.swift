@@ -7,7 +7,6 @@ package struct SystemFailure: Error, Equatable, Sendable {
     package let attempted: String
     /// The error number, see errno(3).
     package let error: Int32
-    /// The error text.
     package let text: String
 
     /// Creates a failure with an error number, and optionally a text that is more precise than the system's.

@@ -26,7 +26,6 @@ package struct DevelopOptions: Sendable, Equatable {
         processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
     }
 
-    /// Creates options with default values. A quality outside 1 to 100 is set to the nearer end.
     package init(
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int = 85, strip: Bool = false,
         maxPixels: Int = 100_000_000, processorTime: Duration? = nil

@@ -111,7 +111,7 @@ package enum ManifestFiles {
     ) -> ManifestLine {
         var line = ManifestLine(batch: batch.batch, record: record, state: state)
         guard state == .filtered else { return line }
-        for ending in batch.endings(of: record) {
+        for ending in batch.endings(record) {
             let path = batch.path(of: record, ending: ending)
             guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
             line.file = path

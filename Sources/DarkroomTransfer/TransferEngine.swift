@@ -9,7 +9,6 @@ package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
 
-    /// Starts an engine with `configuration`.
     package convenience init(_ configuration: TransferConfiguration) {
         let policy =
             configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)

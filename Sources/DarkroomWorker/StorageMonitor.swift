@@ -1,5 +1,4 @@
 import DarkroomConcurrency
-import DarkroomCoordination
 import DarkroomFiles
 import DarkroomLogging
 import DarkroomModel
@@ -16,9 +15,7 @@ final class StorageMonitor: Sendable {
     private static let interval = Duration.seconds(2)
     private static let pruneInterval = Duration.seconds(600)
 
-    init(_ core: WorkerCore) {
-        self.core = core
-    }
+    init(_ core: WorkerCore) { self.core = core }
 
     /// Ends the thread after the current check.
     func stop() {
@@ -26,7 +23,6 @@ final class StorageMonitor: Sendable {
         core.outputSignal.raise()
     }
 
-    /// Runs until ``stop()``.
     func run() {
         var lastLook = ContinuousClock.now
         var lastPrune = ContinuousClock.now

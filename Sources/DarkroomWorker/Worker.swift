@@ -34,9 +34,6 @@ package final class Worker: Sendable {
 
     /// Creates a worker without starting it.
     /// - Parameters:
-    ///   - redis: the address of Redis and the credentials.
-    ///   - keys: the keys of the worker's namespace.
-    ///   - configuration: the worker's limits.
     ///   - logger: gets messages for operators, from any thread.
     /// - Throws: ``InvalidHelper`` if helper processes are used incorrectly, `ImagingError` if libvips cannot be started.
     package init(
@@ -135,7 +132,6 @@ package final class Worker: Sendable {
         finished.signal()
     }
 
-    /// How many photos this worker has made final.
     package var photosDone: Int { core.read { $0.photosDone } }
 
     /// Waits for ``stop()``, and then ends the worker.

@@ -1,4 +1,3 @@
-import DarkroomCoordination
 import DarkroomLogging
 import DarkroomModel
 import DarkroomOutput
@@ -31,8 +30,7 @@ extension WorkerCore {
                 others.insert(context.id)
             }
         }
-        let effects = handle(
-            .storageFault(StorageReport(id, fault, device: device, others: others, staleFile: staleFile)))
+        let effects = handle(.storageFault(id, fault, device: device, others: others, staleFile: staleFile))
         outputSignal.raise()
         for case .outageBegan(let batches) in effects {
             coordination.logger.error(

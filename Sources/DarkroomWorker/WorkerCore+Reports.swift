@@ -1,5 +1,4 @@
 import DarkroomCoordination
-import DarkroomFiles
 import DarkroomModel
 import DarkroomOutput
 import DarkroomStore
@@ -55,13 +54,12 @@ extension WorkerCore {
         for (device, (folder, place)) in folders {
             let error = configuration.syncFileSystem(folder.folder.descriptor)
             guard error != 0 else { continue }
-            let why = "make \(place.folder) durable: \(String(cString: strerror(error)))"
+            let why = "make \(place.folder) durable: \(systemErrorText(error))"
             let operations = operations { $0.folder?.device == device }
             let isFull = error == ENOSPC || error == EDQUOT
-            giveUp(
-                operations, why,
-                OutputFault(
-                    isFull ? .full : .failing, place, folder: "", bytes: OutputFault.leastRoom, detail: why))
+            let fault = OutputFault(
+                isFull ? .full : .failing, place, folder: "", bytes: OutputFault.leastRoom, detail: why)
+            giveUp(operations, why, fault)
             given.formUnion(operations)
         }
         return given

@@ -52,11 +52,10 @@ final class WorkerCore: CoordinatedWorker {
         transfer.maxRunning = configuration.downloads
         engine = TransferEngine(transfer)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
-        helpers = configuration.helpers.map(PhotoHelpers.init)
+        helpers = configuration.makeHelpers()
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
-        let source = OriginalsSource(
-            TransferSource(engine: engine), rules: FetchRules(configuration.transfer), worker: id
-        ) { failure, context in
+        let source = OriginalsSource(engine, rules: FetchRules(configuration.transfer), worker: id) {
+            failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
         }
         pending = PendingOperations(filtrations: configuration.filtrations, source: source)
@@ -141,7 +140,7 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources) {
-        resources.files.removeOtherManifests(of: held)
+        ManifestFiles.removeOthers(held, forgotten: resources.files.forgottenTokens, resources.files.context.output)
     }
 
     func removeStaleFiles(of held: HeldOperation) {
@@ -212,8 +211,8 @@ final class WorkerCore: CoordinatedWorker {
 
     private func download(_ task: PhotoTask, _ urgency: Urgency) {
         pending.download(
-            task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins($0)) },
-            waits: { [self] in handle(.downloadWaits($0)) }, ended: downloaded)
+            task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
+            waits: { [self] in handle(.downloadWaits(task)) }, ended: { [self] in downloaded(task, $0) })
     }
 
     private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {

@@ -32,13 +32,6 @@ struct LocalBatch {
     /// Whether the most photos wait for their hosts that may: no further photo begins until one of them continues.
     private(set) var isStalled = false
 
-    init(operationSize: Int, _ controls: BatchControls, _ hold: Hold) {
-        self.operationSize = operationSize
-        self.controls = controls
-        self.hold = hold
-    }
-
-    /// Applies new controls.
     mutating func apply(_ controls: BatchControls, _ hold: Hold) {
         self.controls = controls
         self.hold = hold
@@ -56,8 +49,7 @@ struct LocalBatch {
 
     /// The batch's part of the load of its priority.
     var load: Load {
-        Load(
-            active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
+        Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
 
     /// Notes whether the batch is stalled.
@@ -69,7 +61,6 @@ struct LocalBatch {
         if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
     }
 
-    /// How urgent a photo of the batch is.
     func urgency(of index: Int) -> Urgency {
         Urgency(priority: controls.priority, isInFocus: controls.focus?.photos.contains(index) ?? false)
     }

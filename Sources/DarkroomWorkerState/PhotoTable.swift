@@ -1,9 +1,7 @@
-import DarkroomModel
 import DarkroomStore
 
 /// A photo task and how far it has come.
 struct PhotoEntry {
-    /// How far a photo has come.
     enum Stage {
         /// About to be downloaded.
         case queued
@@ -12,7 +10,6 @@ struct PhotoEntry {
         case downloading
         /// Its bytes are downloaded and wait for a place in the local queue of filters.
         case ready
-        /// In the local queue of filters.
         case filterQueued
         case filtering
         /// Its file is getting its final name: the photo cannot be stopped any more.
@@ -28,7 +25,6 @@ struct PhotoEntry {
     var hasBegun = false
     /// Whether its download is being aborted.
     var isAborting = false
-    /// Size of its downloaded bytes.
     var bytes = 0
     /// The attempt to filter it that counts; 0 when there is none.
     var attempt = 0
@@ -96,7 +92,6 @@ struct PhotoTable {
         bytesHeld -= bytes
     }
 
-    /// A new attempt to filter a photo.
     mutating func beginAttempt(_ task: PhotoTask) -> Int {
         lastAttempt += 1
         update(task) { [lastAttempt] entry in
@@ -111,12 +106,10 @@ struct PhotoTable {
         abandoned[entry.attempt] = entry.stage == .filterQueued ? .queued : .running(bytes: entry.bytes)
     }
 
-    /// Records the end of an abandoned attempt.
     mutating func endAbandoned(_ attempt: Int) {
         if case .running(let bytes) = abandoned.removeValue(forKey: attempt) { drop(bytes) }
     }
 
-    /// The inconsistencies of the counts; empty unless there is a bug.
     func inconsistencies() -> [String] {
         let running = abandoned.values.compactMap { if case .running(let bytes) = $0 { bytes } else { nil } }
         let held = entries.values.filter { !$0.stage.isDownload }

@@ -57,9 +57,7 @@ struct RunQueues {
 
     /// The batches of a priority.
     private struct Queue {
-        /// The batches with photos to begin.
         var toBegin = Turns()
-        /// The batches with downloaded photos to filter.
         var toFilter = Turns()
         var load = Load()
         /// The virtual time of the batch whose time changed last.
@@ -71,7 +69,6 @@ struct RunQueues {
 
     // MARK: Load
 
-    /// The load of a rank.
     subscript(rank: Int) -> Load { queues[rank].load }
 
     /// The sum of a part of the load, over all ranks or from one on.
@@ -87,7 +84,6 @@ struct RunQueues {
 
     // MARK: Turns
 
-    /// The highest rank with photos to begin; nil when there are none.
     var highestRankToBegin: Int? { queues.lastIndex { !$0.toBegin.isEmpty } }
 
     /// The batches with photos to begin, of all ranks or from one on.
@@ -95,7 +91,6 @@ struct RunQueues {
         queues[rank...].map(\.toBegin.batches).joined()
     }
 
-    /// The batches of a rank with photos to begin.
     func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batches }
 
     /// The batch of a rank that begins its next photo; nil when none has any.
@@ -109,7 +104,6 @@ struct RunQueues {
 
     // MARK: Changes
 
-    /// A batch has changed.
     mutating func changed(_ id: BatchID, from before: LocalBatch, to after: inout LocalBatch) {
         queues[before.rank].load -= before.load
         queues[after.rank].load += after.load
@@ -128,7 +122,6 @@ struct RunQueues {
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }
 
-    /// The inconsistencies of the queues and loads; empty unless there is a bug.
     func inconsistencies(_ batches: [BatchID: LocalBatch]) -> [String] {
         var wrong: [String] = []
         for (rank, queue) in queues.enumerated() {

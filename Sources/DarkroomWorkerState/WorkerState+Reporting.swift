@@ -1,7 +1,6 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Reports and releases.
 extension WorkerState {
     // MARK: Reports
 

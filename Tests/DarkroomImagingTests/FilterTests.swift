@@ -31,12 +31,4 @@ import Testing
         #expect(error?.description.hasPrefix("filter \"\(text)\": ") == true)
         #expect(error?.problem.contains("sepia") == true || error?.problem.contains("tilt-shift=radius:3") == true)
     }
-
-    @Test func chainsGoThroughTheirText() throws {
-        let filters = [Filter.sepia(intensity: 0.5), .tiltShift(radius: 12)]
-        #expect(FilterChain.text(filters) == "sepia=0.5,tilt-shift=radius:12")
-        #expect(try FilterChain.parse(FilterChain.text(filters)) == filters)
-        #expect(try FilterChain.parse("").isEmpty)
-        #expect(throws: FilterSyntaxError.self) { try FilterChain.parse("sepia,") }
-    }
 }

@@ -17,10 +17,8 @@ final class HelperProcess: Sendable {
     /// The result of developing a photo.
     enum Outcome {
         case answered(HelperAnswer, [UInt8])
-        /// The process has ended, or the worker has ended it; the text says how.
-        case ended(String)
-        /// The worker has ended the process because it took too long.
-        case late(String)
+        /// The process has ended, or the worker has ended it; the text says how. `isLate`: because it took too long.
+        case ended(String, isLate: Bool = false)
         /// The photo was cancelled; the process may still develop it.
         case stopped
     }
@@ -47,7 +45,7 @@ final class HelperProcess: Sendable {
 
     private struct ProcessState {
         var isOver = false
-        var end: Outcome?
+        var end: String?
         var photos = 0
     }
 
@@ -122,9 +120,7 @@ final class HelperProcess: Sendable {
                     detail: "it was not ready within \(Self.patience); does the program call useThisProgramAsHelper()?",
                     mayPass: false)
             case .malformed: throw StartFailure(detail: "it sent an invalid message", mayPass: false)
-            case .closed:
-                guard case .ended(let how) = howItEnded() else { throw StartFailure(detail: "it ended") }
-                throw StartFailure(detail: "it \(how) before it was ready")
+            case .closed: throw StartFailure(detail: "it \(howItEnded()) before it was ready")
             }
         }
         if let problem = greeting.problem {
@@ -187,19 +183,19 @@ final class HelperProcess: Sendable {
             }
         } catch {
             switch error {
-            case .stopped: return lateness.map { .late($0) } ?? .stopped
+            case .stopped: return lateness.map { .ended($0, isLate: true) } ?? .stopped
             case .malformed: return .ended("was ended, its answer was invalid")
-            case .closed: return howItEnded()
+            case .closed: return .ended(howItEnded())
             }
         }
     }
 
     /// How a process ended whose connection is closed.
-    private func howItEnded() -> Outcome {
+    private func howItEnded() -> String {
         // The socket closes shortly before the process ends. A process that only closed its socket is ended.
-        if ended.wait(timeout: .now() + 5) == .timedOut { return .ended("was ended, it closed its connection") }
+        if ended.wait(timeout: .now() + 5) == .timedOut { return "was ended, it closed its connection" }
         ended.signal()
-        return processState.withLock { $0.end } ?? .ended("ended")
+        return processState.withLock { $0.end } ?? "ended"
     }
 
     /// The processor time that the process has used; nil if it has ended.
@@ -227,7 +223,6 @@ final class HelperProcess: Sendable {
         }
     }
 
-    /// Kills the process.
     func end() {
         // The system does not reuse the id before waitpid(2) has returned it.
         processState.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
@@ -251,13 +246,11 @@ final class HelperProcess: Sendable {
         processState.withLock { processState in
             while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
             processState.isOver = true
-            processState.end = outcome(status)
+            let signal = status & 0x7f
+            processState.end =
+                signal == 0
+                ? "ended with status \(status >> 8 & 0xff)"
+                : "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
         }
-    }
-
-    private static func outcome(_ status: Int32) -> Outcome {
-        let signal = status & 0x7f
-        guard signal != 0 else { return .ended("ended with status \(status >> 8 & 0xff)") }
-        return .ended("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
     }
 }
