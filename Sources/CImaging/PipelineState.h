@@ -40,13 +40,9 @@ static inline VipsInterpretation darkroom_usual(bool grey, bool wide) {
 // Opens the job's bytes. Refuses pictures with too many pixels before decoding.
 enum darkroom_status darkroom_load(struct pipeline *pipeline);
 
-// Returns the format of the job's output.
+// Choosing the output format, checking its sides, and converting the pixels to a kind that it supports.
 enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline);
-
-// Whether the format supports the image's width and height.
 bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format);
-
-// Converts the pixels to a kind that the format supports.
 bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format);
 
 // Encodes the image. Returns 0 on success; the bytes are g_malloc'ed, which is malloc since GLib 2.46.

@@ -14,8 +14,6 @@ package final class ClaimLoop: Sendable {
 
     private var coordination: Coordination { worker.coordination }
 
-    // MARK: Notices
-
     /// Handles a change notice: there may be operations to claim.
     package func noticed(_ notice: ChangeNotice) {
         switch notice {
@@ -38,8 +36,6 @@ package final class ClaimLoop: Sendable {
         coordination.refusals.withLock { $0.sendAll() }
         coordination.expectWork(.veryHigh)
     }
-
-    // MARK: Claims
 
     package func run() {
         var number = 0

@@ -80,22 +80,14 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     /// Refuses a batch for a while.
     func refuse(_ batch: BatchID, _ reason: String)
     /// Writes the files that must be on disk before the operations are reported.
-    func writeFiles(of reports: [WorkerState.Report]) -> WrittenFiles
+    /// - Returns: why the files of operations could not be written, and the operations whose files may be lost; neither are reported.
+    func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>)
     /// Removes the manifest files that other workers wrote for an operation that has ended here.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
     /// Removes temporary files that a crashed worker left of an operation of a cancelled batch. Does not block.
     func removeStaleFiles(of held: HeldOperation)
     /// Delivers due webhooks. Does not block.
     func deliver(_ webhooks: [DueWebhook])
-}
-
-package struct WrittenFiles {
-    /// Why the files of an operation could not be written.
-    package var failures: [HeldOperation: String] = [:]
-    /// Operations whose files may be lost; they are not reported.
-    package var lost: Set<HeldOperation> = []
-
-    package init() {}
 }
 
 extension CoordinatedWorker {

@@ -7,7 +7,6 @@ import DarkroomWorkerState
 package final class HeartbeatLoop: Sendable {
     private let worker: any CoordinatedWorker
     private let stopped = Latch()
-    /// How many operations were stuck at the last heartbeat.
     private let loggedStuck = Locked(0)
 
     package init(_ worker: any CoordinatedWorker) { self.worker = worker }

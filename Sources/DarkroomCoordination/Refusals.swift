@@ -54,8 +54,6 @@ package struct Refusals {
 
     package func contains(_ batch: BatchID) -> Bool { refusals[batch] != nil }
 
-    // MARK: Changes
-
     /// Refuses a batch.
     /// - Returns: false if it was refused before.
     package mutating func refuse(
@@ -111,8 +109,6 @@ package struct Refusals {
         case .answer: answerInterval
         }
     }
-
-    // MARK: Redis
 
     /// The changes that Redis does not know yet, as many as one claim can send.
     package var changes: RefusalChanges {

@@ -36,7 +36,6 @@ package struct FolderHolder: Sendable, Hashable {
     /// Takes the folder unless another holder has a larger number. Blocks until the renames of other holders have ended.
     /// - Parameters:
     ///   - path: The file that names the holder.
-    ///   - folder: The folder.
     ///   - patience: The time limit for the wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder has the folder now.
     /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. The caller must not

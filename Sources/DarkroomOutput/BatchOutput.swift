@@ -33,7 +33,6 @@ package struct BatchOutput: Sendable {
         place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, marker: $0.marker) }
     }
 
-    /// All folders that files of the batch are written to.
     package var folders: [String] { [place?.folder, originals?.path].compactMap { $0 } }
 
     /// The path of a photo's file below the output folder.

@@ -4,7 +4,6 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// The manifest files of the operations that this worker holds.
 package enum ManifestFiles {
     /// Writes the lines of an operation's final photos to the file of its fencing token, replacing the whole file.
     package static func write(

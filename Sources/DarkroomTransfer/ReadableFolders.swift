@@ -41,26 +41,11 @@ struct ReadableFolders: Sendable {
         guard size <= maxBytes else {
             throw TransferError(code: .tooLarge, detail: "\(path) has more than \(maxBytes) bytes")
         }
-        return try Self.bytes(of: descriptor, size: size, path: path, unless: unwanted)
-    }
-
-    private static func bytes(
-        of descriptor: Int32, size: Int, path: String, unless unwanted: Latch
-    ) throws(TransferError) -> [UInt8] {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size, !unwanted.isSet {
-                let got = read(descriptor, buffer.baseAddress! + count, min(size - count, 1 << 20))
-                if got > 0 {
-                    count += got
-                } else if got == 0 || errno != EINTR {
-                    failure = got == 0 ? 0 : errno
-                    return
-                }
-            }
-        }
-        guard failure == 0 else {
-            throw TransferError(code: .other, detail: "\(path) could not be read: \(systemErrorText(failure))")
+        let bytes: [UInt8]
+        do throws(SystemFailure) {
+            bytes = try readAll(from: descriptor, size: size) { unwanted.isSet }
+        } catch {
+            throw TransferError(code: .other, detail: "\(path) could not be read: \(error.text)")
         }
         guard !unwanted.isSet else { throw .unwanted }
         guard bytes.count == size else {

@@ -6,7 +6,6 @@ internal import CCurl
 /// `TransferConfiguration.headers` except `Authorization:` and `Cookie:` to every host. A plain value, tested without a
 /// server.
 struct Redirects {
-    /// One request of the attempt.
     struct Hop: Equatable {
         /// The URL, with user and password if they may be sent.
         let url: String

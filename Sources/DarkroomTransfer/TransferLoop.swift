@@ -11,7 +11,6 @@ import Foundation
 // loop applies the limits per host and in total itself, because libcurl's limit (CURLMOPT_MAX_HOST_CONNECTIONS) would
 // count the wait in the queue against the timeouts.
 
-/// The loop that runs on the engine's thread.
 final class TransferLoop {
     private let configuration: TransferConfiguration
     private let settings: EasySettings

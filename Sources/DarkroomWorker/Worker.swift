@@ -33,8 +33,7 @@ package final class Worker: Sendable {
     private let finished = DispatchSemaphore(value: 0)
 
     /// Creates a worker without starting it.
-    /// - Parameters:
-    ///   - logger: gets messages for operators, from any thread.
+    /// - Parameter logger: gets messages for operators, from any thread.
     /// - Throws: ``InvalidHelper`` if helper processes are used incorrectly, `ImagingError` if libvips cannot be started.
     package init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
@@ -126,7 +125,6 @@ package final class Worker: Sendable {
         stop()
     }
 
-    /// Blocks until the worker has stopped.
     package func wait() {
         finished.wait()
         finished.signal()

@@ -33,7 +33,6 @@ extension WorkerConfiguration {
     }
 }
 
-/// An invalid use of helper processes.
 package struct InvalidHelper: Error, Equatable, CustomStringConvertible {
     package let description: String
 }

@@ -70,11 +70,8 @@ final class WorkerCore: CoordinatedWorker {
 
     // MARK: State
 
-    /// Reads the state.
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer { state.withLock { question($0) } }
 
-    /// Changes the state, and performs the effects that do not need the caller.
-    /// - Returns: all effects.
     @discardableResult
     func handle(_ event: WorkerState.Event) -> [WorkerState.Effect] {
         let effects = state.withLock { $0.handle(event) }
@@ -147,7 +144,7 @@ final class WorkerCore: CoordinatedWorker {
         cleaner.perform { [self] in
             // If Redis is unreachable, another worker removes the files: the heartbeats of several workers list them.
             guard let batch = try? coordination.store.facts(of: held.batch), batch.damage.isEmpty else { return }
-            StaleFiles.remove(ofCancelled: held, batch, configuration)
+            removeStaleFiles(of: held, batch)
         }
     }
 
@@ -168,7 +165,12 @@ final class WorkerCore: CoordinatedWorker {
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
-        guard records.count == claimed.stateCodes.count else { throw .photosDiffer(claimed, records.count) }
+        guard records.count == claimed.stateCodes.count else {
+            throw StoreError(
+                .damagedEntry,
+                "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(records.count) photos, "
+                    + "\(claimed.stateCodes.count) were fed")
+        }
         let past = ManifestFiles.takeOver(claimed, records, context.output)
         if claimed.leaseExpiries > 0 { StaleFiles.remove(of: claimed.held, records, context.output) }
         let files = OperationFiles(context, folder: folder, forgottenTokens: past.forgotten)
@@ -283,14 +285,5 @@ final class WorkerCore: CoordinatedWorker {
         helpers?.stop()
         cleaner.close()
         folders.close()
-    }
-}
-
-extension StoreError {
-    static func photosDiffer(_ claimed: ClaimedOperation, _ count: Int) -> StoreError {
-        StoreError(
-            .damagedEntry,
-            "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(count) photos, "
-                + "\(claimed.stateCodes.count) were fed")
     }
 }

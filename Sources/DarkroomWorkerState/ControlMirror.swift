@@ -25,8 +25,6 @@ struct ControlMirror {
     /// The last controls of a batch that this worker received.
     func controls(of id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
-    // MARK: Notices
-
     /// Applies a change notice, unless a newer change is known.
     mutating func noticed(
         _ version: Int, batch: (id: BatchID, controls: BatchControls)? = nil, cluster: ClusterControls? = nil
@@ -43,8 +41,6 @@ struct ControlMirror {
         if version == known.map({ $0 + 1 }) { known = version }
         highest = max(highest, version)
     }
-
-    // MARK: Answers
 
     /// Applies a reply of Redis.
     ///
@@ -76,8 +72,6 @@ struct ControlMirror {
         clusterVersion = 0
         for id in entries.keys { entries[id]?.version = 0 }
     }
-
-    // MARK: Memory
 
     /// The worker has operations of a batch now.
     mutating func keep(_ id: BatchID) { local.insert(id) }

@@ -7,7 +7,6 @@ struct LocalBatch {
     let operationSize: Int
     /// The last flags, priority and focus that this worker received.
     private(set) var controls: BatchControls
-    /// Whether and why all its photos are held.
     private(set) var hold: Hold
     /// All its local operations, in the order of their claims.
     var operations: [HeldOperation] = []
@@ -52,7 +51,6 @@ struct LocalBatch {
         Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
 
-    /// Notes whether the batch is stalled.
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 

@@ -56,9 +56,7 @@ package struct LocalOperation: Sendable {
 
     private static let unknown = UInt8(ascii: ".")
 
-    /// An operation as it was claimed.
-    /// - Parameters:
-    ///   - lines: by position, the manifest's lines of photos that were final before.
+    /// - Parameter lines: by position, the manifest's lines of photos that were final before.
     package init(
         _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?],
         _ resources: any OperationResources

@@ -1,6 +1,5 @@
 import DarkroomStore
 
-/// A photo task and how far it has come.
 struct PhotoEntry {
     enum Stage {
         /// About to be downloaded.
@@ -23,7 +22,6 @@ struct PhotoEntry {
     var stage = Stage.queued
     /// Whether an attempt of its download has begun.
     var hasBegun = false
-    /// Whether its download is being aborted.
     var isAborting = false
     var bytes = 0
     /// The attempt to filter it that counts; 0 when there is none.
@@ -33,16 +31,16 @@ struct PhotoEntry {
 /// The photos that have begun and not ended, and the bytes in memory.
 struct PhotoTable {
     /// A filter whose result is no longer needed.
-    private enum AbandonedFilter {
+    enum AbandonedFilter {
         /// In the local queue. It will never begin.
         case queued
         /// Runs, with the bytes of its photo, until its next check or the end of its encoder.
         case running(bytes: Int)
     }
 
-    private var entries: [PhotoTask.Key: PhotoEntry] = [:]
+    private(set) var entries: [PhotoTask.Key: PhotoEntry] = [:]
     /// By attempt.
-    private var abandoned: [Int: AbandonedFilter] = [:]
+    private(set) var abandoned: [Int: AbandonedFilter] = [:]
     private var lastAttempt = 0
     /// Downloaded photos in memory.
     private(set) var photosHeld = 0
@@ -110,14 +108,4 @@ struct PhotoTable {
         if case .running(let bytes) = abandoned.removeValue(forKey: attempt) { drop(bytes) }
     }
 
-    func inconsistencies() -> [String] {
-        let running = abandoned.values.compactMap { if case .running(let bytes) = $0 { bytes } else { nil } }
-        let held = entries.values.filter { !$0.stage.isDownload }
-        var wrong: [String] = []
-        if held.count + running.count != photosHeld { wrong.append("photos held: \(photosHeld)") }
-        if held.reduce(0, { $0 + $1.bytes }) + running.reduce(0, +) != bytesHeld {
-            wrong.append("bytes held: \(bytesHeld)")
-        }
-        return wrong
-    }
 }

@@ -47,7 +47,6 @@ package struct FilterJob: Sendable {
     package let priority: BatchPriority
 }
 
-/// How a photo ended.
 package struct PhotoOutcome: Sendable {
     /// A final state.
     package var state: PhotoState

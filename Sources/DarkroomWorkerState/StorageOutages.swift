@@ -65,8 +65,7 @@ struct StorageOutages {
         return (added, known == nil)
     }
 
-    /// Records that a batch writes to a file system.
-    /// - Returns: why the batch must wait; nil if no fault of the file system is known.
+    /// Records that a batch writes to a file system. Returns why the batch must wait; nil if no fault is known there.
     mutating func add(_ id: BatchID, device: UInt) -> String? {
         guard let place = all.firstIndex(where: { $0.device == device }) else { return nil }
         all[place].batches.insert(id)
@@ -85,8 +84,7 @@ struct StorageOutages {
         return others
     }
 
-    /// Ends an outage.
-    /// - Returns: the batches that waited.
+    /// Ends an outage, and returns the batches that waited.
     mutating func remove(_ number: Int) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
         return all.remove(at: place).batches

@@ -136,7 +136,6 @@ package struct WorkerState: Sendable {
     /// The operations whose leases are renewed.
     package var held: [HeldOperation] { leases.all }
 
-    /// The shortest lease of a local operation; nil when there is none.
     package var shortestLease: Duration? { operations.values.map(\.lease).min() }
 
     /// The highest version of the controls that this worker has received.

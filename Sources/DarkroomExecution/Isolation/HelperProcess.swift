@@ -10,6 +10,10 @@ struct HelperProgram {
     let environment: [String: String]
     /// The most file descriptors that it may have open.
     let openFiles: Int
+    /// The largest address space in bytes of any photo.
+    let maxMemory: Int
+    /// The longest processor time of any photo.
+    let maxTime: Duration
 }
 
 /// A process that develops photos for the worker, one after the other. It ends when the worker ends, for whatever reason.
@@ -53,23 +57,16 @@ final class HelperProcess: Sendable {
     private let channel: HelperChannel
     private let processState = Locked(ProcessState())
     private let ended = DispatchSemaphore(value: 0)
-    private let maxMemory: Int
-    private let maxTime: Duration
+    private let program: HelperProgram
     /// The longest time for the start: libraries may be loaded from a slow disk.
     private static let patience = Duration.seconds(60)
     /// How often a helper may send the size of a photo. If the first decoder of JPEGs refuses a photo, a second one reads it.
     private static let maxSizes = 4
 
     /// Starts a helper and waits until it is confined; blocks.
-    /// - Parameters:
-    ///   - maxMemory: The largest address space in bytes of any photo.
-    ///   - maxTime: The longest processor time of any photo.
-    ///   - isStopped: called every 20 ms; true ends the wait.
-    init(
-        _ program: HelperProgram, maxMemory: Int, maxTime: Duration, unless isStopped: @escaping () -> Bool
-    ) throws(StartFailure) {
-        self.maxMemory = maxMemory
-        self.maxTime = maxTime
+    /// - Parameter isStopped: called every 20 ms; true ends the wait.
+    init(_ program: HelperProgram, unless isStopped: @escaping () -> Bool) throws(StartFailure) {
+        self.program = program
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw StartFailure(detail: systemErrorText())
@@ -126,7 +123,7 @@ final class HelperProcess: Sendable {
         if let problem = greeting.problem {
             throw StartFailure(detail: HelperAnswer.cut(problem), mayPass: greeting.mayPass)
         }
-        guard limitMemory(maxMemory), limitTime() else {
+        guard limitMemory(program.maxMemory), limitTime() else {
             throw StartFailure(detail: "its limits cannot be set: \(systemErrorText())")
         }
     }
@@ -136,11 +133,10 @@ final class HelperProcess: Sendable {
         close(channel.descriptor)
     }
 
-    /// How many photos the process has developed.
     var photos: Int { processState.withLock { $0.photos } }
 
     /// Whether the helper must be replaced: the rest of its processor time may not be enough for the largest photo.
-    var isSpent: Bool { processorTime.map { $0 > maxTime } ?? true }
+    var isSpent: Bool { processorTime.map { $0 > program.maxTime } ?? true }
 
     /// Develops a photo; blocks until the result is known.
     /// - Parameters:
@@ -210,7 +206,7 @@ final class HelperProcess: Sendable {
     /// Limits the processor time of the process from its start to its end. Only this limit stops a helper that a photo has taken
     /// control of and that computes between photos. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
-        let seconds = UInt((maxTime * 2).components.seconds) + 10
+        let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in
             processState.isOver || csystem_limit_processor_time(identifier, seconds) == 0 || errno == ESRCH
         }
@@ -219,7 +215,8 @@ final class HelperProcess: Sendable {
     /// Limits the address space of the process. Returns false if the system refuses the limit; a process that has ended needs none.
     private func limitMemory(_ bytes: Int) -> Bool {
         processState.withLock { processState in
-            processState.isOver || csystem_limit_memory(identifier, UInt(bytes), UInt(maxMemory)) == 0 || errno == ESRCH
+            processState.isOver
+                || csystem_limit_memory(identifier, UInt(bytes), UInt(program.maxMemory)) == 0 || errno == ESRCH
         }
     }
 

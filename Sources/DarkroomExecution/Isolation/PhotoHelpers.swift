@@ -11,8 +11,6 @@ package final class PhotoHelpers: Sendable {
     private let program: HelperProgram
     private let limits: HelperLimits
     private let seconds: Int
-    private let maxMemory: Int
-    private let maxTime: Duration
     private let idle = Locked<[HelperProcess]>([])
 
     /// A helper is replaced after so many photos, which bounds the memory that libraries leak.
@@ -27,18 +25,18 @@ package final class PhotoHelpers: Sendable {
     package init(
         arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
     ) {
-        program = HelperProgram(
-            arguments: arguments,
-            environment: ProcessInfo.processInfo.environment.filter { variables.contains($0.key) },
-            openFiles: limits.openFiles)
         // Helpers and other processes of the same user must not read the environment and the memory of this process.
         csystem_hide_process()
         self.limits = limits
         seconds = photoTimeout.secondsUp
         var largest = DevelopOptions()
         largest.processorTime = .seconds(seconds)
-        maxTime = (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin
-        maxMemory = limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels)
+        program = HelperProgram(
+            arguments: arguments,
+            environment: ProcessInfo.processInfo.environment.filter { variables.contains($0.key) },
+            openFiles: limits.openFiles,
+            maxMemory: limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels),
+            maxTime: (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin)
     }
 
     /// Makes the product of a photo in a helper. Blocks.
@@ -103,9 +101,7 @@ package final class PhotoHelpers: Sendable {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program, maxMemory: maxMemory, maxTime: maxTime) {
-                    photo.cancellation.isCancelled
-                }
+                return try HelperProcess(program) { photo.cancellation.isCancelled }
             } catch {
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
                 // Too many processes or too little memory is a temporary state of the machine and no fault of the photo.

@@ -25,11 +25,7 @@ package class AsynchronousOperation: Operation, @unchecked Sendable {  // `progr
 
     /// Ends the operation. Must not be called before its start.
     final func finish() {
-        let isFirst = progress.withLock { progress in
-            defer { progress = .finished }
-            return progress == .executing
-        }
-        guard isFirst else { return }
+        guard progress.exchange(.finished) == .executing else { return }
         willChangeValue(forKey: "isExecuting")
         didChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")

@@ -30,7 +30,6 @@ package struct WebhookHosts: Sendable, Equatable {
     }
 }
 
-/// An invalid host for webhooks.
 package struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
     package let text: String
 
