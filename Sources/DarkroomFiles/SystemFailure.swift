@@ -1,7 +1,6 @@
 import DarkroomText
 import Glibc
 
-/// The failure of a system call.
 package struct SystemFailure: Error, Equatable, Sendable {
     /// The attempted action, a verb.
     package let attempted: String

@@ -1,4 +1,3 @@
-/// The options for developing a picture.
 package struct DevelopOptions: Sendable, Equatable {
     /// The filters, applied in order.
     package var filters: [Filter]

@@ -65,9 +65,7 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
     private static let connectionLimit: UInt32 = 16_384
 }
 
-/// The failure to start the photo server.
 package struct PhotoServerError: Error, CustomStringConvertible {
-    /// What failed, on what, and what to do.
     package let message: String
 
     package var description: String { message }

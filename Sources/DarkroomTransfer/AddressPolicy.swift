@@ -1,5 +1,3 @@
-import Glibc
-
 /// The addresses to which connections are allowed.
 ///
 /// libcurl's callbacks check the address itself, when its socket is opened and again before each request. So the check
@@ -59,7 +57,4 @@ struct AddressPolicy: Sendable {
     private static let translated = NetworkRange(constant: "64:ff9b::/96")
 
     private func isDenied(_ address: IPAddress) -> Bool { denied.contains { $0.contains(address) } }
-
-    /// Whether a connection to the socket address is allowed; always false for families other than IPv4 and IPv6.
-    func allows(_ address: UnsafePointer<sockaddr>) -> Bool { IPAddress(address).map(allows) ?? false }
 }

@@ -1,4 +1,3 @@
-/// Decides whether a failed attempt is repeated, and after which pause.
 enum RetryPolicy {
     static let longestRetryAfter = Duration.seconds(60)
 

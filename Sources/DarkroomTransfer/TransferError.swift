@@ -1,4 +1,3 @@
-/// The failure of a transfer.
 package struct TransferError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         /// `Transfer.cancel()` was called, or the engine was shut down.

@@ -17,8 +17,6 @@ extension WorkerCore {
         return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
     }
 
-    // MARK: Preparing
-
     /// Prepares claimed operations, batch by batch. A batch whose file system does not answer is refused until it answers; then the
     /// waiting thread continues to prepare its operations.
     func prepare(_ operations: [ClaimedOperation]) {

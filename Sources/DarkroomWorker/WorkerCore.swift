@@ -68,8 +68,6 @@ final class WorkerCore: CoordinatedWorker {
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
-    // MARK: State
-
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer { state.withLock { question($0) } }
 
     @discardableResult
@@ -276,8 +274,6 @@ final class WorkerCore: CoordinatedWorker {
             "photo failed", key: "\(photo.operation.batch) \(reason.word)",
             LogMetadata(photo, reason, outcome.line))
     }
-
-    // MARK: Stopping
 
     /// Ends the thread of the transfers, and the helper processes.
     func shutDown() {

@@ -3,8 +3,6 @@ import DarkroomStore
 
 /// Photos from their beginning to the end of their download.
 extension WorkerState {
-    // MARK: Bounds
-
     /// How many photos may have begun and not ended: enough that no filter waits for downloads. This is also how many photos of
     /// one batch may wait for their hosts, while as many others of the batch run.
     var window: Int { limits.downloads + 4 * limits.filtrations }
