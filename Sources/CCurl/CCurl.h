@@ -6,90 +6,39 @@
 // Swift does not import variadic C functions, so there is one function here for each argument type.
 // The type of each option is in https://curl.se/libcurl/c/curl_easy_setopt.html; it is not checked here.
 
-static inline CURLcode darkroom_curl_easy_setopt_long(CURL *handle, CURLoption option, long value) {
-    return curl_easy_setopt(handle, option, value);
-}
+#define DARKROOM_SETOPT(name, type) \
+    static inline CURLcode darkroom_curl_easy_setopt_##name(CURL *handle, CURLoption option, type value) { \
+        return curl_easy_setopt(handle, option, value); \
+    }
+#define DARKROOM_GETINFO(name, type) \
+    static inline CURLcode darkroom_curl_easy_getinfo_##name(CURL *handle, CURLINFO info, type value) { \
+        return curl_easy_getinfo(handle, info, value); \
+    }
 
-static inline CURLcode darkroom_curl_easy_setopt_offset(CURL *handle, CURLoption option, curl_off_t value) {
-    return curl_easy_setopt(handle, option, value);
-}
+DARKROOM_SETOPT(long, long)
+DARKROOM_SETOPT(offset, curl_off_t)
+// libcurl copies the string (all options but CURLOPT_POSTFIELDS).
+DARKROOM_SETOPT(string, const char *)
+// Callback contexts (`...DATA`) and buffers: not copied; must stay valid during the transfer.
+DARKROOM_SETOPT(pointer, void *)
+// Lists (CURLOPT_HTTPHEADER, CURLOPT_CONNECT_TO): not copied; must stay valid during the transfer.
+DARKROOM_SETOPT(list, struct curl_slist *)
+DARKROOM_SETOPT(write_callback, curl_write_callback)
+DARKROOM_SETOPT(progress_callback, curl_xferinfo_callback)
+DARKROOM_SETOPT(opensocket_callback, curl_opensocket_callback)
+DARKROOM_SETOPT(prereq_callback, curl_prereq_callback)
+DARKROOM_SETOPT(debug_callback, curl_debug_callback)
 
-/// libcurl copies the string (all options but CURLOPT_POSTFIELDS).
-static inline CURLcode darkroom_curl_easy_setopt_string(CURL *handle, CURLoption option, const char *value) {
-    return curl_easy_setopt(handle, option, value);
-}
+DARKROOM_GETINFO(long, long *)
+DARKROOM_GETINFO(offset, curl_off_t *)
+// libcurl owns the string. It is valid until the next transfer of `handle`.
+DARKROOM_GETINFO(string, const char **)
+DARKROOM_GETINFO(socket, curl_socket_t *)
 
-/// Callback contexts (`...DATA`, CURLOPT_PRIVATE) and buffers: not copied; must stay valid during the transfer.
-static inline CURLcode darkroom_curl_easy_setopt_pointer(CURL *handle, CURLoption option, void *value) {
-    return curl_easy_setopt(handle, option, value);
-}
-
-/// Lists (CURLOPT_HTTPHEADER, CURLOPT_CONNECT_TO, CURLOPT_RESOLVE): not copied; must stay valid during the transfer.
-static inline CURLcode darkroom_curl_easy_setopt_list(CURL *handle, CURLoption option, struct curl_slist *value) {
-    return curl_easy_setopt(handle, option, value);
-}
+#undef DARKROOM_SETOPT
+#undef DARKROOM_GETINFO
 
 /// CURLE_TOO_LARGE, which libcurl's headers define since 8.6.
 static inline CURLcode darkroom_curle_too_large(void) { return (CURLcode)100; }
-
-/// CURLOPT_WRITEFUNCTION, CURLOPT_HEADERFUNCTION.
-static inline CURLcode darkroom_curl_easy_setopt_write_callback(
-    CURL *handle, CURLoption option, curl_write_callback value) {
-    return curl_easy_setopt(handle, option, value);
-}
-
-/// CURLOPT_XFERINFOFUNCTION.
-static inline CURLcode darkroom_curl_easy_setopt_progress_callback(
-    CURL *handle, CURLoption option, curl_xferinfo_callback value) {
-    return curl_easy_setopt(handle, option, value);
-}
-
-/// CURLOPT_OPENSOCKETFUNCTION.
-static inline CURLcode darkroom_curl_easy_setopt_opensocket_callback(
-    CURL *handle, CURLoption option, curl_opensocket_callback value) {
-    return curl_easy_setopt(handle, option, value);
-}
-
-/// CURLOPT_PREREQFUNCTION.
-static inline CURLcode darkroom_curl_easy_setopt_prereq_callback(
-    CURL *handle, CURLoption option, curl_prereq_callback value) {
-    return curl_easy_setopt(handle, option, value);
-}
-
-/// CURLOPT_DEBUGFUNCTION.
-static inline CURLcode darkroom_curl_easy_setopt_debug_callback(
-    CURL *handle, CURLoption option, curl_debug_callback value) {
-    return curl_easy_setopt(handle, option, value);
-}
-
-static inline CURLcode darkroom_curl_easy_getinfo_long(CURL *handle, CURLINFO info, long *value) {
-    return curl_easy_getinfo(handle, info, value);
-}
-
-static inline CURLcode darkroom_curl_easy_getinfo_offset(CURL *handle, CURLINFO info, curl_off_t *value) {
-    return curl_easy_getinfo(handle, info, value);
-}
-
-static inline CURLcode darkroom_curl_easy_getinfo_double(CURL *handle, CURLINFO info, double *value) {
-    return curl_easy_getinfo(handle, info, value);
-}
-
-/// libcurl owns the string. It is valid until the next transfer of `handle`.
-static inline CURLcode darkroom_curl_easy_getinfo_string(CURL *handle, CURLINFO info, const char **value) {
-    return curl_easy_getinfo(handle, info, value);
-}
-
-static inline CURLcode darkroom_curl_easy_getinfo_socket(CURL *handle, CURLINFO info, curl_socket_t *value) {
-    return curl_easy_getinfo(handle, info, value);
-}
-
-/// CURLINFO_PRIVATE.
-static inline CURLcode darkroom_curl_easy_getinfo_pointer(CURL *handle, CURLINFO info, void **value) {
-    return curl_easy_getinfo(handle, info, value);
-}
-
-static inline CURLMcode darkroom_curl_multi_setopt_long(CURLM *handle, CURLMoption option, long value) {
-    return curl_multi_setopt(handle, option, value);
-}
 
 #endif

@@ -1,5 +1,4 @@
-#include "Loading.h"
-
+#include "PipelineState.h"
 #include "Strips.h"
 
 #include <string.h>
@@ -107,38 +106,24 @@ static bool own_exif(struct pipeline *pipeline) {
 enum darkroom_status darkroom_load(struct pipeline *pipeline) {
     void *bytes = (void *)pipeline->job->bytes;
     size_t count = pipeline->job->byte_count;
-    int failure = -1;
+    bool loaded = false;
     if (pipeline->job->from == DARKROOM_PNG && !png_is_allowed(pipeline)) return DARKROOM_TOO_MANY_PIXELS;
     if (pipeline->job->from == DARKROOM_PNG && !png_unpacks_to_little(pipeline)) return DARKROOM_DAMAGED;
 #define LOAD(loader) \
-    loader(bytes, count, &pipeline->image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL)
+    !loader(bytes, count, &pipeline->image, "access", VIPS_ACCESS_SEQUENTIAL, "fail_on", VIPS_FAIL_ON_ERROR, NULL)
     switch (pipeline->job->from) {
-    case DARKROOM_JPEG:
-        return load_jpeg(pipeline);
-    case DARKROOM_PNG:
-        failure = LOAD(vips_pngload_buffer);
-        break;
-    case DARKROOM_WEBP:
-        failure = LOAD(vips_webpload_buffer);
-        break;
+    case DARKROOM_JPEG: return load_jpeg(pipeline);
+    case DARKROOM_PNG: loaded = LOAD(vips_pngload_buffer); break;
+    case DARKROOM_WEBP: loaded = LOAD(vips_webpload_buffer); break;
     case DARKROOM_AVIF:
-    case DARKROOM_HEIC:
-        failure = LOAD(vips_heifload_buffer) || !own_exif(pipeline);
-        break;
-    case DARKROOM_JXL:
-        failure = LOAD(vips_jxlload_buffer);
-        break;
-    case DARKROOM_TIFF:
-        failure = LOAD(vips_tiffload_buffer);
-        break;
-    case DARKROOM_GIF:
-        failure = LOAD(vips_gifload_buffer);
-        break;
-    case DARKROOM_SAME:
-        break;
+    case DARKROOM_HEIC: loaded = LOAD(vips_heifload_buffer) && own_exif(pipeline); break;
+    case DARKROOM_JXL: loaded = LOAD(vips_jxlload_buffer); break;
+    case DARKROOM_TIFF: loaded = LOAD(vips_tiffload_buffer); break;
+    case DARKROOM_GIF: loaded = LOAD(vips_gifload_buffer); break;
+    case DARKROOM_SAME: break;
     }
 #undef LOAD
-    if (failure) return DARKROOM_DAMAGED;
+    if (!loaded) return DARKROOM_DAMAGED;
     // libheif seeks beyond the end and back, which leaves a message without an error. The next failure would report it.
     vips_error_clear();
     return is_small_enough(pipeline) ? DARKROOM_DONE : DARKROOM_TOO_MANY_PIXELS;

@@ -5,9 +5,7 @@
 // Two watch stages, right after the decoder and right before the encoder, check for cancellation. They also distinguish
 // damaged input from later failures.
 
-#include "Loading.h"
-#include "Saving.h"
-#include "Stages.h"
+#include "PipelineState.h"
 
 #include <string.h>
 

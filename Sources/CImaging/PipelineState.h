@@ -1,4 +1,4 @@
-// The state of one job in libvips, shared by Pipeline.c, Loading.c and Saving.c.
+// The state of one job in libvips, and its steps in Loading.c and Saving.c.
 
 #ifndef CIMAGING_PIPELINE_STATE_H
 #define CIMAGING_PIPELINE_STATE_H
@@ -36,5 +36,16 @@ static inline VipsInterpretation darkroom_usual(bool grey, bool wide) {
     if (grey) return wide ? VIPS_INTERPRETATION_GREY16 : VIPS_INTERPRETATION_B_W;
     return wide ? VIPS_INTERPRETATION_RGB16 : VIPS_INTERPRETATION_sRGB;
 }
+
+// Opens the job's bytes. Refuses pictures with too many pixels before decoding.
+enum darkroom_status darkroom_load(struct pipeline *pipeline);
+
+// Choosing the output format, checking its sides, and converting the pixels to a kind that it supports.
+enum darkroom_format darkroom_format_to_write(const struct pipeline *pipeline);
+bool darkroom_sides_fit(struct pipeline *pipeline, enum darkroom_format format);
+bool darkroom_fit(struct pipeline *pipeline, enum darkroom_format format);
+
+// Encodes the image. Returns 0 on success; the bytes are g_malloc'ed, which is malloc since GLib 2.46.
+int darkroom_save(VipsImage *image, enum darkroom_format format, int quality, bool strip, void **bytes, size_t *count);
 
 #endif

@@ -1,4 +1,4 @@
-#include "Saving.h"
+#include "PipelineState.h"
 
 static bool try_saving(enum darkroom_format format) {
     VipsImage *black = NULL, *image = NULL;

@@ -16,4 +16,13 @@ package final class Locked<Value>: @unchecked Sendable {  // `value` is used onl
         defer { lock.unlock() }
         return try body(&value)
     }
+
+    /// Replaces the value.
+    /// - Returns: the value before.
+    package func exchange(_ new: Value) -> Value {
+        withLock { value in
+            defer { value = new }
+            return value
+        }
+    }
 }

@@ -7,16 +7,12 @@ import DarkroomWorkerState
 /// Claims operations while the worker has room, on a thread of its own.
 package final class ClaimLoop: Sendable {
     private let worker: any CoordinatedWorker
-    private let coordination: Coordination
     /// How many workers received the last notice of new work.
     private let workers = Locked(1)
 
-    package init(_ worker: any CoordinatedWorker) {
-        self.worker = worker
-        coordination = worker.coordination
-    }
+    package init(_ worker: any CoordinatedWorker) { self.worker = worker }
 
-    // MARK: Notices
+    private var coordination: Coordination { worker.coordination }
 
     /// Handles a change notice: there may be operations to claim.
     package func noticed(_ notice: ChangeNotice) {
@@ -41,9 +37,6 @@ package final class ClaimLoop: Sendable {
         coordination.expectWork(.veryHigh)
     }
 
-    // MARK: Claims
-
-    /// Runs until the worker stops.
     package func run() {
         var number = 0
         while !worker.read({ $0.isStopping }) {

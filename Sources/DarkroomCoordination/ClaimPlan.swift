@@ -3,9 +3,7 @@ import DarkroomWorkerState
 
 /// Decides when a worker claims, and which operations. A plain value without a clock.
 struct ClaimPlan {
-    /// A claim to make.
     struct Claim: Equatable {
-        /// The lowest priority to claim.
         let lowest: BatchPriority
         /// If set, only operations in focus of this batch are claimed.
         var focus: BatchID?
@@ -97,10 +95,7 @@ struct ClaimPlan {
 
     /// Records the result of a claim.
     /// - Parameters:
-    ///   - claim: the claim.
-    ///   - priorities: the priorities of the claimed operations.
     ///   - next: the position to continue from; "" if the claim reached the end of the ready queues.
-    ///   - turn: the turn of the ready queues.
     ///   - sawAll: whether the claim excluded only refused batches, and the cluster is not suspended. Then nothing more can be
     ///     claimed until the turn changes.
     mutating func claimed(_ claim: Claim, _ priorities: [BatchPriority], next: String, turn: Int, sawAll: Bool) {

@@ -6,7 +6,6 @@ import DarkroomWorkerState
 
 /// The store and the signals shared by the threads that coordinate a worker with Redis.
 package final class Coordination: Sendable {
-    /// The worker's id.
     package let id: String
     package let store: BatchStore
     package let logger: Logger
@@ -22,15 +21,11 @@ package final class Coordination: Sendable {
     package let claimsEnd = Latch()
     /// Whether the last heartbeat succeeded. After an outage of Redis the worker first renews leases, then reports, then claims.
     package let isConnected = Locked(false)
-    /// Decides when to claim, and which operations.
     let plan = Locked(ClaimPlan(now: .now))
     /// The turn of the ready queues in the last heartbeat's reply; the claim loop reads and clears it.
     let readyTurn = Locked<Int?>(nil)
-    /// The batches that this worker refuses.
     package let refusals = Locked(Refusals())
-    /// After a standstill, blocks the worker until it has asked Redis for its leases.
     let leaseGuard = LeaseGuard()
-    /// Publishes the states of photos.
     package let events: PhotoEvents
 
     package init(id: String, store: BatchStore, logger: Logger) {
@@ -61,7 +56,6 @@ package final class Coordination: Sendable {
 package protocol CoordinatedWorker: AnyObject, Sendable {
     var coordination: Coordination { get }
 
-    /// Reads the worker's state.
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer
 
     /// Changes the worker's state, and performs the effects that do not need the caller.
@@ -69,7 +63,6 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     @discardableResult
     func handle(_ event: WorkerState.Event) -> [WorkerState.Effect]
 
-    /// Which operations to claim.
     var demand: ClaimDemand { get }
     /// How many photos to claim of this and higher priorities.
     func photosToClaim(from priority: BatchPriority) -> Int
@@ -87,23 +80,14 @@ package protocol CoordinatedWorker: AnyObject, Sendable {
     /// Refuses a batch for a while.
     func refuse(_ batch: BatchID, _ reason: String)
     /// Writes the files that must be on disk before the operations are reported.
-    func writeFiles(of reports: [WorkerState.Report]) -> WrittenFiles
+    /// - Returns: why the files of operations could not be written, and the operations whose files may be lost; neither are reported.
+    func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>)
     /// Removes the manifest files that other workers wrote for an operation that has ended here.
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources)
     /// Removes temporary files that a crashed worker left of an operation of a cancelled batch. Does not block.
     func removeStaleFiles(of held: HeldOperation)
     /// Delivers due webhooks. Does not block.
     func deliver(_ webhooks: [DueWebhook])
-}
-
-/// The result of writing the files of reports.
-package struct WrittenFiles {
-    /// Why the files of an operation could not be written.
-    package var failures: [HeldOperation: String] = [:]
-    /// Operations whose files may be lost; they are not reported.
-    package var lost: Set<HeldOperation> = []
-
-    package init() {}
 }
 
 extension CoordinatedWorker {
@@ -132,7 +116,6 @@ extension CoordinatedWorker {
         noteEnd(of: ending)
     }
 
-    /// Handles the end of an operation.
     func ended(_ held: HeldOperation) {
         let wasLocal = handle(.ended(held)).contains { if case .left = $0 { true } else { false } }
         logger.debug("operation ended", LogMetadata(held))

@@ -6,15 +6,12 @@ import DarkroomWorkerState
 /// Sends the heartbeats of a worker, on a thread of its own: no image work delays them.
 package final class HeartbeatLoop: Sendable {
     private let worker: any CoordinatedWorker
-    private let coordination: Coordination
     private let stopped = Latch()
-    /// How many operations were stuck at the last heartbeat.
     private let loggedStuck = Locked(0)
 
-    package init(_ worker: any CoordinatedWorker) {
-        self.worker = worker
-        coordination = worker.coordination
-    }
+    package init(_ worker: any CoordinatedWorker) { self.worker = worker }
+
+    private var coordination: Coordination { worker.coordination }
 
     /// Ends the thread after the current heartbeat.
     package func stop() {
@@ -22,7 +19,6 @@ package final class HeartbeatLoop: Sendable {
         coordination.heartbeatSignal.raise()
     }
 
-    /// Runs until ``stop()``.
     package func run() {
         var isAway = false
         defer { coordination.leaseGuard.end() }

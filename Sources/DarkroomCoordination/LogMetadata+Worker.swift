@@ -5,10 +5,8 @@ import DarkroomWorkerState
 
 /// The metadata of the worker's log lines about operations and photos.
 extension LogMetadata {
-    /// The batch and the number of an operation.
     package init(_ held: HeldOperation) { self = [.batch: .text(held.batch), .operation: .number(held.number)] }
 
-    /// The id, the name and the counts of a batch.
     package init(_ batch: BatchFacts) {
         self = [
             .batch: .text(batch.id), "photos": .number(batch.photos), "filtered": .number(batch.counts.filtered),
@@ -17,7 +15,6 @@ extension LogMetadata {
         if !batch.options.name.isEmpty { self["name"] = .text(batch.options.name) }
     }
 
-    /// A failed photo, and why it failed.
     package init(_ photo: PhotoTask, _ reason: FailureReason, _ line: ManifestLine) {
         self.init(photo.operation)
         self[.photo] = .number(photo.record.index)

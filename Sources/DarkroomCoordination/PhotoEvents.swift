@@ -17,13 +17,7 @@ package final class PhotoEvents: Sendable {
         /// The most state codes that wait.
         static let maxWaiting = 20_000
 
-        private struct Entry {
-            let batch: BatchID
-            let index: Int
-            let stateCode: UInt8
-        }
-
-        private var entries: [Entry] = []
+        private var entries: [(batch: BatchID, index: Int, stateCode: UInt8)] = []
         private var dropped: [BatchID: Int] = [:]
         private var last: BatchID?
 
@@ -36,7 +30,7 @@ package final class PhotoEvents: Sendable {
                 for entry in entries.prefix(Self.maxPhotos) { dropped[entry.batch, default: 0] += 1 }
                 entries.removeFirst(Self.maxPhotos)
             }
-            entries.append(Entry(batch: batch, index: index, stateCode: stateCode))
+            entries.append((batch, index, stateCode))
         }
 
         /// Removes and returns the next message: that of the batch that waits longest, but not of the same batch twice in a row
@@ -145,7 +139,6 @@ package final class PhotoEvents: Sendable {
         news.raise()
     }
 
-    /// Runs until ``stop()``.
     package func run() {
         ask([])
         while !stopped.isSet {

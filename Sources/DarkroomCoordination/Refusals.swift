@@ -16,7 +16,6 @@ package struct Refusals {
         case answer(String)
     }
 
-    /// A refused batch.
     package struct Refusal {
         var reason: String
         let end: End
@@ -44,20 +43,16 @@ package struct Refusals {
     static let timeInterval = Duration.seconds(60)
     /// The longest refusal of a batch whose file system does not answer.
     static let answerInterval = Duration.seconds(600)
-    /// The most refusals of one check.
     private static let maxDue = 1000
 
     /// The reasons of the refusals that have one, at most ``limit``.
     package var reasons: [BatchID: String] { refusals.filter { !$0.value.reason.isEmpty }.mapValues(\.reason) }
 
-    /// The refused batches.
     package var batches: [BatchID] { Array(refusals.keys) }
 
     package var isEmpty: Bool { refusals.isEmpty }
 
     package func contains(_ batch: BatchID) -> Bool { refusals[batch] != nil }
-
-    // MARK: Changes
 
     /// Refuses a batch.
     /// - Returns: false if it was refused before.
@@ -77,7 +72,6 @@ package struct Refusals {
         return isNews
     }
 
-    /// Ends the refusal of a batch.
     package mutating func withdraw(_ batch: BatchID) {
         guard refusals.removeValue(forKey: batch) != nil else { return }
         if unsent.remove(batch) == nil { withdrawn.insert(batch) }
@@ -97,7 +91,6 @@ package struct Refusals {
         refusals[batch]?.due = now + Self.interval(end)
     }
 
-    /// The refusals that must be checked now.
     package func due(_ now: ContinuousClock.Instant) -> [(batch: BatchID, end: End)] {
         refusals.filter { $0.value.due <= now }.prefix(Self.maxDue).map { ($0.key, $0.value.end) }
     }
@@ -116,8 +109,6 @@ package struct Refusals {
         case .answer: answerInterval
         }
     }
-
-    // MARK: Redis
 
     /// The changes that Redis does not know yet, as many as one claim can send.
     package var changes: RefusalChanges {

@@ -8,16 +8,14 @@ import DarkroomWorkerState
 /// writes the manifest, makes both durable, and sends the report to Redis.
 package final class ReportLoop: Sendable {
     private let worker: any CoordinatedWorker
-    private let coordination: Coordination
     private let stopped = Latch()
 
     /// How long changes wait for the end of their operation.
     private static let patience = Duration.seconds(1)
 
-    package init(_ worker: any CoordinatedWorker) {
-        self.worker = worker
-        coordination = worker.coordination
-    }
+    package init(_ worker: any CoordinatedWorker) { self.worker = worker }
+
+    private var coordination: Coordination { worker.coordination }
 
     /// Ends the thread after its current round.
     package func stop() {
@@ -120,23 +118,24 @@ package final class ReportLoop: Sendable {
     /// - Returns: false if a release must be tried again later.
     private func release() -> Bool {
         let effects = worker.handle(.releasesDue(now: .now))
-        let releases = effects.compactMap { if case .release(let release) = $0 { release } else { nil } }
-        let calls = releases.map { release in
+        let releases = effects.compactMap { effect in
+            if case .release(let held, let resources, let hasPast) = effect { (held, resources, hasPast) } else { nil }
+        }
+        let calls = releases.map { held, _, _ in
             coordination.store.release(
-                release.held, worker: coordination.id,
-                isRefused: coordination.refusals.withLock { $0.contains(release.held.batch) })
+                held, worker: coordination.id, isRefused: coordination.refusals.withLock { $0.contains(held.batch) })
         }
         var isComplete = true
-        for (release, result) in zip(releases, coordination.store.results(of: calls)) {
+        for ((held, resources, hasPast), result) in zip(releases, coordination.store.results(of: calls)) {
             switch result {
             // The release is tried again until the grace time ends; then the lease expires.
             case .failure: isComplete = false
             case .success(let reply):
                 // Whatever the reply is, this worker no longer holds the operation.
-                worker.handle(.released(release.held))
-                guard case .cancelled = reply, let resources = release.resources else { continue }
-                if release.hasPast { worker.removeOtherManifests(of: release.held, resources) }
-                worker.noteEnd(of: [release.held.batch])
+                worker.handle(.released(held))
+                guard case .cancelled = reply, let resources else { continue }
+                if hasPast { worker.removeOtherManifests(of: held, resources) }
+                worker.noteEnd(of: [held.batch])
             }
         }
         return isComplete

@@ -26,9 +26,7 @@ extension FailureReason {
         case .other: self = .other
         }
     }
-}
 
-extension FailureReason {
     /// The failure reason of an imaging error; nil if the photo was cancelled.
     package init?(_ error: ImagingError) {
         switch error.code {
@@ -40,7 +38,6 @@ extension FailureReason {
         case .filterFailed: self = .filterFailed
         case .timedOut: self = .filterTimeout
         case .cancelled: return nil
-        default: self = .other
         }
     }
 }

@@ -34,7 +34,6 @@ package enum PhotoProduct {
         return try make(image.body, recipe.develop, isCancelled: isCancelled)
     }
 
-    /// Applies filters to the bytes of a picture.
     static func make(
         _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void = { _ in },
         isCancelled: @Sendable () -> Bool = { false }

@@ -1,13 +1,14 @@
 import DarkroomImaging
+import DarkroomModel
 
 /// How the photos of a batch are developed.
 package struct PhotoRecipe: Sendable {
     /// Filters and output format.
     package var develop: DevelopOptions
-    /// The custom operation that runs in place of filters; nil if the batch has filters.
-    package var custom: CustomOperation?
+    /// The registered custom operation that runs in place of filters; nil if the batch has filters.
+    package var custom: (name: String, make: @Sendable () -> any PhotoOperation)?
 
-    package init(develop: DevelopOptions, custom: CustomOperation?) {
+    package init(develop: DevelopOptions, custom: (name: String, make: @Sendable () -> any PhotoOperation)?) {
         self.develop = develop
         self.custom = custom
     }

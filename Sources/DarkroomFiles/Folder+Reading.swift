@@ -43,20 +43,27 @@ extension Folder {
         let (descriptor, size) = try openFile(path)
         defer { close(descriptor) }
         guard size <= maxBytes else { throw SystemFailure("read", EFBIG) }
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size {
-                // Not reached if the size is 0 and the buffer has no address.
-                let got = read(descriptor, buffer.baseAddress! + count, size - count)
-                if got < 0 && errno == EINTR { continue }
-                guard got > 0 else {
-                    failure = got < 0 ? errno : 0
-                    break
-                }
-                count += got
-            }
-        }
-        guard failure == 0 else { throw SystemFailure("read", failure) }
-        return bytes
+        return try readAll(from: descriptor, size: size)
     }
+}
+
+/// Reads `size` bytes of a file; fewer if it became shorter, or if `isStopped`, called before each MiB, returns true.
+package func readAll(
+    from descriptor: Int32, size: Int, unless isStopped: () -> Bool = { false }
+) throws(SystemFailure) -> [UInt8] {
+    var failure: Int32 = 0
+    let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
+        while count < size, !isStopped() {
+            // Not reached if the size is 0 and the buffer has no address.
+            let got = read(descriptor, buffer.baseAddress! + count, min(size - count, 1 << 20))
+            if got < 0 && errno == EINTR { continue }
+            guard got > 0 else {
+                failure = got < 0 ? errno : 0
+                break
+            }
+            count += got
+        }
+    }
+    guard failure == 0 else { throw SystemFailure("read", failure) }
+    return bytes
 }

@@ -38,7 +38,6 @@ package final class Folder: Sendable {
     /// - Parameters:
     ///   - path: The path relative to the folder; "" is the folder itself.
     ///   - flags: The flags of open(2). `O_CLOEXEC` is always added.
-    ///   - mode: The mode of a new file.
     /// - Returns: A descriptor. The caller closes it.
     package func open(
         _ path: String, _ flags: Int32, mode: mode_t = 0, attempted: String = "open"
@@ -51,7 +50,6 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Opens a folder below this one.
     package func folder(_ path: String) throws(SystemFailure) -> Folder {
         Folder(owning: try open(path, O_RDONLY | O_DIRECTORY), resolution)
     }

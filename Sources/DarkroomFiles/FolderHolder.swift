@@ -16,7 +16,6 @@ package struct FolderHolder: Sendable, Hashable {
     /// The holder with the largest number has the folder.
     package let number: Int
 
-    /// Creates a holder with a name and a number.
     package init(owner: String, number: Int) {
         self.owner = owner
         self.number = number
@@ -37,7 +36,6 @@ package struct FolderHolder: Sendable, Hashable {
     /// Takes the folder unless another holder has a larger number. Blocks until the renames of other holders have ended.
     /// - Parameters:
     ///   - path: The file that names the holder.
-    ///   - folder: The folder.
     ///   - patience: The time limit for the wait for other processes.
     /// - Returns: The holder with the larger number; nil if this holder has the folder now.
     /// - Throws: ``SystemFailure`` with `ETIMEDOUT` if a process still holds the lock after `patience`. The caller must not
@@ -185,7 +183,6 @@ package struct FolderHolder: Sendable, Hashable {
 }
 
 extension SystemFailure {
-    /// Another holder has taken the folder.
     package init(takenBy owner: String) { self.init("hold", EBUSY, "batch \(owner) has taken the folder") }
 
     /// Whether a file was not renamed because another holder has taken the folder.

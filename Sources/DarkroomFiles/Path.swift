@@ -12,7 +12,6 @@ package enum Path {
         }
     }
 
-    /// Whether the path is absolute.
     package static func isAbsolute(_ path: String) -> Bool { path.utf8.first == slash }
 
     /// Whether a component is `..`.

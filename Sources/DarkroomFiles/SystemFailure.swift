@@ -1,13 +1,11 @@
 import DarkroomText
 import Glibc
 
-/// The failure of a system call.
 package struct SystemFailure: Error, Equatable, Sendable {
     /// The attempted action, a verb.
     package let attempted: String
     /// The error number, see errno(3).
     package let error: Int32
-    /// The error text.
     package let text: String
 
     /// Creates a failure with an error number, and optionally a text that is more precise than the system's.

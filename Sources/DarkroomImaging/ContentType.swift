@@ -1,6 +1,5 @@
 /// The type of a file, detected from its first bytes. A server's Content-Type and a file's extension are not reliable.
 enum ContentType: Equatable {
-    /// A supported format.
     case image(ImageFormat)
     /// A picture of an unsupported format; the value names it.
     case otherImage(String)

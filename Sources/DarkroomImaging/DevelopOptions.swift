@@ -1,4 +1,3 @@
-/// The options for developing a picture.
 package struct DevelopOptions: Sendable, Equatable {
     /// The filters, applied in order.
     package var filters: [Filter]
@@ -26,7 +25,6 @@ package struct DevelopOptions: Sendable, Equatable {
         processorTime.map { pixels > Self.usualPixels ? $0 * (Double(pixels) / Double(Self.usualPixels)) : $0 }
     }
 
-    /// Creates options with default values. A quality outside 1 to 100 is set to the nearer end.
     package init(
         filters: [Filter] = [.standard], format: ImageFormat? = nil, quality: Int = 85, strip: Bool = false,
         maxPixels: Int = 100_000_000, processorTime: Duration? = nil

@@ -2,13 +2,11 @@ internal import Glibc
 
 /// A developed picture: an encoded file in memory.
 package struct DevelopedImage: Sendable {
-    /// The format of the bytes.
     package let format: ImageFormat
     /// The width in pixels, after rotation to upright.
     package let width: Int
     /// The height in pixels, after rotation to upright.
     package let height: Int
-    /// The size of the file in bytes.
     package var byteCount: Int { buffer.bytes.count }
 
     private let buffer: MallocedBuffer
@@ -33,11 +31,7 @@ package struct DevelopedImage: Sendable {
 private final class MallocedBuffer: @unchecked Sendable {
     let bytes: UnsafeRawBufferPointer
 
-    init(_ bytes: UnsafeRawBufferPointer) {
-        self.bytes = bytes
-    }
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
 
-    deinit {
-        free(UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-    }
+    deinit { free(UnsafeMutableRawPointer(mutating: bytes.baseAddress)) }
 }

@@ -7,7 +7,6 @@ package enum Filter: Sendable, Equatable {
     /// deviation of the Gaussian blur in pixels, 0.1 to 100.
     case tiltShift(radius: Double)
 
-    /// The default filter.
     package static let standard = Filter.sepia(intensity: 0.8)
 
     private static let intensities = 0.0...1.0
@@ -49,14 +48,13 @@ package enum Filter: Sendable, Equatable {
         return number.magnitude
     }
 
-    fileprivate static func canonical(_ number: Double) -> String {
+    private static func canonical(_ number: Double) -> String {
         let text = "\(number)"
         return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
     }
 }
 
 extension Filter: CustomStringConvertible {
-    /// The canonical text, which ``init(parsing:)`` accepts.
     package var description: String {
         switch self {
         case .sepia(let intensity): "sepia=\(Self.canonical(intensity))"
@@ -65,31 +63,9 @@ extension Filter: CustomStringConvertible {
     }
 }
 
-/// A chain of filters as text: `sepia=0.8,tilt-shift=radius:3`.
-package enum FilterChain {
-    /// Parses filters separated by commas; an empty text is an empty chain.
-    package static func parse(_ text: String) throws(FilterSyntaxError) -> [Filter] {
-        var filters: [Filter] = []
-        guard !text.isEmpty else { return filters }
-        for part in text.split(separator: ",", omittingEmptySubsequences: false) {
-            filters.append(try Filter(parsing: String(part)))
-        }
-        return filters
-    }
-
-    /// The canonical text of a chain, which ``parse(_:)`` accepts.
-    package static func text(_ filters: [Filter]) -> String {
-        filters.map(\.description).joined(separator: ",")
-    }
-}
-
-/// The text is not a valid filter.
 package struct FilterSyntaxError: Error, Equatable, CustomStringConvertible {
-    /// The given text.
     package let filter: String
-    /// What is wrong with it, and what to write.
     package let problem: String
 
-    /// One line: the filter, what is wrong, what to write.
     package var description: String { "filter \"\(filter)\": \(problem)" }
 }

@@ -26,26 +26,16 @@ package enum Imaging {
     ///
     /// - Parameters:
     ///   - bytes: A file of any ``ImageFormat``, detected from its content.
-    ///   - options: The filters and the output format.
     ///   - isCancelled: Called often while pixels are processed, also from threads of libvips. After it returns true,
     ///     the result is ``ImagingError/Code/cancelled``. Decoders that decode the whole picture first, and the
     ///     encoders of WebP, AVIF, HEIC and JPEG XL, finish their current step first. ``DevelopOptions/processorTime``
     ///     is checked at the same points.
-    package static func develop(
-        _ bytes: UnsafeRawBufferPointer, _ options: DevelopOptions = DevelopOptions(),
-        isCancelled: @Sendable () -> Bool = { false }
-    ) throws(ImagingError) -> DevelopedImage {
-        try run(darkroom_develop, bytes, options, isCancelled: isCancelled)
-    }
-
-    /// Develops one picture given as an array.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions = DevelopOptions(), isCancelled: @Sendable () -> Bool = { false }
     ) throws(ImagingError) -> DevelopedImage {
         try develop(bytes, options, sizeIsKnown: { _ in }, isCancelled: isCancelled)
     }
 
-    /// Develops one picture given as an array.
     /// - Parameter sizeIsKnown: Called with the number of pixels before decoding, possibly more than once.
     package static func develop(
         _ bytes: [UInt8], _ options: DevelopOptions, sizeIsKnown: @escaping (Int) -> Void,
@@ -64,11 +54,8 @@ package enum Imaging {
     }
 
     /// Frees libvips' memory for the calling thread. Every thread that developed pictures must call it before it ends.
-    package static func threadShutdown() {
-        darkroom_imaging_thread_shutdown()
-    }
+    package static func threadShutdown() { darkroom_imaging_thread_shutdown() }
 
-    /// The version of the installed libvips.
     package static var vipsVersion: String { String(cString: darkroom_imaging_version()) }
 
     /// Whether the installed libvips can write the format. The first call for a format writes a small picture.

@@ -2,53 +2,31 @@ internal import CImaging
 
 /// The failure to develop a picture. Trying the same bytes again helps only after ``Code/outOfMemory``.
 package struct ImagingError: Error, Equatable, CustomStringConvertible {
-    /// The kind of failure.
-    package struct Code: Sendable, Hashable, CustomStringConvertible {
-        private enum Kind {
-            case notAnImage, unsupportedFormat, damaged, tooManyPixels, outOfMemory, filterFailed, cancelled, timedOut
-        }
-
-        private let kind: Kind
-
+    /// The kind of failure. The raw value is a short text without variable parts.
+    package enum Code: String, Sendable {
         /// The bytes are not a picture but, for example, an HTML page, text, a video or empty.
-        package static let notAnImage = Code(kind: .notAnImage)
+        case notAnImage = "not an image"
         /// A picture of an unsupported format or kind.
-        package static let unsupportedFormat = Code(kind: .unsupportedFormat)
+        case unsupportedFormat = "unsupported image format"
         /// The file is truncated or corrupt.
-        package static let damaged = Code(kind: .damaged)
+        case damaged = "damaged image"
         /// The header gives more pixels than ``DevelopOptions/maxPixels``.
-        package static let tooManyPixels = Code(kind: .tooManyPixels)
+        case tooManyPixels = "too many pixels"
         /// The system did not have enough memory for the picture.
-        package static let outOfMemory = Code(kind: .outOfMemory)
+        case outOfMemory = "out of memory"
         /// The picture was decoded, but could not be filtered or encoded.
-        package static let filterFailed = Code(kind: .filterFailed)
+        case filterFailed = "filter failed"
         /// `isCancelled` returned true.
-        package static let cancelled = Code(kind: .cancelled)
+        case cancelled
         /// The picture took more than ``DevelopOptions/processorTime``.
-        package static let timedOut = Code(kind: .timedOut)
-
-        /// A short text without variable parts.
-        package var description: String {
-            switch kind {
-            case .notAnImage: "not an image"
-            case .unsupportedFormat: "unsupported image format"
-            case .damaged: "damaged image"
-            case .tooManyPixels: "too many pixels"
-            case .outOfMemory: "out of memory"
-            case .filterFailed: "filter failed"
-            case .cancelled: "cancelled"
-            case .timedOut: "timed out"
-            }
-        }
+        case timedOut = "timed out"
     }
 
-    /// The kind of failure.
     package let code: Code
     /// The finding and, if possible, what to do.
     package let detail: String
 
-    /// One line: the kind of failure and the detail.
-    package var description: String { "\(code): \(detail)" }
+    package var description: String { "\(code.rawValue): \(detail)" }
 }
 
 extension ImagingError {

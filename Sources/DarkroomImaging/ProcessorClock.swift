@@ -21,7 +21,6 @@ package final class ProcessorClock: Sendable {
         account = Locked(Account(limit: limit, threads: [pthread_self(): Self.timeOfThread()]))
     }
 
-    /// Replaces the limit.
     package func extend(to limit: Duration) { account.withLock { $0.limit = limit } }
 
     /// Adds the calling thread's processor time since its last call.
@@ -37,7 +36,6 @@ package final class ProcessorClock: Sendable {
         }
     }
 
-    /// Whether ``check()`` has returned true.
     package var isExhausted: Bool { account.withLock { $0.isExhausted } }
 
     /// The error text for a job that has exceeded the limit.

@@ -11,11 +11,10 @@ package struct BatchOutput: Sendable {
     let template: FileNameTemplate
     let redactsQueries: Bool
     private let isCustom: Bool
-    private let possibleEndings: @Sendable (PhotoRecord) -> [String]
+    /// The extensions that a photo's file may have.
+    let endings: @Sendable (PhotoRecord) -> [String]
 
-    /// - Parameters:
-    ///   - isCustom: whether a custom operation makes the files, with any file name extension.
-    ///   - endings: the extensions that the file of a photo may have.
+    /// - Parameter isCustom: whether a custom operation makes the files, with any file name extension.
     package init(
         _ batch: BatchID, _ options: BatchOptions, _ template: FileNameTemplate, place: OutputPlace?,
         originals: OriginalsFolder?, isCustom: Bool, endings: @escaping @Sendable (PhotoRecord) -> [String]
@@ -26,7 +25,7 @@ package struct BatchOutput: Sendable {
         self.template = template
         redactsQueries = options.redactURLs
         self.isCustom = isCustom
-        possibleEndings = endings
+        self.endings = endings
     }
 
     /// The folder of the manifest, even if another batch has taken the output folder.
@@ -34,7 +33,6 @@ package struct BatchOutput: Sendable {
         place.map { OutputPlace(folder: $0.folder, trusted: $0.trusted, marker: $0.marker) }
     }
 
-    /// All folders that files of the batch are written to.
     package var folders: [String] { [place?.folder, originals?.path].compactMap { $0 } }
 
     /// The path of a photo's file below the output folder.
@@ -44,9 +42,6 @@ package struct BatchOutput: Sendable {
         if isCustom, template.hasIndex, FileEnding.of(name) == ending { name = String(name.dropLast(ending.count + 1)) }
         return template.path(index: record.index, name: name, ending: ending)
     }
-
-    /// The extensions that a photo's file may have.
-    func endings(of record: PhotoRecord) -> [String] { possibleEndings(record) }
 
     /// The folders below the output folder in which the files of photos lie.
     func folders(of records: [PhotoRecord]) -> Set<String> {

@@ -7,7 +7,6 @@ import DarkroomStore
 /// So the worker stops renewing the lease of the operation, and another worker claims it. If the call returns later, Redis refuses
 /// the report of this worker, as after any lost lease.
 package final class FileCalls: Sendable {
-    /// The operations whose calls hang.
     package struct Hanging: Equatable {
         package var operations: Set<HeldOperation> = []
         /// True if this worker can finish no operation until the calls return: it cannot report, or no filtration is free.
@@ -55,7 +54,6 @@ package final class FileCalls: Sendable {
         }
     }
 
-    /// Notes that a call has returned.
     package func end(_ number: Int) { calls.withLock { $0.running[number] = nil } }
 
     /// Returns the operations whose calls hang at `now`.

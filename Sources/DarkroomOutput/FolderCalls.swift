@@ -6,7 +6,6 @@ import DarkroomFiles
 /// After a timeout the caller continues, and the thread stays in the call. No further call is made to that file system until the
 /// hanging call returns.
 package final class FolderCalls: Sendable {
-    /// A running call.
     package final class Call: Sendable {
         fileprivate enum State { case runs, hangs(mount: String), done }
         fileprivate let state = Locked(State.runs)
@@ -60,11 +59,7 @@ package final class FolderCalls: Sendable {
         threads.perform { [self] in
             resolveRoots(call)
             body(call)
-            let before = call.state.withLock { state in
-                defer { state = .done }
-                return state
-            }
-            if case .hangs(let mount) = before { end(mount) }
+            if case .hangs(let mount) = call.state.exchange(.done) { end(mount) }
             call.ended.raise()
         }
         while !call.ended.wait(timeout: patience) {

@@ -4,7 +4,6 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// The manifest files of the operations that this worker holds.
 package enum ManifestFiles {
     /// Writes the lines of an operation's final photos to the file of its fencing token, replacing the whole file.
     package static func write(
@@ -111,7 +110,7 @@ package enum ManifestFiles {
     ) -> ManifestLine {
         var line = ManifestLine(batch: batch.batch, record: record, state: state)
         guard state == .filtered else { return line }
-        for ending in batch.endings(of: record) {
+        for ending in batch.endings(record) {
             let path = batch.path(of: record, ending: ending)
             guard let file = try? output.contents(of: path, maxBytes: 1 << 30) else { continue }
             line.file = path

@@ -27,14 +27,10 @@ package struct OriginalsFolder: Sendable {
         return digest.prefix(2) + "/" + digest
     }
 
-    /// Why an existing file is not used.
-    package enum Unusable: Error, Equatable {
-        case tooLarge
-    }
-
     /// The bytes of a URL's file. Returns nil if the file is missing, cannot be read, or may not be used under `rules`; the URL must
     /// then be downloaded. Blocks.
-    package func read(_ url: String, _ rules: FetchRules) throws(Unusable) -> [UInt8]? {
+    /// - Throws: ``SystemFailure`` with `EFBIG` if the file has more than ``maxBytes``.
+    package func read(_ url: String, _ rules: FetchRules) throws(SystemFailure) -> [UInt8]? {
         do throws(SystemFailure) {
             let folder = try place.open(), file = Self.file(of: url)
             let bytes = try folder.contents(of: file, maxBytes: maxBytes)
@@ -42,7 +38,7 @@ package struct OriginalsFolder: Sendable {
             guard let way = try Self.way(of: file, in: folder) else { return bytes }
             return rules.allow(way) ? bytes : nil
         } catch {
-            if error.error == EFBIG { throw .tooLarge }
+            guard error.error != EFBIG else { throw error }
             return nil
         }
     }
@@ -90,7 +86,6 @@ package struct OriginalsFolder: Sendable {
         "\(batch)-\(record.index)"
     }
 
-    /// The absolute path.
     package var path: String { place.folder }
 
     /// The subfolders of the files of these photos.

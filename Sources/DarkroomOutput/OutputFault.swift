@@ -3,7 +3,6 @@ import Foundation
 
 /// Why no file can be written to a place for a while: a state of the machine, not a fault of a photo.
 package struct OutputFault: Sendable, Equatable {
-    /// The kinds of faults.
     package enum Kind: Sendable {
         /// The disk, or the quota of the user, is full.
         case full
@@ -42,19 +41,16 @@ package struct OutputFault: Sendable, Equatable {
 
     /// The fault that caused a failure; nil if only the one file was at fault. Blocks.
     package init?(_ failure: OutputWriter.Failure) {
+        let (place, folder) = (failure.place, failure.folder)
         if failure.reason == .diskFull {
-            self.init(
-                .full, failure.place, folder: failure.folder, bytes: max(Self.leastRoom, 4 * failure.bytes),
-                detail: failure.detail)
+            let bytes = max(Self.leastRoom, 4 * failure.bytes)
+            self.init(.full, place, folder: folder, bytes: bytes, detail: failure.detail)
+        } else if let found = Self.check(place, folder: folder, bytes: failure.error == EIO ? failure.bytes : 0) {
+            self = found
         } else {
-            let bytes = failure.error == EIO ? failure.bytes : 0
-            if let found = Self.check(failure.place, folder: failure.folder, bytes: bytes) {
-                self = found
-            } else {
-                // If the fault is gone already, the next check finds that, and no photo has failed because of it.
-                guard failure.isOfPlace else { return nil }
-                self.init(.away, failure.place, folder: failure.folder, bytes: 0, detail: failure.detail)
-            }
+            // If the fault is gone already, the next check finds that, and no photo has failed because of it.
+            guard failure.isOfPlace else { return nil }
+            self.init(.away, place, folder: folder, bytes: 0, detail: failure.detail)
         }
     }
 

@@ -22,7 +22,6 @@ package struct OutputPlace: Hashable, Sendable {
         self.holder = holder
     }
 
-    /// The absolute path of the marker.
     package var markerPath: String { marker.map { folder + "/" + $0 } ?? folder }
 
     /// Opens the folder if the marker exists. Callers open files relative to the open folder, so that files go where the marker
@@ -60,11 +59,8 @@ package struct OutputPlace: Hashable, Sendable {
 /// If a file system loses data, syncfs(2) reports the error only through descriptors that were open before the loss (errseq in
 /// the kernel).
 package final class OpenFolder: Sendable {
-    /// The folder itself.
     package let folder: Folder
-    /// The device number of its file system.
     package let device: dev_t
-    /// When it was opened.
     package let opened: ContinuousClock.Instant
     private let node: ino_t
     private let place: OutputPlace

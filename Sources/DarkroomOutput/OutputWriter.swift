@@ -8,15 +8,12 @@ package enum OutputWriter {
     package struct Failure: Error {
         package let reason: FailureReason
         package let detail: String
-        /// The system's error number.
         package let error: Int32
         /// Whether the place was at fault, and not only this file.
         package let isOfPlace: Bool
-        /// The place that the file could not be written to.
         package let place: OutputPlace
         /// The file's folder below `place`; "" for `place` itself.
         package let folder: String
-        /// The file's size in bytes.
         package let bytes: Int
         /// The path of the temporary file if it could not be removed.
         package var staleFile: String?

@@ -59,21 +59,14 @@ package final class PhotoServer: @unchecked Sendable {  // `daemon` is stopped u
 
     /// Closes all connections and stops serving; may be called more than once.
     package func stop() {
-        let stopping = daemon.withLock { daemon in
-            defer { daemon = nil }
-            return daemon
-        }
-        if let stopping { MHD_stop_daemon(stopping) }
+        if let stopping = daemon.exchange(nil) { MHD_stop_daemon(stopping) }
     }
 
     private static let connectionLimit: UInt32 = 16_384
 }
 
-/// The failure to start the photo server.
 package struct PhotoServerError: Error, CustomStringConvertible {
-    /// What failed, on what, and what to do.
     package let message: String
 
-    /// The message.
     package var description: String { message }
 }

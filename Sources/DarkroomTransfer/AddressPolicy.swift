@@ -1,5 +1,3 @@
-import Glibc
-
 /// The addresses to which connections are allowed.
 ///
 /// libcurl's callbacks check the address itself, when its socket is opened and again before each request. So the check
@@ -46,12 +44,8 @@ struct AddressPolicy: Sendable {
         "2001::/23",  // protocol assignments: Teredo, benchmarks, ORCHID
         "2001:db8::/32",  // documentation
         "3fff::/20",  // documentation
-    ].map { text in
-        // The texts are the constants above. An invalid text is a bug in this file, and every test would fail.
-        do throws(InvalidNetworkRange) { return try NetworkRange(parsing: text) } catch { fatalError("\(error)") }
-    }
+    ].map(NetworkRange.init(constant:))
 
-    /// Whether a connection to `address` is allowed.
     func allows(_ address: IPAddress) -> Bool {
         if allowed.contains(where: { $0.contains(address) }) { return true }
         guard let embedded = address.embeddedIPv4 else { return !isDenied(address) }
@@ -60,16 +54,7 @@ struct AddressPolicy: Sendable {
     }
 
     /// The NAT64 prefix for the whole IPv4 internet (RFC 6052); it lies outside 2000::/3.
-    private static let translated: NetworkRange = {
-        do throws(InvalidNetworkRange) {
-            return try NetworkRange(parsing: "64:ff9b::/96")
-        } catch {
-            fatalError("\(error)")
-        }
-    }()
+    private static let translated = NetworkRange(constant: "64:ff9b::/96")
 
     private func isDenied(_ address: IPAddress) -> Bool { denied.contains { $0.contains(address) } }
-
-    /// Whether a connection to the socket address is allowed; always false for families other than IPv4 and IPv6.
-    func allows(_ address: UnsafePointer<sockaddr>) -> Bool { IPAddress(address).map(allows) ?? false }
 }

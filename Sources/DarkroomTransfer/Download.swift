@@ -11,12 +11,10 @@ package struct Download: Sendable, Equatable {
     /// The requests of the last attempt, redirects included; empty for files and cached bodies.
     package let way: [RequestStop]
 
-    /// The number of transferred bytes.
     package var transferredBytes: Int { attempts > 0 ? body.count : 0 }
 }
 
 extension Download {
-    /// Creates a download from a cached body.
     package init(found body: [UInt8], duration: Duration) {
         self.init(body: body, contentType: nil, attempts: 0, duration: duration, way: [])
     }

@@ -23,10 +23,10 @@ final class EasyHandle {
     private var headerBytes = 0
     private var status = 0
     /// The reason if this side ends the attempt.
-    private var refusal: Refusal?
+    private var refusal: TransferError?
     private var redirects: Redirects
     /// The reason if a redirect is not followed.
-    private var redirectRefusal: Refusal?
+    private var redirectRefusal: TransferError?
     private var started = ContinuousClock.now
     /// Whether this attempt has sent a request to an address of the public internet.
     private var hasBeenPublic = false
@@ -96,7 +96,6 @@ final class EasyHandle {
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_PREREQDATA, context)
     }
 
-    /// Resets the state of the attempt.
     func clear() {
         transfer = nil
         way = []
@@ -113,7 +112,6 @@ final class EasyHandle {
         rateSpan = nil
     }
 
-    /// The handle for the context of a libcurl callback.
     private static func at(_ context: UnsafeMutableRawPointer?) -> EasyHandle {
         Unmanaged<EasyHandle>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }
@@ -138,9 +136,9 @@ final class EasyHandle {
         settings.allows(address) || settings.configuration.mayStartAnywhere && !hasBeenPublic
     }
 
-    private func denied(_ address: String) -> Refusal {
+    private func denied(_ address: String) -> TransferError {
         guard settings.configuration.mayStartAnywhere else { return .denied(address) }
-        return Refusal(
+        return TransferError(
             code: .addressDenied,
             detail: "\(address) is not an address of the public internet, but the redirect comes from the "
                 + "public internet; if you trust the address, give the URL to which the redirect leads")
@@ -152,7 +150,7 @@ final class EasyHandle {
         bytesCome += count
         headerBytes += count
         guard headerBytes > Self.maxHeaderBytes else { return true }
-        refusal = Refusal(code: .tooLarge, detail: "more than \(Self.maxHeaderBytes) bytes of header")
+        refusal = TransferError(code: .tooLarge, detail: "more than \(Self.maxHeaderBytes) bytes of header")
         return false
     }
 
@@ -163,7 +161,7 @@ final class EasyHandle {
         bytesCome += bytes.count
         guard isSuccess else {
             if received <= Self.maxDiscardedBytes { return true }
-            refusal = Refusal(
+            refusal = TransferError(
                 code: .tooLarge, detail: "more than \(Self.maxDiscardedBytes) bytes with HTTP status \(status)")
             return false
         }
@@ -203,7 +201,7 @@ final class EasyHandle {
         }
         let descriptor = socket(family, kind | Int32(SOCK_CLOEXEC.rawValue), number)
         if descriptor < 0 {
-            refusal = Refusal(code: .connectFailed, detail: "no socket: \(systemErrorText())")
+            refusal = TransferError(code: .connectFailed, detail: "no socket: \(systemErrorText())")
             return CURL_SOCKET_BAD
         }
         refusal = nil  // one address of the host is allowed, so its result counts
@@ -214,7 +212,7 @@ final class EasyHandle {
     private var isTooWasteful: Bool {
         let (doubled, overflow) = settings.configuration.maxBytes.multipliedReportingOverflow(by: 2)
         guard !overflow, wireBytes - Self.maxExtraBytes > doubled else { return false }
-        refusal = Refusal(
+        refusal = TransferError(
             code: .tooLarge,
             detail: "\(wireBytes) bytes received for \(received) bytes of a body; the rest is chunk framing"
         )
@@ -230,7 +228,7 @@ final class EasyHandle {
         }
         let limit = settings.configuration.stallTimeout
         guard now - lastActivity >= limit else { return isTooWasteful || isTooSlow(now) }
-        refusal = Refusal(code: .stalled, detail: "no data for \(limit), after \(received) bytes")
+        refusal = TransferError(code: .stalled, detail: "no data for \(limit), after \(received) bytes")
         return true
     }
 
@@ -244,7 +242,7 @@ final class EasyHandle {
         let isFirst = rateSpan == nil
         rateSpan = (now, bytesCome)
         guard !isFirst, isConnected, rate < least else { return false }
-        refusal = Refusal(
+        refusal = TransferError(
             code: .stalled,
             detail: "\(rate) bytes per second over \(span), less than \(least), after \(received) bytes")
         return true
@@ -260,9 +258,9 @@ final class EasyHandle {
         darkroom_curl_easy_getinfo_string(curl, CURLINFO_REDIRECT_URL, &location)
         guard code == CURLE_OK, (300..<400).contains(status), let location, redirectRefusal == nil else { return false }
         let remaining = settings.configuration.timeout.map { $0 - (.now - started) }
-        do throws(Refusal) {
+        do throws(TransferError) {
             if let remaining, remaining <= .zero {
-                throw Refusal(code: .timeout, detail: "redirects took longer than \(started.duration(to: .now))")
+                throw TransferError(code: .timeout, detail: "redirects took longer than \(started.duration(to: .now))")
             }
             let hop = try redirects.follow(String(cString: location))
             host = hop.host
@@ -283,19 +281,22 @@ final class EasyHandle {
         return true
     }
 
-    /// Whether a part of a body was received.
     var hasReceived: Bool { received > 0 }
 
     /// The outcome of the attempt that libcurl ended with `code`.
-    func outcome(_ code: CURLcode) -> Result<Download, Refusal> {
+    func outcome(_ code: CURLcode) -> Result<Download, TransferError> {
         darkroom_curl_easy_getinfo_long(curl, CURLINFO_RESPONSE_CODE, &status)
         // The status decides, even if the error page was not received completely.
-        if status >= 500 { return .failure(Refusal(code: .httpServerError(status), detail: "HTTP status \(status)")) }
-        if status >= 400 { return .failure(Refusal(code: .httpClientError(status), detail: "HTTP status \(status)")) }
+        if status >= 500 {
+            return .failure(TransferError(code: .httpServerError(status), detail: "HTTP status \(status)"))
+        }
+        if status >= 400 {
+            return .failure(TransferError(code: .httpClientError(status), detail: "HTTP status \(status)"))
+        }
         if let redirectRefusal { return .failure(redirectRefusal) }
         guard code == CURLE_OK else { return .failure(failure(code)) }
         guard isSuccess, let transfer else {
-            return .failure(Refusal(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
+            return .failure(TransferError(code: .other, detail: "HTTP status \(status) without a body or a redirect"))
         }
         return .success(
             Download(
@@ -317,11 +318,11 @@ final class EasyHandle {
         return type.map { String(cString: $0) }
     }
 
-    private var tooLarge: Refusal {
-        Refusal(code: .tooLarge, detail: "more than \(settings.configuration.maxBytes) bytes")
+    private var tooLarge: TransferError {
+        TransferError(code: .tooLarge, detail: "more than \(settings.configuration.maxBytes) bytes")
     }
 
-    private func failure(_ code: CURLcode) -> Refusal {
+    private func failure(_ code: CURLcode) -> TransferError {
         // If a host has several addresses, a denied one is reported only if no other could be connected.
         let isDenied = [CURLE_COULDNT_CONNECT, CURLE_ABORTED_BY_CALLBACK].contains(code)
         if let refusal, refusal.code != .addressDenied || isDenied { return refusal }
@@ -331,9 +332,10 @@ final class EasyHandle {
         let isInHeader = isConnected && received == 0
         let isTooLarge = [CURLE_OUT_OF_MEMORY, darkroom_curle_too_large()].contains(code)
         if isInHeader && isTooLarge || found.contains("Too large response headers") {
-            return Refusal(code: .tooLarge, detail: "the response header is larger than libcurl's limit: \(found)")
+            return TransferError(
+                code: .tooLarge, detail: "the response header is larger than libcurl's limit: \(found)")
         }
-        return Refusal(code: Self.meaning(of: code, found, status: status), detail: found)
+        return TransferError(code: Self.meaning(of: code, found, status: status), detail: found)
     }
 
     /// Converts libcurl's `code`. `found` is libcurl's error text; `status` is the response's status, 0 without a

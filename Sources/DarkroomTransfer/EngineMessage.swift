@@ -5,6 +5,6 @@ enum EngineMessage {
     case withdraw(Transfer)
     case reorder(Transfer, TransferOrder)
     case limit(Int)
-    case fileRead(Transfer, attempt: Int, Result<[UInt8], Refusal>)
+    case fileRead(Transfer, attempt: Int, Result<[UInt8], TransferError>)
     case shutdown
 }

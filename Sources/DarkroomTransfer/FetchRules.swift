@@ -19,7 +19,6 @@ package struct FetchRules: Sendable {
     /// Whether `connectTo` may send requests to another address than the URL's.
     private let isRerouted: Bool
 
-    /// The rules of a configuration.
     package init(_ configuration: TransferConfiguration) {
         hosts = HostRules(allowed: configuration.allowedHosts, denied: configuration.deniedHosts)
         addresses =
@@ -29,7 +28,7 @@ package struct FetchRules: Sendable {
 
     /// The reason why a URL must not be fetched, judged only by its host or literal address; nil if these are allowed.
     package func problem(of url: String) -> TransferError? {
-        do throws(Refusal) {
+        do throws(TransferError) {
             guard case .web(_, let host) = try TransferURL(parsing: url) else { return nil }
             try hosts.check(host)
             let literal = host.hasPrefix("[") ? host.dropFirst().dropLast() : host[...]
@@ -38,7 +37,7 @@ package struct FetchRules: Sendable {
             }
             return nil
         } catch {
-            return TransferError(code: error.code, detail: error.detail, attempts: 0)
+            return error
         }
     }
 
@@ -60,10 +59,9 @@ package struct FetchRules: Sendable {
     }
 }
 
-extension Refusal {
-    /// The refusal of a denied address.
-    static func denied(_ address: String) -> Refusal {
-        Refusal(
+extension TransferError {
+    static func denied(_ address: String) -> TransferError {
+        TransferError(
             code: .addressDenied,
             detail:
                 "\(address) is not an address of the public internet (--allow-private, or --allow-networks, allows more)"

@@ -8,16 +8,15 @@ final class FileReader: Sendable {
     private let threads = ThreadPool("darkroom-files", maxThreads: FileReader.maxThreads)
     private let folders: ReadableFolders
 
-    /// Reads files below `folders`.
     init(_ folders: ReadableFolders) { self.folders = folders }
 
     /// Reads the file at `path` and calls `completion` on one of the reader's threads. Stops reading when `unwanted` is
     /// set.
     func read(
-        _ path: String, unless unwanted: Latch, completion: @escaping @Sendable (Result<[UInt8], Refusal>) -> Void
+        _ path: String, unless unwanted: Latch, completion: @escaping @Sendable (Result<[UInt8], TransferError>) -> Void
     ) {
         threads.perform { [folders] in
-            completion(Result { () throws(Refusal) in try folders.contents(ofFile: path, unless: unwanted) })
+            completion(Result { () throws(TransferError) in try folders.contents(ofFile: path, unless: unwanted) })
         }
     }
 

@@ -1,6 +1,5 @@
 internal import CCurl
 
-/// Converts host names to a canonical form for comparisons.
 enum HostName {
     /// The canonical form of a host: lower case, no final dot, an IPv4 address in four decimal parts (`0x7f.1` is
     /// `127.0.0.1`), an IPv6 address in brackets and in its shortest form. Returns nil if the text is not a host.

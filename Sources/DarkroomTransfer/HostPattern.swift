@@ -20,21 +20,16 @@ package struct HostPattern: Sendable, Hashable, CustomStringConvertible {
     /// Whether the pattern matches `host`, given in its canonical form.
     func matches(_ host: String) -> Bool { isSuffix ? host.hasSuffix("." + self.host) : host == self.host }
 
-    /// The text form that `init(parsing:)` accepts.
     package var description: String { isSuffix ? "*.\(host)" : host }
 }
 
-/// The text is not a host pattern.
 package struct InvalidHostPattern: Error, CustomStringConvertible {
-    /// The given text.
     package let text: String
 
-    /// How to write a host pattern.
     package var problem: String {
         "write a host without scheme, port and path, as images.example.org, or *.example.org for all below"
     }
 
-    /// The text and the problem in one line.
     package var description: String { "host \"\(text)\": \(problem)" }
 }
 
@@ -46,12 +41,12 @@ struct HostRules: Sendable {
     let denied: [HostPattern]
 
     /// Throws if requests to `host`, given in its canonical form, are denied.
-    func check(_ host: String) throws(Refusal) {
+    func check(_ host: String) throws(TransferError) {
         if denied.contains(where: { $0.matches(host) }) {
-            throw Refusal(code: .addressDenied, detail: "requests to \(host) are denied (--deny-hosts)")
+            throw TransferError(code: .addressDenied, detail: "requests to \(host) are denied (--deny-hosts)")
         }
         if !allowed.isEmpty, !allowed.contains(where: { $0.matches(host) }) {
-            throw Refusal(
+            throw TransferError(
                 code: .addressDenied, detail: "\(host) is not among the allowed hosts (--allow-hosts)")
         }
     }

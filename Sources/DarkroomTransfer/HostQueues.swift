@@ -21,7 +21,6 @@ struct HostQueues<Element> {
         /// lowest value is next.
         var lastTurn = 0
 
-        /// The index of the next wait queue.
         var next: Int? {
             guard running < limit else { return nil }
             return queues.indices.reduce(nil) { best, queue in
@@ -59,7 +58,6 @@ struct HostQueues<Element> {
     var maxRunning: Int
     private let limit: Int
     private var hosts: [String: Host] = [:]
-    /// The number of running elements, by priority.
     private var running: [Int: Int] = [:]
     private var waiting = 0
     private var turns = 0
@@ -115,7 +113,6 @@ struct HostQueues<Element> {
         return element
     }
 
-    /// Removes an element that waits at `host`.
     mutating func remove(_ host: String, where isMeant: (Element) -> Bool) {
         guard hosts[host]?.remove(where: isMeant) != nil else { return }
         waiting -= 1

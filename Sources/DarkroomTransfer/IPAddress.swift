@@ -48,7 +48,6 @@ enum IPAddress: Sendable, Hashable {
         self = isMapped ? .v4(UInt32(truncatingIfNeeded: low)) : .v6(high, low)
     }
 
-    /// The number of bits of an address of this family.
     var bitCount: Int { if case .v4 = self { 32 } else { 128 } }
 
     /// Whether the first `count` bits equal those of `other`; false for different families.
@@ -75,7 +74,6 @@ enum IPAddress: Sendable, Hashable {
 }
 
 extension IPAddress: CustomStringConvertible {
-    /// The text form of `inet_ntop`.
     var description: String {
         var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
         switch self {

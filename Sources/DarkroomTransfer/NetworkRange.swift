@@ -34,6 +34,11 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
+    /// A network that the program's text names. An invalid text is a bug, and every test would fail.
+    init(constant text: String) {
+        do throws(InvalidNetworkRange) { try self.init(parsing: text) } catch { fatalError("\(error)") }
+    }
+
     /// The network of `address` with a prefix of `length` bits.
     private init(_ address: IPAddress, _ length: Int) {
         switch address {
@@ -45,20 +50,14 @@ package struct NetworkRange: Sendable, Hashable, CustomStringConvertible {
         self.length = length
     }
 
-    /// Whether `address` is in this network.
     func contains(_ address: IPAddress) -> Bool { self.address.shares(length, bitsWith: address) }
 
-    /// The text form that `init(parsing:)` accepts.
     package var description: String { "\(address)/\(length)" }
 }
 
-/// The text is not a network.
 package struct InvalidNetworkRange: Error, CustomStringConvertible {
-    /// The given text.
     package let text: String
-    /// What is wrong, and how to write a network.
     package let problem: String
 
-    /// The text and the problem in one line.
     package var description: String { "network \"\(text)\": \(problem)" }
 }

@@ -10,9 +10,9 @@ struct ReadableFolders: Sendable {
 
     /// Returns the bytes of the regular file at `path` if its real path lies below one of `folders`. Stops reading when
     /// `unwanted` is set.
-    func contents(ofFile path: String, unless unwanted: Latch) throws(Refusal) -> [UInt8] {
+    func contents(ofFile path: String, unless unwanted: Latch) throws(TransferError) -> [UInt8] {
         guard !unwanted.isSet else { throw .unwanted }
-        let denied = Refusal(
+        let denied = TransferError(
             code: .schemeDenied,
             detail: folders.isEmpty
                 ? "file: URLs are not read (--files-under allows a folder)"
@@ -25,7 +25,7 @@ struct ReadableFolders: Sendable {
             guard !Path.climbs(path), (realFolders + folders).contains(where: { Self.isBelow($0, path) }) else {
                 throw denied
             }
-            throw Refusal(code: .fileNotFound, detail: "\(path): \(systemErrorText(missing))")
+            throw TransferError(code: .fileNotFound, detail: "\(path): \(systemErrorText(missing))")
         }
         let places = realFolders.compactMap { folder in Folder.part(of: real, below: folder).map { (folder, $0) } }
         guard let (folder, part) = places.first, !part.isEmpty else { throw denied }
@@ -35,36 +35,21 @@ struct ReadableFolders: Sendable {
         do throws(SystemFailure) {
             (descriptor, size) = try Folder(trusted: folder).openFile(part)
         } catch {
-            throw Refusal(code: .fileNotFound, detail: "\(path): \(error.text)")
+            throw TransferError(code: .fileNotFound, detail: "\(path): \(error.text)")
         }
         defer { close(descriptor) }
         guard size <= maxBytes else {
-            throw Refusal(code: .tooLarge, detail: "\(path) has more than \(maxBytes) bytes")
+            throw TransferError(code: .tooLarge, detail: "\(path) has more than \(maxBytes) bytes")
         }
-        return try Self.bytes(of: descriptor, size: size, path: path, unless: unwanted)
-    }
-
-    private static func bytes(
-        of descriptor: Int32, size: Int, path: String, unless unwanted: Latch
-    ) throws(Refusal) -> [UInt8] {
-        var failure: Int32 = 0
-        let bytes = [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
-            while count < size, !unwanted.isSet {
-                let got = read(descriptor, buffer.baseAddress! + count, min(size - count, 1 << 20))
-                if got > 0 {
-                    count += got
-                } else if got == 0 || errno != EINTR {
-                    failure = got == 0 ? 0 : errno
-                    return
-                }
-            }
-        }
-        guard failure == 0 else {
-            throw Refusal(code: .other, detail: "\(path) could not be read: \(systemErrorText(failure))")
+        let bytes: [UInt8]
+        do throws(SystemFailure) {
+            bytes = try readAll(from: descriptor, size: size) { unwanted.isSet }
+        } catch {
+            throw TransferError(code: .other, detail: "\(path) could not be read: \(error.text)")
         }
         guard !unwanted.isSet else { throw .unwanted }
         guard bytes.count == size else {
-            throw Refusal(code: .truncated, detail: "\(path) became shorter while it was read")
+            throw TransferError(code: .truncated, detail: "\(path) became shorter while it was read")
         }
         return bytes
     }
@@ -74,7 +59,8 @@ struct ReadableFolders: Sendable {
     }
 }
 
-extension Refusal {
-    /// The transfer was cancelled.
-    fileprivate static var unwanted: Refusal { Refusal(code: .cancelled, detail: "cancelled while it was read") }
+extension TransferError {
+    fileprivate static var unwanted: TransferError {
+        TransferError(code: .cancelled, detail: "cancelled while it was read")
+    }
 }

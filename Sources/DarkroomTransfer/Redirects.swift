@@ -6,7 +6,6 @@ internal import CCurl
 /// `TransferConfiguration.headers` except `Authorization:` and `Cookie:` to every host. A plain value, tested without a
 /// server.
 struct Redirects {
-    /// One request of the attempt.
     struct Hop: Equatable {
         /// The URL, with user and password if they may be sent.
         let url: String
@@ -17,7 +16,6 @@ struct Redirects {
         /// Whether the first request was encrypted and this one is not.
         var isExposed = false
 
-        /// Whether `header` is sent with this request.
         func takes(_ header: RequestHeader) -> Bool {
             guard let hosts = header.hosts else { return header.isForEverybody || isAtHome }
             // A URL that cannot be parsed gets no header of a host.
@@ -42,13 +40,13 @@ struct Redirects {
     ///
     /// Credentials and headers for the first URL's scheme, host and port are sent only there. User and password in
     /// `location` itself are sent to it.
-    mutating func follow(_ location: String) throws(Refusal) -> Hop {
+    mutating func follow(_ location: String) throws(TransferError) -> Hop {
         count += 1
         guard count <= limit else {
-            throw Refusal(code: .tooManyRedirects, detail: "more than \(limit) redirects")
+            throw TransferError(code: .tooManyRedirects, detail: "more than \(limit) redirects")
         }
         guard case .web(let url, let host) = try TransferURL(parsing: location) else {
-            throw Refusal(code: .schemeDenied, detail: "a redirect to a file: URL is not followed")
+            throw TransferError(code: .schemeDenied, detail: "a redirect to a file: URL is not followed")
         }
         try rules.check(host)
         let parsed = try ParsedURL(url), first = try ParsedURL(start)

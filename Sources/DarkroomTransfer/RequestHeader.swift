@@ -65,7 +65,6 @@ package struct RequestHeader: Sendable, Hashable {
         return isEncrypted || isSentInPlainText || isForEverybody || origin.isNearby
     }
 
-    /// Whether the header's name indicates a secret.
     private static func isSecret(_ name: Substring) -> Bool {
         let name = name.lowercased()
         return ["auth", "cookie", "token", "key", "secret", "session", "password", "credential", "signature", "jwt"]
@@ -126,18 +125,14 @@ extension Origin {
     private static let nearby = [
         "127.0.0.0/8", "10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "169.254.0.0/16", "::1/128", "fc00::/7",
         "fe80::/10",
-    ].map { text in
-        do throws(InvalidNetworkRange) { return try NetworkRange(parsing: text) } catch { fatalError("\(error)") }
-    }
+    ].map(NetworkRange.init(constant:))
 }
 
 /// The text is not a valid header. The error omits the value, which may be a secret.
 package struct InvalidRequestHeader: Error, CustomStringConvertible {
     /// The header's name, or the host.
     package let name: String
-    /// How to write a header.
     package let problem: String
 
-    /// The name and the problem in one line.
     package var description: String { "header \"\(name)\": \(problem)" }
 }

@@ -1,6 +1,4 @@
-/// Decides whether a failed attempt is repeated, and after which pause.
 enum RetryPolicy {
-    /// The limit for a server's `Retry-After`.
     static let longestRetryAfter = Duration.seconds(60)
 
     /// Whether the same request may succeed later.

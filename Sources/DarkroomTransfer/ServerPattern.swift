@@ -3,12 +3,10 @@
 /// The host is a ``HostPattern``. Without a port, it matches port 443 for `https:` and port 80 for `http:`. An IPv6
 /// address before a port must be in brackets.
 package struct ServerPattern: Sendable, Hashable {
-    /// The hosts.
     let hosts: HostPattern
     /// The port; nil: the scheme's default port.
     let port: UInt16?
 
-    /// Parses HOST or HOST:PORT.
     package init(parsing text: String) throws(InvalidHostPattern) {
         let (host, digits) = Self.split(text[...])
         hosts = try HostPattern(parsing: String(host))
@@ -16,7 +14,6 @@ package struct ServerPattern: Sendable, Hashable {
         guard digits == nil || port != nil else { throw InvalidHostPattern(text: text) }
     }
 
-    /// Whether the pattern matches `origin`.
     package func matches(_ origin: Origin) -> Bool {
         hosts.matches(origin.host) && origin.port == port.map(Int.init) ?? origin.standardPort
     }

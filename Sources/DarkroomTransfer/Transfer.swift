@@ -1,6 +1,7 @@
 import DarkroomConcurrency
 
-/// A started transfer. It continues even if no reference to it is kept.
+/// A started transfer. It continues even if no reference to it is kept. Any thread may call its package functions, which never
+/// block.
 package final class Transfer: @unchecked Sendable {  // only the engine's thread uses mutable state
     enum Phase {
         case waiting  // for a slot
@@ -12,9 +13,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
 
     let url: String
     let onChunk: (@Sendable (UnsafeRawBufferPointer) -> Void)?
-    /// Called on the engine's thread right before each attempt; false withdraws the transfer.
+    /// ``TransferEngine/start(_:order:mayBegin:waits:completion:)`` documents these two.
     let mayBegin: (@Sendable () -> Bool)?
-    /// Called on the engine's thread when the transfer begins to wait for a slot or for another attempt.
     let waits: (@Sendable () -> Void)?
     /// Set by `cancel()` at once, before the engine's thread handles the message, so that a file read in progress stops
     /// early.
@@ -44,9 +44,8 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
         self.completion = completion
     }
 
-    /// Aborts the transfer in any phase. Its completion gets `.cancelled`, unless it already got another result.
-    ///
-    /// May be called from any thread, the completion included, and never blocks.
+    /// Aborts the transfer in any phase. Its completion gets `.cancelled`, unless it already got another result. The completion
+    /// may call this, too.
     package func cancel() {
         unwanted.set()
         mailbox.post(.cancel(self))
@@ -54,13 +53,9 @@ package final class Transfer: @unchecked Sendable {  // only the engine's thread
 
     /// Cancels the transfer if it waits for a slot or for another attempt. A running attempt continues. If it fails, it
     /// is retried as usual.
-    ///
-    /// May be called from any thread and never blocks.
     package func withdraw() { mailbox.post(.withdraw(self)) }
 
     /// Changes the transfer's order among the waiting transfers.
-    ///
-    /// May be called from any thread and never blocks.
     package func reorder(_ order: TransferOrder) { mailbox.post(.reorder(self, order)) }
 
     /// The host whose slots the transfer uses; "" for files.

@@ -13,7 +13,6 @@ package struct TransferConfiguration: Sendable {
     /// The lowest accepted rate of a connected server in bytes per second, averaged over `minRateSpan`. The first span
     /// is not checked. 0: no limit.
     package var minBytesPerSecond = 1 << 10
-    /// The time over which the rate is averaged.
     package var minRateSpan: Duration = .seconds(30)
     /// The time limit of each whole attempt, without the wait for a slot at the host; `nil`: no limit.
     package var timeout: Duration? = .seconds(300)
@@ -29,7 +28,6 @@ package struct TransferConfiguration: Sendable {
     /// from `https:` to `http:`. Headers without a pattern may be secrets: after a redirect to another scheme, host or
     /// port, only `Accept...:`, `User-Agent:`, `Cache-Control:` and `DNT:` are sent.
     package var headers: [RequestHeader] = []
-    /// The value of `User-Agent`.
     package var userAgent = "darkroom"
     /// Whether connections to loopback, private, link-local and other non-public addresses are allowed.
     package var allowPrivate = false
@@ -48,6 +46,5 @@ package struct TransferConfiguration: Sendable {
     /// first pair and "unchanged" in the second. The connected address is checked as usual.
     package var connectTo: [String] = []
 
-    /// The defaults.
     package init() {}
 }

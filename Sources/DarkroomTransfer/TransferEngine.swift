@@ -9,7 +9,6 @@ package final class TransferEngine: Sendable {
     private let mailbox: Mailbox<EngineMessage>
     private let thread: OwnedThread
 
-    /// Starts an engine with `configuration`.
     package convenience init(_ configuration: TransferConfiguration) {
         let policy =
             configuration.allowPrivate ? .everything : AddressPolicy.publicInternet(and: configuration.allowedNetworks)
@@ -38,13 +37,10 @@ package final class TransferEngine: Sendable {
     /// again (`TransferConfiguration.retries`). After `shutdown()` the completion gets `.cancelled` on the calling
     /// thread, before this returns.
     /// - Parameters:
-    ///   - url: The URL to fetch.
-    ///   - order: The order among the waiting transfers.
     ///   - mayBegin: Called on the engine's thread right before each attempt. If it returns false, nothing is sent and
     ///     the completion gets `.cancelled`.
     ///   - waits: Called on the engine's thread when the transfer begins to wait for a slot or for another attempt. The
     ///     next call of `mayBegin` ends the wait.
-    ///   - completion: Gets the body or the error.
     @discardableResult
     package func start(
         _ url: String, order: TransferOrder = TransferOrder(), mayBegin: (@Sendable () -> Bool)? = nil,

@@ -1,6 +1,4 @@
-/// The failure of a transfer.
 package struct TransferError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What went wrong.
     package enum Code: Sendable, Hashable {
         /// `Transfer.cancel()` was called, or the engine was shut down.
         case cancelled
@@ -24,7 +22,6 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case httpClientError(Int)
         /// The server responded with this status, 500 or above.
         case httpServerError(Int)
-        /// More redirects than allowed.
         case tooManyRedirects
         /// The body is larger than allowed, by its Content-Length or by the bytes received.
         case tooLarge
@@ -32,31 +29,24 @@ package struct TransferError: Error, Sendable, Equatable, CustomStringConvertibl
         case truncated
         /// There is no such file, or it is not a readable regular file.
         case fileNotFound
-        /// No memory for the transfer.
         case outOfMemory
         /// The bytes were received but could not be stored; `isFull`: no space was left. Callers use this code; the
         /// engine does not.
         case cannotKeep(isFull: Bool)
-        /// Any other failure; see the detail.
         case other
     }
 
-    /// What went wrong.
     package let code: Code
     /// The finding, for people, without credentials and without the URL's query.
     package let detail: String
     /// The number of attempts; 0 if the transfer was refused or ended before the first.
     package let attempts: Int
 
-    /// Creates the error of a transfer that ended after `attempts` attempts.
-    package init(code: Code, detail: String, attempts: Int) {
+    package init(code: Code, detail: String, attempts: Int = 0) {
         self.code = code
         self.detail = detail
         self.attempts = attempts
     }
 
-    /// The detail and, after several attempts, their number.
-    package var description: String {
-        attempts > 1 ? "\(detail) (tried \(attempts) times)" : detail
-    }
+    package var description: String { attempts > 1 ? "\(detail) (tried \(attempts) times)" : detail }
 }

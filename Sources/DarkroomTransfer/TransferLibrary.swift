@@ -1,6 +1,5 @@
 internal import CCurl
 
-/// The installed libcurl.
 package enum TransferLibrary {
     /// Its version: `7.88.1`.
     package static var version: String { information.version.map { String(cString: $0) } ?? "unknown" }

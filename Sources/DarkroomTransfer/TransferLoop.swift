@@ -11,7 +11,6 @@ import Foundation
 // loop applies the limits per host and in total itself, because libcurl's limit (CURLMOPT_MAX_HOST_CONNECTIONS) would
 // count the wait in the queue against the timeouts.
 
-/// The loop that runs on the engine's thread.
 final class TransferLoop {
     private let configuration: TransferConfiguration
     private let settings: EasySettings
@@ -90,7 +89,7 @@ final class TransferLoop {
     // MARK: From start to end of a transfer
 
     private func start(_ transfer: Transfer) {
-        do throws(Refusal) {
+        do throws(TransferError) {
             transfer.target = try TransferURL(parsing: transfer.url)
             if case .web(_, let host) = transfer.target { try settings.hosts.check(host) }
         } catch {
@@ -136,7 +135,6 @@ final class TransferLoop {
         }
     }
 
-    /// Starts the transfer in libcurl.
     private func run(_ transfer: Transfer, _ url: String, _ host: String) {
         guard let handle = spare.popLast() ?? EasyHandle(settings) else {
             return fail(transfer, .outOfMemory, "no memory for a libcurl handle")
@@ -154,7 +152,7 @@ final class TransferLoop {
 
     /// Ends a transfer that holds a slot but is not in libcurl.
     private func fail(_ transfer: Transfer, _ code: TransferError.Code, _ detail: String) {
-        finish(transfer, .failure(Refusal(code: code, detail: detail)))
+        finish(transfer, .failure(TransferError(code: code, detail: detail)))
         releaseSlot(of: transfer)
     }
 
@@ -197,7 +195,7 @@ final class TransferLoop {
     }
 
     private func finishRead(
-        _ transfer: Transfer, since: ContinuousClock.Instant, _ result: Result<[UInt8], Refusal>
+        _ transfer: Transfer, since: ContinuousClock.Instant, _ result: Result<[UInt8], TransferError>
     ) {
         finish(
             transfer,
@@ -210,7 +208,7 @@ final class TransferLoop {
     }
 
     private func finish(
-        _ transfer: Transfer, _ outcome: Result<Download, Refusal>, retryAfter: Duration? = nil,
+        _ transfer: Transfer, _ outcome: Result<Download, TransferError>, retryAfter: Duration? = nil,
         hasReceived: Bool = false
     ) {
         switch outcome {
@@ -232,22 +230,21 @@ final class TransferLoop {
     }
 
     private func cancel(_ transfer: Transfer, _ detail: String) {
+        let holdsSlot: Bool
         switch transfer.phase {
         case .finished: return
         case .running(let handle):
             giveUp(handle)
-            unfinished[ObjectIdentifier(transfer)] = nil
-            transfer.fail(.cancelled, detail)
-            releaseSlot(of: transfer)
-        case .reading:
-            unfinished[ObjectIdentifier(transfer)] = nil
-            transfer.fail(.cancelled, detail)
-            releaseSlot(of: transfer)
-        case .waiting, .pausing:
-            if case .waiting = transfer.phase { slots.remove(transfer.host) { $0 === transfer } }
-            unfinished[ObjectIdentifier(transfer)] = nil
-            transfer.fail(.cancelled, detail)
+            holdsSlot = true
+        case .reading: holdsSlot = true
+        case .waiting:
+            slots.remove(transfer.host) { $0 === transfer }
+            holdsSlot = false
+        case .pausing: holdsSlot = false
         }
+        unfinished[ObjectIdentifier(transfer)] = nil
+        transfer.fail(.cancelled, detail)
+        if holdsSlot { releaseSlot(of: transfer) }
     }
 
     private func reorder(_ transfer: Transfer, _ order: TransferOrder) {
@@ -286,7 +283,8 @@ final class TransferLoop {
                 guard let timeout = configuration.timeout, now - since >= timeout else { continue }
                 releaseSlot(of: transfer)
                 finish(
-                    transfer, .failure(Refusal(code: .timeout, detail: "reading the file took longer than \(timeout)")))
+                    transfer,
+                    .failure(TransferError(code: .timeout, detail: "reading the file took longer than \(timeout)")))
             default: continue
             }
         }

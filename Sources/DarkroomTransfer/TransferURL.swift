@@ -7,21 +7,22 @@ enum TransferURL: Equatable {
     /// The decoded path of a `file:` URL.
     case file(path: String)
 
-    init(parsing text: String) throws(Refusal) {
+    init(parsing text: String) throws(TransferError) {
         let parsed = try ParsedURL(text)
         switch parsed[CURLUPART_SCHEME] {
         case "http", "https":
             guard let url = parsed[CURLUPART_URL], let host = parsed.host else {
-                throw Refusal(code: .notAURL, detail: "not a URL: no host")
+                throw TransferError(code: .notAURL, detail: "not a URL: no host")
             }
             self = .web(url: url, host: host)
         case "file":
             guard let path = parsed[CURLUPART_PATH, CURLU_URLDECODE] else {
-                throw Refusal(code: .notAURL, detail: "not a URL: the path of a file: URL cannot be decoded")
+                throw TransferError(code: .notAURL, detail: "not a URL: the path of a file: URL cannot be decoded")
             }
             self = .file(path: path)
         case let scheme:
-            throw Refusal(code: .schemeDenied, detail: "\(scheme ?? ""): URLs are not fetched, only http: and https:")
+            throw TransferError(
+                code: .schemeDenied, detail: "\(scheme ?? ""): URLs are not fetched, only http: and https:")
         }
     }
 }
@@ -30,20 +31,21 @@ enum TransferURL: Equatable {
 final class ParsedURL {
     private let handle: OpaquePointer
 
-    init(_ text: String) throws(Refusal) {
-        guard let handle = curl_url() else { throw Refusal(code: .outOfMemory, detail: "no memory to read the URL") }
+    init(_ text: String) throws(TransferError) {
+        guard let handle = curl_url() else {
+            throw TransferError(code: .outOfMemory, detail: "no memory to read the URL")
+        }
         self.handle = handle
         let flags = CURLU_NON_SUPPORT_SCHEME | CURLU_URLENCODE | CURLU_ALLOW_SPACE
         let status = curl_url_set(handle, CURLUPART_URL, text, UInt32(flags))
         guard status == CURLUE_OK, self[CURLUPART_SCHEME] != nil else {
             let reason = status == CURLUE_OK ? "no scheme" : String(cString: curl_url_strerror(status))
-            throw Refusal(code: .notAURL, detail: "not a URL: \(reason)")
+            throw TransferError(code: .notAURL, detail: "not a URL: \(reason)")
         }
     }
 
     deinit { curl_url_cleanup(handle) }
 
-    /// A part of the URL; nil if it is missing.
     subscript(part: CURLUPart, flags: Int32 = 0) -> String? {
         var text: UnsafeMutablePointer<CChar>?
         guard curl_url_get(handle, part, &text, UInt32(flags)) == CURLUE_OK, let text else { return nil }
@@ -64,10 +66,4 @@ final class ParsedURL {
         else { return nil }
         return Origin(scheme: scheme, host: host, port: port)
     }
-}
-
-/// The reason of a failure, without the number of attempts.
-struct Refusal: Error, Equatable {
-    let code: TransferError.Code
-    let detail: String
 }

@@ -100,7 +100,6 @@ package final class WebPost {
         darkroom_curl_easy_setopt_pointer(curl, CURLOPT_HEADERDATA, context)
     }
 
-    /// The request for the context of a libcurl callback.
     private static func at(_ context: UnsafeMutableRawPointer?) -> WebPost {
         Unmanaged<WebPost>.fromOpaque(context!).takeUnretainedValue()  // `prepare` set it for every callback
     }

@@ -33,12 +33,12 @@ final class BatchContext: Sendable {
         self.id = id
         self.options = options
         var develop = DevelopOptions()
-        let custom: CustomOperation?
+        let custom: (name: String, make: @Sendable () -> any PhotoOperation)?
         let template: FileNameTemplate
         do {
             let own = try CustomFilter.name(in: options.filters.map(\.description))
             custom = try own.map { name throws(Refusal) in
-                CustomOperation(name: name, make: try Self.operation(name, configuration))
+                (name: name, make: try Self.operation(name, configuration))
             }
             develop.filters = own == nil ? try options.filters.map { try Filter(parsing: $0.description) } : []
             template = try FileNameTemplate(options.fileName, namesAreUnique: true)
@@ -157,8 +157,7 @@ final class BatchContext: Sendable {
             throw Refusal(reason: "its photos lie in \(path), which is not below a folder of --files-under")
         }
         guard access(path, R_OK | X_OK) == 0 else {
-            throw Refusal(
-                reason: "the folder of its photos is not seen here: \(path): \(systemErrorText())")
+            throw Refusal(reason: "the folder of its photos is not seen here: \(path): \(systemErrorText())")
         }
     }
 

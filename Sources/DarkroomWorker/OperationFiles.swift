@@ -1,5 +1,4 @@
 import DarkroomOutput
-import DarkroomStore
 import DarkroomWorkerState
 
 /// The data that this worker attaches to an operation: its batch's context and folders.
@@ -14,11 +13,6 @@ final class OperationFiles: OperationResources {
         self.context = context
         self.folder = folder
         self.forgottenTokens = forgottenTokens
-    }
-
-    /// Removes the manifest files of other claims of an operation that this worker has ended.
-    func removeOtherManifests(of held: HeldOperation) {
-        ManifestFiles.removeOthers(held, forgotten: forgottenTokens, context.output)
     }
 }
 

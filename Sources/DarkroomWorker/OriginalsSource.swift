@@ -1,20 +1,21 @@
 import DarkroomConcurrency
 import DarkroomExecution
+import DarkroomFiles
 import DarkroomModel
 import DarkroomOutput
 import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The source of photos whose batch has a folder of originals. It reads a photo's bytes from that folder. If they are not there,
-/// it fetches them from another source and writes them to the folder before the photo counts as downloaded. Photos of batches
-/// without such a folder come from the other source.
+/// The source of the photos of a worker. It reads a photo's bytes from the batch's folder of originals. If they are not there, it
+/// fetches them from the photo's URL and writes them to the folder before the photo counts as downloaded. Photos of batches
+/// without such a folder always come from their URL.
 ///
 /// DESIGN. The thread of the transfers and the thread that starts downloads must not wait for a disk. The threads of the filtrations
 /// cannot write the file: a photo counts as downloaded only when its file is written, also while filtrations are suspended. So
 /// files are read and written on threads of their own.
 final class OriginalsSource: PhotoSource {
-    private let other: any PhotoSource
+    private let engine: TransferEngine
     private let rules: FetchRules
     private let threads = ThreadPool("darkroom-originals", maxThreads: 4)
     private let worker: String
@@ -22,56 +23,61 @@ final class OriginalsSource: PhotoSource {
     private let writes = Locked(0)
     private let isWaitedFor: @Sendable (OutputWriter.Failure, BatchContext) -> Bool
 
-    /// A source that reads the folders of originals first, and then `other`.
     /// - Parameters:
+    ///   - engine: fetches from the network, and from `file:` URLs.
     ///   - rules: the URLs that may be fetched. They also apply to bytes from a folder.
     ///   - worker: the worker's id.
     ///   - isWaitedFor: called when bytes could not be written to a folder; if it returns true, the photo begins again later.
     init(
-        _ other: any PhotoSource, rules: FetchRules, worker: String,
+        _ engine: TransferEngine, rules: FetchRules, worker: String,
         isWaitedFor: @escaping @Sendable (OutputWriter.Failure, BatchContext) -> Bool
     ) {
-        self.other = other
+        self.engine = engine
         self.rules = rules
         self.worker = worker
         self.isWaitedFor = isWaitedFor
     }
 
-    func fetch(
-        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
-        waits: @escaping @Sendable () -> Void,
-        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
-    ) -> (any PhotoFetch)? {
-        let url = photo.record.url
-        // An invalid URL has no file here. For `file:` URLs the folders of --files-under decide.
-        guard let folder = photo.context.output.originals, PhotoURL.check(url) == nil, !PhotoURL.isFile(url) else {
-            return other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
+    func fetch(for download: ImageDownloader) {
+        let photo = download.photo, url = photo.record.url
+        if let problem = PhotoURL.check(url) {
+            let code: TransferError.Code =
+                !download.mayBegin() ? .cancelled : problem.reason == .schemeDenied ? .schemeDenied : .notAURL
+            return download.end(.failure(TransferError(code: code, detail: problem.detail)))
+        }
+        // For `file:` URLs the folders of --files-under decide.
+        guard let folder = photo.context.output.originals, !PhotoURL.isFile(url) else {
+            return transfer(download, download.end)
         }
         if let problem = rules.problem(of: url) {
-            completion(.failure(mayBegin() ? problem : .cancelled))
-            return nil
+            return download.end(.failure(download.mayBegin() ? problem : .cancelled))
         }
-        let fetch = StagedFetch(photo.cancellation, order)
         threads.perform { [self] in
-            guard !fetch.isOver else { return completion(.failure(.cancelled)) }
+            var isOver: Bool { photo.cancellation.level > .none }
+            guard !isOver else { return download.end(.failure(.cancelled)) }
             let began = ContinuousClock.now
-            do throws(OriginalsFolder.Unusable) {
+            do throws(SystemFailure) {
                 if let bytes = try folder.read(url, rules) {
-                    let download = Download(found: bytes, duration: .now - began)
-                    return completion(!fetch.isOver && mayBegin() ? .success(download) : .failure(.cancelled))
+                    let found = Download(found: bytes, duration: .now - began)
+                    return download.end(!isOver && download.mayBegin() ? .success(found) : .failure(.cancelled))
                 }
             } catch {
                 let detail = "its file in \(folder.path) has more than \(folder.maxBytes) bytes"
-                return completion(.failure(TransferError(code: .tooLarge, detail: detail, attempts: 0)))
+                return download.end(.failure(TransferError(code: .tooLarge, detail: detail)))
             }
-            let isBegun = fetch.begin { [self] order in
-                other.fetch(photo, order: order, mayBegin: mayBegin, waits: waits) { [self] result in
-                    keep(photo, result, in: folder, completion)
-                }
-            }
-            if !isBegun { completion(.failure(.cancelled)) }
+            guard !isOver else { return download.end(.failure(.cancelled)) }
+            transfer(download) { [self] in keep(photo, $0, in: folder, download.end) }
         }
-        return fetch
+    }
+
+    private func transfer(
+        _ download: ImageDownloader, _ completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
+    ) {
+        download.begin { order in
+            engine.start(
+                download.photo.record.url, order: order, mayBegin: download.mayBegin, waits: download.waits,
+                completion: completion)
+        }
     }
 
     /// Writes the downloaded bytes to the folder, and then completes the fetch.
@@ -102,51 +108,6 @@ final class OriginalsSource: PhotoSource {
     }
 }
 
-/// A fetch that reads from a folder first and then from another source.
-private final class StagedFetch: PhotoFetch {
-    private struct State {
-        var order: TransferOrder
-        /// The fetch from the other source, if the photo is not in the folder.
-        var other: (any PhotoFetch)?
-    }
-
-    private let cancellation: CancellationToken
-    private let state: Locked<State>
-
-    init(_ cancellation: CancellationToken, _ order: TransferOrder) {
-        self.cancellation = cancellation
-        state = Locked(State(order: order))
-    }
-
-    /// Whether the photo was cancelled or withdrawn.
-    var isOver: Bool { cancellation.level > .none }
-
-    func stop(_ level: CancellationToken.Level) { state.withLock { $0.other }?.stop(level) }
-
-    func reorder(_ order: TransferOrder) {
-        let other = state.withLock { state in
-            state.order = order
-            return state.other
-        }
-        other?.reorder(order)
-    }
-
-    /// Begins the fetch from the other source. Returns false if the photo was cancelled or withdrawn.
-    func begin(_ start: (TransferOrder) -> (any PhotoFetch)?) -> Bool {
-        guard !isOver else { return false }
-        let order = state.withLock { $0.order }
-        guard let other = start(order) else { return true }
-        let latest = state.withLock { state in
-            state.other = other
-            return state.order
-        }
-        // The order and the cancellation may have changed before `other` was set.
-        if latest != order { other.reorder(latest) }
-        other.stop(cancellation.level)
-        return true
-    }
-}
-
 extension TransferError {
-    fileprivate static let cancelled = TransferError(code: .cancelled, detail: "cancelled", attempts: 0)
+    fileprivate static let cancelled = TransferError(code: .cancelled, detail: "cancelled")
 }

@@ -12,14 +12,12 @@ enum PhotoDevelopment {
     /// Filters and writes one photo. Blocks until the file is written; must be called on a thread of the filtration queue.
     /// - Parameters:
     ///   - helpers: the helper processes that filter it; nil filters it in this process.
-    ///   - fileCalls: tracks the call that writes the file.
     ///   - temporaryName: hidden and unique in the output folder.
     ///   - isWanted: called before the file gets its final name; if it returns false, the file is removed.
     ///   - isWaitedFor: called if the file could not be written; if it returns true, the photo begins again later.
     /// - Returns: nil if the photo was cancelled, is not wanted any more, or begins again later. No file is left then.
     static func develop(
-        _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls,
-        temporaryName: String,
+        _ photo: PhotoTask, _ image: Download, helpers: PhotoHelpers?, fileCalls: FileCalls, temporaryName: String,
         isWanted: @Sendable () -> Bool, isWaitedFor: @Sendable (OutputWriter.Failure) -> Bool
     ) -> PhotoOutcome? {
         guard !photo.cancellation.isCancelled else { return nil }
@@ -77,7 +75,6 @@ enum PhotoDevelopment {
         return outcome
     }
 
-    /// The outcome of a photo that failed.
     static func failure(_ photo: PhotoTask, _ reason: FailureReason, _ detail: String) -> PhotoOutcome {
         var line = ManifestLine(batch: photo.context.id, record: photo.record, state: .failed(reason))
         line.detail = detail

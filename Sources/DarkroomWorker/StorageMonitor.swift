@@ -1,5 +1,4 @@
 import DarkroomConcurrency
-import DarkroomCoordination
 import DarkroomFiles
 import DarkroomLogging
 import DarkroomModel
@@ -16,9 +15,7 @@ final class StorageMonitor: Sendable {
     private static let interval = Duration.seconds(2)
     private static let pruneInterval = Duration.seconds(600)
 
-    init(_ core: WorkerCore) {
-        self.core = core
-    }
+    init(_ core: WorkerCore) { self.core = core }
 
     /// Ends the thread after the current check.
     func stop() {
@@ -26,7 +23,6 @@ final class StorageMonitor: Sendable {
         core.outputSignal.raise()
     }
 
-    /// Runs until ``stop()``.
     func run() {
         var lastLook = ContinuousClock.now
         var lastPrune = ContinuousClock.now
@@ -49,7 +45,7 @@ final class StorageMonitor: Sendable {
     private func check(_ outage: StorageOutage) {
         guard let fault = outage.fault as? OutputFault else { return }  // this worker reports no other type
         // A folder whose file system does not answer is checked after it has answered.
-        guard core.hungMount(of: [fault.place.folder]) == nil else { return }
+        guard core.folders.hungMount(of: [fault.place.folder]) == nil else { return }
         core.perform { [self] call in
             call.accesses(fault.place.folder)
             checkNow(outage, fault)

@@ -33,11 +33,7 @@ package final class Worker: Sendable {
     private let finished = DispatchSemaphore(value: 0)
 
     /// Creates a worker without starting it.
-    /// - Parameters:
-    ///   - redis: the address of Redis and the credentials.
-    ///   - keys: the keys of the worker's namespace.
-    ///   - configuration: the worker's limits.
-    ///   - logger: gets messages for operators, from any thread.
+    /// - Parameter logger: gets messages for operators, from any thread.
     /// - Throws: ``InvalidHelper`` if helper processes are used incorrectly, `ImagingError` if libvips cannot be started.
     package init(
         redis: RedisConfiguration, keys: Keys, configuration: WorkerConfiguration,
@@ -129,13 +125,11 @@ package final class Worker: Sendable {
         stop()
     }
 
-    /// Blocks until the worker has stopped.
     package func wait() {
         finished.wait()
         finished.signal()
     }
 
-    /// How many photos this worker has made final.
     package var photosDone: Int { core.read { $0.photosDone } }
 
     /// Waits for ``stop()``, and then ends the worker.

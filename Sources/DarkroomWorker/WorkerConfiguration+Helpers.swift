@@ -11,10 +11,10 @@ extension WorkerConfiguration {
         helperVariables = HelperEnvironment.names.union(environment)
     }
 
-    /// The configuration of the helper processes; nil if the worker has none.
-    var helpers: HelperConfiguration? {
+    /// The helper processes of a worker; nil if it has none.
+    func makeHelpers() -> PhotoHelpers? {
         helperArguments.map {
-            HelperConfiguration(
+            PhotoHelpers(
                 arguments: $0, variables: helperVariables, limits: helperLimits, photoTimeout: photoTimeout,
                 maxPixels: maxPixels)
         }
@@ -33,8 +33,6 @@ extension WorkerConfiguration {
     }
 }
 
-/// An invalid use of helper processes.
 package struct InvalidHelper: Error, Equatable, CustomStringConvertible {
-    /// What is wrong, and what to do.
     package let description: String
 }

@@ -53,7 +53,6 @@ package struct WorkerConfiguration: Sendable {
     /// By default only photos whose libraries cannot be stopped (see ``photoTimeout``), and photos of quarantined operations (two
     /// or more lease expiries), are developed there. Requires ``useThisProgramAsHelper(arguments:environment:)``.
     package var isolatesEveryPhoto = false
-    /// The limits of a helper process.
     package var helperLimits = HelperLimits()
     /// The arguments of a helper process, the first is its name; nil if the worker has no helpers.
     var helperArguments: [String]?
@@ -79,6 +78,26 @@ package struct WorkerConfiguration: Sendable {
     /// Makes all written files of a descriptor's file system durable. Returns 0 or the system's error number.
     package var syncFileSystem: @Sendable (Int32) -> Int32 = { csystem_syncfs($0) == 0 ? 0 : errno }
 
-    /// The default configuration.
     package init() {}
+
+    /// Registers a custom operation for batches with the filter `x:<name>`. An operation that was registered under this name before
+    /// is replaced. `make` is called for each photo, on the thread that runs the operation, and must be quick.
+    /// - Throws: `InvalidCustomFilter` if the name is invalid.
+    package mutating func register(
+        _ name: String, _ make: @escaping @Sendable () -> any PhotoOperation
+    ) throws(InvalidCustomFilter) {
+        guard CustomFilter.isName(name) else {
+            throw InvalidCustomFilter(
+                description: "operation \"\(name)\": a name has 1 to 64 letters, digits, \"_\" and \"-\"")
+        }
+        operations[name] = make
+    }
+}
+
+/// How a worker handles photos whose files do not fit on the disk.
+package enum WhenDiskFull: String, CaseIterable, Sendable {
+    /// The photos wait until the disk has room. If they failed instead, one full disk would fail the rest of a long list.
+    case wait
+    /// The photos fail with the reason `disk-full`.
+    case fail
 }

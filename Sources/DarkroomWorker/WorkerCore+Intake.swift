@@ -17,8 +17,6 @@ extension WorkerCore {
         return refusals.withLock { $0.reasons }.merging(blocked) { _, why in why }
     }
 
-    // MARK: Preparing
-
     /// Prepares claimed operations, batch by batch. A batch whose file system does not answer is refused until it answers; then the
     /// waiting thread continues to prepare its operations.
     func prepare(_ operations: [ClaimedOperation]) {
@@ -58,9 +56,6 @@ extension WorkerCore {
         return folders.perform(onHang: onHang, onAnswer: onAnswer, body)
     }
 
-    /// The mount point of a file system that has one of these folders and does not answer; nil if there is none.
-    func hungMount(of paths: [String]) -> String? { folders.hungMount(of: paths) }
-
     private static func noAnswer(_ mount: String) -> String { "the file system at \(mount) does not answer" }
 
     private func accept(_ operation: ClaimedOperation, _ call: FolderCalls.Call) {
@@ -80,10 +75,10 @@ extension WorkerCore {
             }
             guard let (options, taken) = known else { return decline(operation) }  // the batch is gone
             let paths = options.folders
-            if let mount = hungMount(of: paths) {
+            if let mount = folders.hungMount(of: paths) {
                 refuse(batch, Self.noAnswer(mount), until: .answer(mount))
                 // It may have answered in the meantime.
-                if hungMount(of: paths) != mount { refusals.withLock { $0.recovered(mount) } }
+                if folders.hungMount(of: paths) != mount { refusals.withLock { $0.recovered(mount) } }
                 return decline(operation)
             }
             end = .check(options, taken: taken)
@@ -157,10 +152,9 @@ extension WorkerCore {
         if isAnyWithdrawn { coordination.expectWork(.veryHigh) }
     }
 
-    /// Checks whether a refused batch can be run now.
-    /// - Throws: ``Refusal`` if it cannot.
+    /// - Throws: ``Refusal`` if a refused batch cannot be run now.
     private func check(_ batch: BatchID, _ options: BatchOptions, taken: Int) throws(Refusal) {
-        if let mount = hungMount(of: options.folders) { throw Refusal(reason: Self.noAnswer(mount)) }
+        if let mount = folders.hungMount(of: options.folders) { throw Refusal(reason: Self.noAnswer(mount)) }
         let found = Locked<Refusal?>(nil)
         let hung = perform { [self] call in
             do throws(Refusal) {

@@ -1,4 +1,3 @@
-import DarkroomCoordination
 import DarkroomLogging
 import DarkroomModel
 import DarkroomOutput
@@ -31,8 +30,7 @@ extension WorkerCore {
                 others.insert(context.id)
             }
         }
-        let effects = handle(
-            .storageFault(StorageReport(id, fault, device: device, others: others, staleFile: staleFile)))
+        let effects = handle(.storageFault(id, fault, device: device, others: others, staleFile: staleFile))
         outputSignal.raise()
         for case .outageBegan(let batches) in effects {
             coordination.logger.error(
@@ -52,6 +50,27 @@ extension WorkerCore {
         coordination.logger.error(
             "files may be lost, their operations run again", key: first.batch.description,
             LogMetadata(first).adding(["operations": .number(operations.count), "detail": .text(why)]))
+    }
+
+    /// Removes the temporary files of an operation of a cancelled batch that a crashed worker left, under the fencing token of `held`
+    /// or a lower one. Temporary files of originals stay, because the URLs are no longer known. Blocks while a folder does not
+    /// answer.
+    func removeStaleFiles(of held: HeldOperation, _ batch: BatchFacts) {
+        var options = batch.options
+        options.originals = ""
+        options.photosFolder = ""
+        options.remoteOutput = false  // missing folders are not created
+        let size = options.operationSize
+        guard held.fencingToken < .max, held.number > 0, held.number <= batch.operations,
+            // A worker that cannot open the folder has nothing to remove there.
+            let context = try? BatchContext(held.batch, options, configuration)
+        else { return }
+        let first = (held.number - 1) * size
+        let records = (first..<max(first, min(first + size, batch.photos))).map {
+            PhotoRecord(index: $0, name: "", url: "")
+        }
+        let next = HeldOperation(batch: held.batch, number: held.number, fencingToken: held.fencingToken + 1)
+        StaleFiles.remove(of: next, records, context.output)
     }
 
     /// The device number of a path's file system; nil if the path cannot be read.

@@ -1,5 +1,4 @@
 import DarkroomCoordination
-import DarkroomFiles
 import DarkroomModel
 import DarkroomOutput
 import DarkroomStore
@@ -9,21 +8,20 @@ import Foundation
 
 /// Writes the files that must be on disk before operations are reported.
 extension WorkerCore {
-    func writeFiles(of reports: [WorkerState.Report]) -> WrittenFiles {
+    func writeFiles(of reports: [WorkerState.Report]) -> (failures: [HeldOperation: String], lost: Set<HeldOperation>) {
         // While this call hangs, the worker can report nothing.
         fileCalls.run(for: nil) {
-            var written = WrittenFiles()
+            var failures: [HeldOperation: String] = [:]
             for report in reports {
                 let context = report.resources.files.context
                 do throws(OutputWriter.Failure) {
                     try ManifestFiles.write(report.lines, of: report.held, context.output, worker: coordination.id)
                 } catch {
-                    written.failures[report.held] = error.detail
+                    failures[report.held] = error.detail
                     if !report.isCancelled { _ = isWaitedFor(error, of: context) }
                 }
             }
-            written.lost = makeDurable(reports.filter { written.failures[$0.held] == nil })
-            return written
+            return (failures, makeDurable(reports.filter { failures[$0.held] == nil }))
         }
     }
 
@@ -55,13 +53,12 @@ extension WorkerCore {
         for (device, (folder, place)) in folders {
             let error = configuration.syncFileSystem(folder.folder.descriptor)
             guard error != 0 else { continue }
-            let why = "make \(place.folder) durable: \(String(cString: strerror(error)))"
+            let why = "make \(place.folder) durable: \(systemErrorText(error))"
             let operations = operations { $0.folder?.device == device }
             let isFull = error == ENOSPC || error == EDQUOT
-            giveUp(
-                operations, why,
-                OutputFault(
-                    isFull ? .full : .failing, place, folder: "", bytes: OutputFault.leastRoom, detail: why))
+            let fault = OutputFault(
+                isFull ? .full : .failing, place, folder: "", bytes: OutputFault.leastRoom, detail: why)
+            giveUp(operations, why, fault)
             given.formUnion(operations)
         }
         return given

@@ -52,11 +52,10 @@ final class WorkerCore: CoordinatedWorker {
         transfer.maxRunning = configuration.downloads
         engine = TransferEngine(transfer)
         filtrationThreads = FiltrationThreads(priority: configuration.threadPriority, logger: logger)
-        helpers = configuration.helpers.map(PhotoHelpers.init)
+        helpers = configuration.makeHelpers()
         let isWaitedFor = Locked<(@Sendable (OutputWriter.Failure, BatchContext) -> Bool)?>(nil)
-        let source = OriginalsSource(
-            TransferSource(engine: engine), rules: FetchRules(configuration.transfer), worker: id
-        ) { failure, context in
+        let source = OriginalsSource(engine, rules: FetchRules(configuration.transfer), worker: id) {
+            failure, context in
             isWaitedFor.withLock { $0 }?(failure, context) ?? false
         }
         pending = PendingOperations(filtrations: configuration.filtrations, source: source)
@@ -69,13 +68,8 @@ final class WorkerCore: CoordinatedWorker {
         isWaitedFor.withLock { $0 = { [weak self] in self?.isWaitedFor($0, of: $1) ?? true } }
     }
 
-    // MARK: State
-
-    /// Reads the state.
     func read<Answer>(_ question: (WorkerState) -> Answer) -> Answer { state.withLock { question($0) } }
 
-    /// Changes the state, and performs the effects that do not need the caller.
-    /// - Returns: all effects.
     @discardableResult
     func handle(_ event: WorkerState.Event) -> [WorkerState.Effect] {
         let effects = state.withLock { $0.handle(event) }
@@ -141,14 +135,14 @@ final class WorkerCore: CoordinatedWorker {
     }
 
     func removeOtherManifests(of held: HeldOperation, _ resources: any OperationResources) {
-        resources.files.removeOtherManifests(of: held)
+        ManifestFiles.removeOthers(held, forgotten: resources.files.forgottenTokens, resources.files.context.output)
     }
 
     func removeStaleFiles(of held: HeldOperation) {
         cleaner.perform { [self] in
             // If Redis is unreachable, another worker removes the files: the heartbeats of several workers list them.
             guard let batch = try? coordination.store.facts(of: held.batch), batch.damage.isEmpty else { return }
-            StaleFiles.remove(ofCancelled: held, batch, configuration)
+            removeStaleFiles(of: held, batch)
         }
     }
 
@@ -169,7 +163,12 @@ final class WorkerCore: CoordinatedWorker {
         }
         let firstIndex = (claimed.held.number - 1) * context.options.operationSize
         let records = try EntryCoding.records(of: claimed.entry, firstIndex: firstIndex)
-        guard records.count == claimed.stateCodes.count else { throw .photosDiffer(claimed, records.count) }
+        guard records.count == claimed.stateCodes.count else {
+            throw StoreError(
+                .damagedEntry,
+                "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(records.count) photos, "
+                    + "\(claimed.stateCodes.count) were fed")
+        }
         let past = ManifestFiles.takeOver(claimed, records, context.output)
         if claimed.leaseExpiries > 0 { StaleFiles.remove(of: claimed.held, records, context.output) }
         let files = OperationFiles(context, folder: folder, forgottenTokens: past.forgotten)
@@ -212,8 +211,8 @@ final class WorkerCore: CoordinatedWorker {
 
     private func download(_ task: PhotoTask, _ urgency: Urgency) {
         pending.download(
-            task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins($0)) },
-            waits: { [self] in handle(.downloadWaits($0)) }, ended: downloaded)
+            task, urgency, mayBegin: { [self] in mayProceed(.downloadBegins(task)) },
+            waits: { [self] in handle(.downloadWaits(task)) }, ended: { [self] in downloaded(task, $0) })
     }
 
     private func downloaded(_ task: PhotoTask, _ result: Result<Download, TransferError>) {
@@ -276,22 +275,11 @@ final class WorkerCore: CoordinatedWorker {
             LogMetadata(photo, reason, outcome.line))
     }
 
-    // MARK: Stopping
-
     /// Ends the thread of the transfers, and the helper processes.
     func shutDown() {
         engine.shutdown()
         helpers?.stop()
         cleaner.close()
         folders.close()
-    }
-}
-
-extension StoreError {
-    static func photosDiffer(_ claimed: ClaimedOperation, _ count: Int) -> StoreError {
-        StoreError(
-            .damagedEntry,
-            "operation \(claimed.held.number) of \(claimed.held.batch): its entry has \(count) photos, "
-                + "\(claimed.stateCodes.count) were fed")
     }
 }

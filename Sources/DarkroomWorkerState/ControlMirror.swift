@@ -5,20 +5,14 @@ import DarkroomModel
 /// Every change has a version, one more than the last. Change notices arrive in order but may get lost. Replies of Redis have the
 /// version that they show. Both update this value.
 struct ControlMirror {
-    private struct Entry {
-        var controls: BatchControls
-        var version: Int
-    }
-
     /// The version up to which every change is known; nil before the first heartbeat, and after Redis lost changes.
     private(set) var known: Int?
     /// The highest version in any notice or reply.
     private(set) var highest = 0
-    /// The controls of the cluster.
     private(set) var cluster = ClusterControls()
     private var clusterVersion = 0
     /// The controls of batches with local operations, and of batches in notices: a running claim may return operations of them.
-    private var entries: [BatchID: Entry] = [:]
+    private var entries: [BatchID: (controls: BatchControls, version: Int)] = [:]
     /// The batches with local operations. Their controls are never removed.
     private var local: Set<BatchID> = []
 
@@ -31,15 +25,13 @@ struct ControlMirror {
     /// The last controls of a batch that this worker received.
     func controls(of id: BatchID) -> BatchControls { entries[id]?.controls ?? BatchControls() }
 
-    // MARK: Notices
-
     /// Applies a change notice, unless a newer change is known.
     mutating func noticed(
         _ version: Int, batch: (id: BatchID, controls: BatchControls)? = nil, cluster: ClusterControls? = nil
     ) {
         guard version > known ?? 0 || known == nil else { return }
         if let batch, entries[batch.id].map({ $0.version <= version }) ?? true {
-            entries[batch.id] = Entry(controls: batch.controls, version: version)
+            entries[batch.id] = (batch.controls, version)
             forgetOthers()
         }
         if let cluster, clusterVersion <= version {
@@ -49,8 +41,6 @@ struct ControlMirror {
         if version == known.map({ $0 + 1 }) { known = version }
         highest = max(highest, version)
     }
-
-    // MARK: Answers
 
     /// Applies a reply of Redis.
     ///
@@ -65,15 +55,14 @@ struct ControlMirror {
             clusterVersion = answer.version
         }
         for (id, controls) in answer.batches where entries[id].map({ $0.version <= answer.version }) ?? true {
-            entries[id] = Entry(controls: controls, version: answer.version)
+            entries[id] = (controls, answer.version)
         }
         if let complete = answer.completeVersion, known.map({ $0 <= complete }) ?? true { known = complete }
         forgetOthers()
     }
 
-    /// Records that a batch is cancelled, from a reply.
     mutating func cancelled(_ id: BatchID) {
-        entries[id, default: Entry(controls: BatchControls(), version: highest)].controls.isCancelled = true
+        entries[id, default: (BatchControls(), highest)].controls.isCancelled = true
     }
 
     /// Handles a loss of changes in Redis: from now on its present replies count.
@@ -83,8 +72,6 @@ struct ControlMirror {
         clusterVersion = 0
         for id in entries.keys { entries[id]?.version = 0 }
     }
-
-    // MARK: Memory
 
     /// The worker has operations of a batch now.
     mutating func keep(_ id: BatchID) { local.insert(id) }
@@ -101,13 +88,10 @@ struct ControlMirror {
 
 /// The controls in a reply of Redis.
 package struct ControlsAnswer: Sendable {
-    /// The version of the controls in the reply.
     package var version: Int
     /// The highest version that this worker had when it sent the request, see ``WorkerState/controlsVersion``.
     package var sent: Int
-    /// The controls of the cluster, if the reply has them.
     package var cluster: ClusterControls?
-    /// The controls of batches in the reply.
     package var batches: [BatchID: BatchControls]
     /// Up to this version the reply, together with the replies before it, has all controls that concern the worker; nil if it
     /// has only some of them.

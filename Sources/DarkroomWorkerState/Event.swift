@@ -23,11 +23,8 @@ extension WorkerState {
         case claimAnswered(ClaimScope, Set<BatchID>)
 
         // Controls.
-        /// A change notice arrived.
         case noticed(ChangeNotice)
-        /// A reply of Redis had controls.
         case answered(ControlsAnswer)
-        /// According to Redis, a batch is cancelled.
         case batchCancelled(BatchID)
         /// A reply of Redis had final state codes of an operation's photos.
         case stateCodes([UInt8], of: HeldOperation)
@@ -53,13 +50,14 @@ extension WorkerState {
         // Storage.
         /// The output folder of a batch was opened; its file system has this number.
         case outputOpened(BatchID, device: UInt)
-        /// A file could not be written, for a while.
-        case storageFault(StorageReport)
+        /// A file of a batch could not be written, for a while. `device` is the number of the file system if the fault affects
+        /// all files on it, `others` are the other local batches that write to it. `staleFile` could not be removed.
+        case storageFault(
+            BatchID, any StorageFault, device: UInt? = nil, others: Set<BatchID> = [], staleFile: String? = nil)
         /// Another fault now prevents writing files.
         case storageChanged(Int, any StorageFault)
         /// Files can be written again.
         case storageRecovered(Int)
-        /// It is time to check the outages.
         case storageChecksDue(now: ContinuousClock.Instant)
 
         // Reports.
@@ -82,17 +80,14 @@ extension WorkerState {
         // Photos.
         /// The requested step may begin. For a download, `isFirst` says whether it is the first attempt.
         case proceed(isFirst: Bool)
-        /// Begin a download.
         case download(PhotoTask, Urgency)
         /// Put a filter into the local queue.
         case filter(FilterJob)
-        /// Cancel a photo.
         case cancel(PhotoTask)
         /// Withdraw a download unless it has begun.
         case withdraw(PhotoTask)
         /// ``WorkerState/urgency(of:)`` of a photo has changed.
         case reorder(PhotoTask)
-        /// ``WorkerState/limits`` have changed.
         case applyLimits
 
         // Operations.
@@ -102,10 +97,10 @@ extension WorkerState {
         case left(HeldOperation)
         /// Remove the manifest file of an operation: none of its lines is reported.
         case removeManifest(HeldOperation, any OperationResources)
-        /// Report an operation.
         case report(Report)
-        /// Release an operation.
-        case release(Release)
+        /// Release an operation. The data of the driver is nil if the operation did not run here. `hasPast`: other workers may
+        /// have left manifest files of the operation.
+        case release(HeldOperation, (any OperationResources)?, hasPast: Bool)
 
         // Storage.
         /// The output of the batch cannot be written now, for this reason.
@@ -126,19 +121,14 @@ extension WorkerState {
         case wakeHeartbeat
     }
 
-    /// A report to send.
     package struct Report: Sendable {
-        /// The operation.
         package let held: HeldOperation
-        /// Data of the driver.
         package let resources: any OperationResources
         /// By position: `.` for no new state, `D`, or a final state code.
         package let stateCodes: [UInt8]
         /// By position: the manifest's lines of final photos.
         package let lines: [[UInt8]?]
-        /// Bytes transferred, in total.
         package let bytesIn: Int
-        /// Bytes of files, in total.
         package let bytesOut: Int
         /// Photos that failed and are not reported.
         package let failures: [(index: Int, json: [UInt8])]
@@ -147,15 +137,5 @@ extension WorkerState {
         /// The batch is cancelled: only the manifest is written, and the release follows instead of a report.
         package let isCancelled: Bool
         let version: Int
-    }
-
-    /// An operation to release.
-    package struct Release: Sendable {
-        /// The operation.
-        package let held: HeldOperation
-        /// Data of the driver; nil if the operation did not run here.
-        package let resources: (any OperationResources)?
-        /// Whether other workers may have left manifest files of the operation.
-        package let hasPast: Bool
     }
 }

@@ -3,17 +3,14 @@ import DarkroomModel
 /// Whether the photos of a batch, or of one of its operations, are held, and why. If there are several reasons, the last one in
 /// this list counts.
 enum Hold: Equatable {
-    /// The photos run.
     case none
     /// A user has suspended the batch or the cluster, or only downloads or filters of them.
     case suspended(QueuePart)
-    /// The output of the batch cannot be written now.
     case storageUnavailable
     /// Only the photos in the focus of the batch may run, and the operation has none of them.
     case outsideFocus
     /// The worker is about to release the operation.
     case releasing
-    /// The batch is cancelled.
     case cancelled
 
     /// The hold of a batch as a whole.
@@ -37,10 +34,8 @@ enum Hold: Equatable {
             }
     }
 
-    /// Whether downloads may begin.
     var allowsDownloads: Bool { self == .none || self == .suspended(.filtrations) }
 
-    /// Whether filters may begin.
     var allowsFilters: Bool { self == .none || self == .suspended(.downloads) }
 
     /// The hold of an operation of a batch.

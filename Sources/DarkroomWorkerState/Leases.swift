@@ -9,7 +9,6 @@ struct Leases {
     /// Operations that do not run here and must be released.
     private(set) var pendingRelease: Set<HeldOperation> = []
 
-    /// All of them.
     var all: [HeldOperation] { local + preparing + pendingRelease }
 
     func isPreparing(_ held: HeldOperation) -> Bool { preparing.contains(held) }

@@ -7,7 +7,6 @@ struct LocalBatch {
     let operationSize: Int
     /// The last flags, priority and focus that this worker received.
     private(set) var controls: BatchControls
-    /// Whether and why all its photos are held.
     private(set) var hold: Hold
     /// All its local operations, in the order of their claims.
     var operations: [HeldOperation] = []
@@ -32,13 +31,6 @@ struct LocalBatch {
     /// Whether the most photos wait for their hosts that may: no further photo begins until one of them continues.
     private(set) var isStalled = false
 
-    init(operationSize: Int, _ controls: BatchControls, _ hold: Hold) {
-        self.operationSize = operationSize
-        self.controls = controls
-        self.hold = hold
-    }
-
-    /// Applies new controls.
     mutating func apply(_ controls: BatchControls, _ hold: Hold) {
         self.controls = controls
         self.hold = hold
@@ -56,11 +48,9 @@ struct LocalBatch {
 
     /// The batch's part of the load of its priority.
     var load: Load {
-        Load(
-            active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
+        Load(active: running, downloads: downloads, waiting: waiting, stalled: isStalled ? 1 : 0, filters: filters)
     }
 
-    /// Notes whether the batch is stalled.
     /// - Parameter maxWaiting: how many of its photos may wait for their hosts.
     mutating func updateStall(maxWaiting: Int) { isStalled = waiting >= maxWaiting }
 
@@ -69,7 +59,6 @@ struct LocalBatch {
         if stage == .waiting { waiting -= 1 } else { downloads -= 1 }
     }
 
-    /// How urgent a photo of the batch is.
     func urgency(of index: Int) -> Urgency {
         Urgency(priority: controls.priority, isInFocus: controls.focus?.photos.contains(index) ?? false)
     }

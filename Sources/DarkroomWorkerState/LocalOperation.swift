@@ -3,11 +3,9 @@ import DarkroomStore
 
 /// An operation of this worker, and the progress of each of its photos.
 package struct LocalOperation: Sendable {
-    /// Batch, number and fencing token.
     package let held: HeldOperation
     let resources: any OperationResources
     let records: [PhotoRecord]
-    /// The lease of the batch.
     let lease: Duration
     let operationSize: Int
     /// True when other workers may have left manifest files of this operation.
@@ -32,9 +30,7 @@ package struct LocalOperation: Sendable {
     private(set) var running = 0
     /// Of those, the ones that are downloaded and not in the local queue of filters.
     var waiting = 0
-    /// Photos that are not final.
     private(set) var unfinished: Int
-    /// Photos that are left to begin.
     private(set) var unbegun: Int
 
     /// Grows with every change that must be reported.
@@ -60,13 +56,7 @@ package struct LocalOperation: Sendable {
 
     private static let unknown = UInt8(ascii: ".")
 
-    /// An operation as it was claimed.
-    /// - Parameters:
-    ///   - claimed: the operation.
-    ///   - options: the options of its batch.
-    ///   - records: its photos.
-    ///   - lines: by position, the manifest's lines of photos that were final before.
-    ///   - resources: data of the driver.
+    /// - Parameter lines: by position, the manifest's lines of photos that were final before.
     package init(
         _ claimed: ClaimedOperation, _ options: BatchOptions, records: [PhotoRecord], lines: [[UInt8]?],
         _ resources: any OperationResources
@@ -97,11 +87,9 @@ package struct LocalOperation: Sendable {
     var isUnreported: Bool { !hasPast && (firstFinalVersion == 0 || reportedVersion < firstFinalVersion) }
     /// Whether there are unreported changes.
     var hasNews: Bool { version > reportedVersion }
-    /// Whether a photo has become final and is not reported.
     var hasUnreportedFinals: Bool { lastFinalVersion > reportedVersion }
     /// Whether a photo has become final here since the claim.
     var hasProgress: Bool { lastFinalVersion > 0 }
-    /// Whether every photo is final.
     var isDone: Bool { unfinished == 0 }
     /// Whether no photo runs: all photos that have begun are downloaded and wait for their filter.
     var isIdle: Bool { running == waiting }
@@ -145,7 +133,6 @@ package struct LocalOperation: Sendable {
         return nextFocused <= focus.upperBound ? nextFocused : nil
     }
 
-    /// Begins the photo at a position.
     mutating func begin(_ position: Int) -> PhotoTask {
         isTaken[position] = true
         unbegun -= 1
@@ -221,7 +208,6 @@ package struct LocalOperation: Sendable {
 
     // MARK: Answers of Redis
 
-    /// Records that a report of this version was accepted.
     mutating func reported(version: Int, failures count: Int, now: ContinuousClock.Instant) {
         reportedVersion = max(reportedVersion, version)
         failures.removeFirst(min(count, failures.count))

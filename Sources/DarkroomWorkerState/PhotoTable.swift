@@ -1,9 +1,6 @@
-import DarkroomModel
 import DarkroomStore
 
-/// A photo task and how far it has come.
 struct PhotoEntry {
-    /// How far a photo has come.
     enum Stage {
         /// About to be downloaded.
         case queued
@@ -12,7 +9,6 @@ struct PhotoEntry {
         case downloading
         /// Its bytes are downloaded and wait for a place in the local queue of filters.
         case ready
-        /// In the local queue of filters.
         case filterQueued
         case filtering
         /// Its file is getting its final name: the photo cannot be stopped any more.
@@ -26,9 +22,7 @@ struct PhotoEntry {
     var stage = Stage.queued
     /// Whether an attempt of its download has begun.
     var hasBegun = false
-    /// Whether its download is being aborted.
     var isAborting = false
-    /// Size of its downloaded bytes.
     var bytes = 0
     /// The attempt to filter it that counts; 0 when there is none.
     var attempt = 0
@@ -37,16 +31,16 @@ struct PhotoEntry {
 /// The photos that have begun and not ended, and the bytes in memory.
 struct PhotoTable {
     /// A filter whose result is no longer needed.
-    private enum AbandonedFilter {
+    enum AbandonedFilter {
         /// In the local queue. It will never begin.
         case queued
         /// Runs, with the bytes of its photo, until its next check or the end of its encoder.
         case running(bytes: Int)
     }
 
-    private var entries: [PhotoTask.Key: PhotoEntry] = [:]
+    private(set) var entries: [PhotoTask.Key: PhotoEntry] = [:]
     /// By attempt.
-    private var abandoned: [Int: AbandonedFilter] = [:]
+    private(set) var abandoned: [Int: AbandonedFilter] = [:]
     private var lastAttempt = 0
     /// Downloaded photos in memory.
     private(set) var photosHeld = 0
@@ -96,7 +90,6 @@ struct PhotoTable {
         bytesHeld -= bytes
     }
 
-    /// A new attempt to filter a photo.
     mutating func beginAttempt(_ task: PhotoTask) -> Int {
         lastAttempt += 1
         update(task) { [lastAttempt] entry in
@@ -111,20 +104,8 @@ struct PhotoTable {
         abandoned[entry.attempt] = entry.stage == .filterQueued ? .queued : .running(bytes: entry.bytes)
     }
 
-    /// Records the end of an abandoned attempt.
     mutating func endAbandoned(_ attempt: Int) {
         if case .running(let bytes) = abandoned.removeValue(forKey: attempt) { drop(bytes) }
     }
 
-    /// The inconsistencies of the counts; empty unless there is a bug.
-    func inconsistencies() -> [String] {
-        let running = abandoned.values.compactMap { if case .running(let bytes) = $0 { bytes } else { nil } }
-        let held = entries.values.filter { !$0.stage.isDownload }
-        var wrong: [String] = []
-        if held.count + running.count != photosHeld { wrong.append("photos held: \(photosHeld)") }
-        if held.reduce(0, { $0 + $1.bytes }) + running.reduce(0, +) != bytesHeld {
-            wrong.append("bytes held: \(bytesHeld)")
-        }
-        return wrong
-    }
 }

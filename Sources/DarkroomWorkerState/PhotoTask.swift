@@ -13,11 +13,8 @@ package final class PhotoTask: Sendable {
         let index: Int
     }
 
-    /// The photo's record in its list.
     package let record: PhotoRecord
-    /// The operation that the photo is part of.
     package let operation: HeldOperation
-    /// The data that the driver attached to the operation.
     package let resources: any OperationResources
     /// True if the bytes are in the batch's folder of originals.
     package let isStored: Bool
@@ -43,7 +40,6 @@ package final class PhotoTask: Sendable {
 
 /// One attempt to filter a photo. A photo that was withdrawn from the local queue gets another attempt.
 package struct FilterJob: Sendable {
-    /// The photo.
     package let task: PhotoTask
     /// The number of the attempt, unique among all photos.
     package let attempt: Int
@@ -51,11 +47,9 @@ package struct FilterJob: Sendable {
     package let priority: BatchPriority
 }
 
-/// How a photo ended.
 package struct PhotoOutcome: Sendable {
     /// A final state.
     package var state: PhotoState
-    /// Its line of the manifest.
     package var line: ManifestLine
     /// Bytes that its download transferred.
     package var bytesIn: Int

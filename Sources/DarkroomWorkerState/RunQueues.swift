@@ -35,7 +35,7 @@ struct Load: Equatable {
 /// priority have the same weight.
 struct RunQueues {
     /// Batches that compete, each with the virtual time that decides.
-    private struct Turns {
+    struct Turns {
         private var entries: [(batch: BatchID, time: Int)] = []
 
         var batches: [BatchID] { entries.map(\.batch) }
@@ -56,10 +56,8 @@ struct RunQueues {
     }
 
     /// The batches of a priority.
-    private struct Queue {
-        /// The batches with photos to begin.
+    struct Queue {
         var toBegin = Turns()
-        /// The batches with downloaded photos to filter.
         var toFilter = Turns()
         var load = Load()
         /// The virtual time of the batch whose time changed last.
@@ -67,11 +65,8 @@ struct RunQueues {
     }
 
     /// By rank.
-    private var queues = [Queue](repeating: Queue(), count: BatchPriority.allCases.count)
+    private(set) var queues = [Queue](repeating: Queue(), count: BatchPriority.allCases.count)
 
-    // MARK: Load
-
-    /// The load of a rank.
     subscript(rank: Int) -> Load { queues[rank].load }
 
     /// The sum of a part of the load, over all ranks or from one on.
@@ -79,15 +74,10 @@ struct RunQueues {
         queues[rank...].reduce(0) { $0 + $1.load[keyPath: part] }
     }
 
-    /// How many ranks below one have photos that run.
     func activeRanks(below rank: Int) -> Int { queues[..<rank].count { $0.load.active > 0 } }
 
-    /// The lowest rank with photos that run; nil when none runs.
     var lowestActiveRank: Int? { queues.firstIndex { $0.load.active > 0 } }
 
-    // MARK: Turns
-
-    /// The highest rank with photos to begin; nil when there are none.
     var highestRankToBegin: Int? { queues.lastIndex { !$0.toBegin.isEmpty } }
 
     /// The batches with photos to begin, of all ranks or from one on.
@@ -95,21 +85,15 @@ struct RunQueues {
         queues[rank...].map(\.toBegin.batches).joined()
     }
 
-    /// The batches of a rank with photos to begin.
     func batchesToBegin(of rank: Int) -> [BatchID] { queues[rank].toBegin.batches }
 
-    /// The batch of a rank that begins its next photo; nil when none has any.
     func nextToBegin(_ rank: Int) -> BatchID? { queues[rank].toBegin.next }
 
-    /// The batch of a rank that filters its next photo; nil when none has any.
     func nextToFilter(_ rank: Int) -> BatchID? { queues[rank].toFilter.next }
 
     /// Sets the virtual time of a rank to that of a batch whose time has changed.
     mutating func served(_ batch: LocalBatch) { queues[batch.rank].virtualTime = batch.virtualTime }
 
-    // MARK: Changes
-
-    /// A batch has changed.
     mutating func changed(_ id: BatchID, from before: LocalBatch, to after: inout LocalBatch) {
         queues[before.rank].load -= before.load
         queues[after.rank].load += after.load
@@ -128,20 +112,4 @@ struct RunQueues {
         queues[after.rank].toFilter.set(id, after.hasPhotosToFilter ? after.virtualTime : nil)
     }
 
-    /// The inconsistencies of the queues and loads; empty unless there is a bug.
-    func inconsistencies(_ batches: [BatchID: LocalBatch]) -> [String] {
-        var wrong: [String] = []
-        for (rank, queue) in queues.enumerated() {
-            let own = batches.filter { $0.value.rank == rank }
-            let expected = own.values.reduce(into: Load()) { $0 += $1.load }
-            if expected != queue.load { wrong.append("load of rank \(rank): \(queue.load), expected \(expected)") }
-            if queue.toBegin.batches.sorted() != own.filter(\.value.hasPhotosToBegin).keys.sorted() {
-                wrong.append("batches to begin of rank \(rank)")
-            }
-            if queue.toFilter.batches.sorted() != own.filter(\.value.hasPhotosToFilter).keys.sorted() {
-                wrong.append("batches to filter of rank \(rank)")
-            }
-        }
-        return wrong
-    }
 }

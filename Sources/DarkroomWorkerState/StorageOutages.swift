@@ -16,39 +16,14 @@ package struct StorageOutage: Sendable {
     package let number: Int
     /// The batch that met the fault first.
     let batch: BatchID
-    /// The fault that prevents writing now.
     package fileprivate(set) var fault: any StorageFault
     /// The device number of the file system, if the fault affects all files on it.
     fileprivate(set) var device: UInt?
-    /// The batches that wait.
     package fileprivate(set) var batches: Set<BatchID>
     /// Temporary files to remove when the fault is gone: they could not be removed before.
     package fileprivate(set) var staleFiles: [String] = []
     /// Since when the worker has had no operation of these batches.
     fileprivate var unusedSince: ContinuousClock.Instant?
-}
-
-/// A storage fault, as the driver reports it.
-package struct StorageReport: Sendable {
-    package var batch: BatchID
-    package var fault: any StorageFault
-    /// The number of the file system, if ``StorageFault/isOfDevice``.
-    package var device: UInt?
-    /// The other local batches that write to the file system.
-    package var others: Set<BatchID>
-    /// A temporary file that could not be removed.
-    package var staleFile: String?
-
-    package init(
-        _ batch: BatchID, _ fault: any StorageFault, device: UInt? = nil, others: Set<BatchID> = [],
-        staleFile: String? = nil
-    ) {
-        self.batch = batch
-        self.fault = fault
-        self.device = device
-        self.others = others
-        self.staleFile = staleFile
-    }
 }
 
 /// The storage outages of a worker.
@@ -60,7 +35,6 @@ struct StorageOutages {
     /// An outage is removed if the worker has had no operation of its batches for this long: they may have ended.
     private static let maxUnused = Duration.seconds(600)
 
-    /// Whether the output of a batch cannot be written now.
     func blocks(_ id: BatchID) -> Bool { all.contains { $0.batches.contains(id) } }
 
     /// The batches whose output cannot be written now, and why.
@@ -74,29 +48,24 @@ struct StorageOutages {
 
     /// Adds a fault to the outage that it belongs to, or to a new one.
     /// - Returns: the batches that wait now and did not before; whether the outage is new.
-    mutating func add(_ report: StorageReport) -> (batches: Set<BatchID>, isNew: Bool) {
-        let ids = report.others.union([report.batch])
-        let known = all.firstIndex {
-            report.device != nil ? $0.device == report.device : $0.batches.contains(report.batch)
-        }
+    mutating func add(
+        _ fault: any StorageFault, of batch: BatchID, device: UInt?, others: Set<BatchID>, staleFile: String?
+    ) -> (batches: Set<BatchID>, isNew: Bool) {
+        let ids = others.union([batch])
+        let known = all.firstIndex { device != nil ? $0.device == device : $0.batches.contains(batch) }
         if known == nil {
             last += 1
-            all.append(
-                StorageOutage(
-                    number: last, batch: report.batch, fault: report.fault, device: report.device, batches: []))
+            all.append(StorageOutage(number: last, batch: batch, fault: fault, device: device, batches: []))
         }
         let place = known ?? all.count - 1
         let added = ids.subtracting(all[place].batches)
         all[place].batches.formUnion(ids)
-        all[place].fault.bytes = max(all[place].fault.bytes, report.fault.bytes)
-        if let file = report.staleFile, all[place].staleFiles.count < Self.maxStaleFiles {
-            all[place].staleFiles.append(file)
-        }
+        all[place].fault.bytes = max(all[place].fault.bytes, fault.bytes)
+        if let staleFile, all[place].staleFiles.count < Self.maxStaleFiles { all[place].staleFiles.append(staleFile) }
         return (added, known == nil)
     }
 
-    /// Records that a batch writes to a file system.
-    /// - Returns: why the batch must wait; nil if no fault of the file system is known.
+    /// Records that a batch writes to a file system. Returns why the batch must wait; nil if no fault is known there.
     mutating func add(_ id: BatchID, device: UInt) -> String? {
         guard let place = all.firstIndex(where: { $0.device == device }) else { return nil }
         all[place].batches.insert(id)
@@ -115,8 +84,7 @@ struct StorageOutages {
         return others
     }
 
-    /// Ends an outage.
-    /// - Returns: the batches that waited.
+    /// Ends an outage, and returns the batches that waited.
     mutating func remove(_ number: Int) -> Set<BatchID> {
         guard let place = all.firstIndex(where: { $0.number == number }) else { return [] }
         return all.remove(at: place).batches
@@ -128,5 +96,20 @@ struct StorageOutages {
             all[place].unusedSince = all[place].batches.contains(where: isUsed) ? nil : all[place].unusedSince ?? now
         }
         all.removeAll { $0.unusedSince.map { now - $0 >= Self.maxUnused } ?? false }
+    }
+}
+
+/// Handles outputs that cannot be written for a while. The photos of their batches are held, and their operations are released
+/// after a while, because other workers may be able to write.
+extension WorkerState {
+    mutating func outputOpened(_ id: BatchID, _ device: UInt, _ effects: inout [Effect]) {
+        guard let reason = outages.add(id, device: device) else { return }
+        applyHolds([id], &effects)
+        effects.append(.outputBlocked(reason))
+    }
+
+    mutating func checkStorage(_ now: ContinuousClock.Instant, _ effects: inout [Effect]) {
+        outages.forgetUnused(now: now) { batches[$0] != nil }
+        effects += outages.all.map(Effect.checkStorage)
     }
 }

@@ -7,7 +7,6 @@ package struct TraceEvent: Sendable {
         case downloadBegan
         /// A transfer ended, with any result.
         case downloadEnded
-        /// A filter began.
         case filtrationBegan
         /// A filter ended, with any result; the file is in place if the photo was filtered.
         case filtrationEnded

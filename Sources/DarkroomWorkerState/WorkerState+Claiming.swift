@@ -12,13 +12,11 @@ package struct ClaimDemand: Sendable {
     /// Whether it claims a few operations of batches of which it has none, although it is full of others.
     package var takesOthers = false
 
-    /// A demand for no operation by default.
     package init(lowest: BatchPriority? = nil) { self.lowest = lowest }
 }
 
 /// The operations that a claim requested.
 package enum ClaimScope: Sendable, Equatable {
-    /// Operations of all batches.
     case all
     /// Only operations in the focus of a batch.
     case focus(BatchID)
@@ -33,7 +31,6 @@ extension WorkerState {
     /// With more stalled batches of a priority and all higher ones, the worker claims no operation of this priority.
     static let maxStalled = 500
 
-    /// The present demand of the worker.
     package var demand: ClaimDemand {
         var demand = ClaimDemand(lowest: BatchPriority.allCases.first { photosWanted(from: $0) > 0 })
         demand.focused = focusedWanted

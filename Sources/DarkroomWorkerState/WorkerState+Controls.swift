@@ -3,7 +3,6 @@ import DarkroomStore
 
 /// Changes by users while the worker runs.
 extension WorkerState {
-    /// Applies a change notice.
     mutating func apply(_ notice: ChangeNotice, _ effects: inout [Effect]) {
         switch notice {
         case .work: return
@@ -36,7 +35,6 @@ extension WorkerState {
     /// Lets photos begin that may begin now, and wakes the threads that claim and report.
     func wakeAll(_ effects: inout [Effect]) { effects += [.schedule(urgently: true), .wakeReports, .wakeClaims] }
 
-    /// The hold of a batch as a whole.
     func hold(of id: BatchID) -> Hold {
         Hold(controls.controls(of: id), controls.cluster, isStorageBlocked: outages.blocks(id))
     }

@@ -52,7 +52,6 @@ extension WorkerState {
         effects.append(.schedule(urgently: false))
     }
 
-    /// Withdraws a photo from the local queue of filters.
     mutating func withdrawFilter(_ entry: PhotoEntry) {
         photos.abandon(entry)
         change(entry.task.operation.batch) { $0.filters -= 1 }

@@ -11,11 +11,12 @@ extension WorkerState {
             drop(older, &effects)
         }
         operations[held] = operation
-        countDone(operation.skipped)
+        photosDone += operation.skipped
         if operation.isDone { doneOperations += 1 }
         if batches[held.batch] == nil {
             let controls = controls.controls(of: held.batch)
-            batches[held.batch] = LocalBatch(operationSize: operation.operationSize, controls, hold(of: held.batch))
+            batches[held.batch] = LocalBatch(
+                operationSize: operation.operationSize, controls: controls, hold: hold(of: held.batch))
             self.controls.keep(held.batch)
         }
         batches[held.batch]?.operations.append(held)
@@ -84,11 +85,5 @@ extension WorkerState {
         batches[id] = nil
         drained.remove(id)
         controls.release(id)
-    }
-
-    /// The data that the driver needs to release an operation.
-    func releaseDetails(_ held: HeldOperation) -> Release {
-        let operation = operations[held]
-        return Release(held: held, resources: operation?.resources, hasPast: operation?.hasPast ?? false)
     }
 }

@@ -3,8 +3,6 @@ import DarkroomStore
 
 /// Photos from their beginning to the end of their download.
 extension WorkerState {
-    // MARK: Bounds
-
     /// How many photos may have begun and not ended: enough that no filter waits for downloads. This is also how many photos of
     /// one batch may wait for their hosts, while as many others of the batch run.
     var window: Int { limits.downloads + 4 * limits.filtrations }
@@ -45,7 +43,6 @@ extension WorkerState {
     /// Downloaded photos that may not be filtered now.
     private var parked: Int { photos.count - queues.total(\.active) - queues.total(\.waiting) }
 
-    /// The urgency of a photo.
     package func urgency(of task: PhotoTask) -> Urgency {
         batches[task.operation.batch]?.urgency(of: task.record.index) ?? Urgency(priority: .normal, isInFocus: false)
     }
@@ -214,7 +211,7 @@ extension WorkerState {
         }
         guard let (isDone, wasDone, isFirstNews, isIdle) = changed else { return }
         if isDone, !wasDone { doneOperations += 1 }
-        if outcome != nil { countDone(1) }
+        if outcome != nil { photosDone += 1 }
         // The photo may begin again, or the next photo of a quarantined operation may begin now.
         if outcome == nil || task.isQuarantined { rebuild(task.operation.batch) }
         if isDone || isFirstNews || isIdle && !mayGoOn(task.operation) { effects.append(.wakeReports) }

@@ -1,10 +1,7 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Reports and releases.
 extension WorkerState {
-    // MARK: Reports
-
     /// The reports that are due: of operations that are done or do not continue, and of operations with changes older than `age`.
     func reports(_ now: ContinuousClock.Instant, olderThan age: Duration) -> [Report] {
         leases.local.compactMap { held in
@@ -48,8 +45,6 @@ extension WorkerState {
     }
 
     private func isCancelled(_ held: HeldOperation) -> Bool { batches[held.batch]?.hold == .cancelled }
-
-    // MARK: Releases
 
     /// The operations to release. After that none of their photos begins:
     /// - operations that do not run here;

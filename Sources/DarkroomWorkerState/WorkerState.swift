@@ -29,7 +29,7 @@ package struct WorkerState: Sendable {
     /// Whether a batch has stalled since the last scheduling: operations of others may be claimed in its place.
     var hasStalled = false
     /// Photos that became final since the worker started.
-    package private(set) var photosDone = 0
+    package internal(set) var photosDone = 0
     /// Whether the worker is stopping: no photo begins.
     package private(set) var isStopping = false
     var isAborting = false
@@ -59,7 +59,6 @@ package struct WorkerState: Sendable {
         }
     }
 
-    /// Creates a state without operations.
     package init(_ configuration: Configuration) { self.configuration = configuration }
 
     /// Changes the state.
@@ -93,7 +92,10 @@ package struct WorkerState: Sendable {
         case .filterEnded(let job, let outcome): filterEnded(job, outcome, &effects)
 
         case .outputOpened(let id, let device): outputOpened(id, device, &effects)
-        case .storageFault(let report): storageFault(report, &effects)
+        case .storageFault(let id, let fault, let device, let others, let staleFile):
+            let (waiting, isNew) = outages.add(fault, of: id, device: device, others: others, staleFile: staleFile)
+            applyHolds(waiting, &effects)
+            if isNew { effects.append(.outageBegan(batches: others.union([id]).count)) }
         case .storageChanged(let number, let fault): applyHolds(outages.change(number, to: fault), &effects)
         case .storageRecovered(let number): applyHolds(outages.remove(number), &effects)
         case .storageChecksDue(let now): checkStorage(now, &effects)
@@ -101,7 +103,10 @@ package struct WorkerState: Sendable {
         case .reportsDue(let now, let age): effects = reports(now, olderThan: age).map(Effect.report)
         case .reported(let report, let now):
             update(report.held) { $0.reported(version: report.version, failures: report.failures.count, now: now) }
-        case .releasesDue(let now): effects = releases(now).map { .release(releaseDetails($0)) }
+        case .releasesDue(let now):
+            effects = releases(now).map { held in
+                .release(held, operations[held]?.resources, hasPast: operations[held]?.hasPast ?? false)
+            }
 
         case .stopping:
             isStopping = true
@@ -131,7 +136,6 @@ package struct WorkerState: Sendable {
     /// The operations whose leases are renewed.
     package var held: [HeldOperation] { leases.all }
 
-    /// The shortest lease of a local operation; nil when there is none.
     package var shortestLease: Duration? { operations.values.map(\.lease).min() }
 
     /// The highest version of the controls that this worker has received.
@@ -142,34 +146,17 @@ package struct WorkerState: Sendable {
         leases.local.compactMap { held in operations[held].map { (held, $0.resources) } }
     }
 
-    /// Whether the worker has an operation of a batch.
     package func hasOperation(of id: BatchID) -> Bool { batches[id]?.operations.isEmpty == false }
 
-    /// The batches whose output cannot be written now, and why.
     package var blockedBatches: [BatchID: String] { outages.reasons }
 
-    /// Whether any output cannot be written now.
     package var hasOutages: Bool { !outages.all.isEmpty }
 
-    /// Numbers for monitoring the worker.
-    package var activity: Activity {
-        Activity(
-            downloading: queues.total(\.downloads), filtering: min(queues.total(\.filters), limits.filtrations),
-            bytesHeld: photos.bytesHeld, photos: photos.count, photosDone: photosDone)
-    }
-
-    /// The present load and the progress of a worker.
-    package struct Activity: Sendable {
-        /// Downloads that run or are about to.
-        package let downloading: Int
-        /// Filters that run.
-        package let filtering: Int
-        /// Downloaded bytes in memory.
-        package let bytesHeld: Int
-        /// Photos that have begun and not ended.
-        package let photos: Int
-        /// Photos that became final since the worker started.
-        package let photosDone: Int
+    package var activity: (downloading: Int, filtering: Int, bytesHeld: Int, photos: Int, photosDone: Int) {
+        (
+            queues.total(\.downloads), min(queues.total(\.filters), limits.filtrations), photos.bytesHeld,
+            photos.count, photosDone
+        )
     }
 
     // MARK: Bookkeeping
@@ -191,15 +178,11 @@ package struct WorkerState: Sendable {
         if let batch = batches[id] { queues.served(batch) }
     }
 
-    /// Changes an operation, in place.
     @discardableResult
     mutating func update<Answer>(_ held: HeldOperation, _ body: (inout LocalOperation) -> Answer) -> Answer? {
         guard let place = operations.index(forKey: held) else { return nil }
         return body(&operations.values[place])
     }
-
-    /// Counts photos that became final.
-    mutating func countDone(_ photos: Int) { photosDone += photos }
 
     /// Rebuilds the lists of photos of a batch to begin and to filter, after operations were added or removed, or a hold changed.
     mutating func rebuild(_ id: BatchID) {

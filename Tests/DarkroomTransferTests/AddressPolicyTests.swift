@@ -85,3 +85,8 @@ import Testing
         #expect(throws: InvalidNetworkRange.self) { try NetworkRange(parsing: text) }
     }
 }
+
+extension AddressPolicy {
+    /// Whether a connection to the socket address is allowed; always false for families other than IPv4 and IPv6.
+    fileprivate func allows(_ address: UnsafePointer<sockaddr>) -> Bool { IPAddress(address).map(allows) ?? false }
+}

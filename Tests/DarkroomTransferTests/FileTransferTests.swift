@@ -66,7 +66,7 @@ import Testing
     @Test func errorDoesNotRevealFilesOutsideTheFolders() {
         let folders = ReadableFolders(folders: [photos.path], maxBytes: 100)
         for path in ["/../\u{301}missing.jpg", "/nowhere/..//../\u{301}missing.jpg"] {
-            let refusal = expectError(Refusal.self) {
+            let refusal = expectError(TransferError.self) {
                 try folders.contents(ofFile: photos.path + path, unless: Latch())
             }
             #expect(refusal?.code == .schemeDenied, "\(refusal?.detail ?? "no error")")
@@ -88,7 +88,7 @@ import Testing
         let cancelled = Latch()
         #expect(try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled).count == 14)
         cancelled.set()
-        let refusal = expectError(Refusal.self) {
+        let refusal = expectError(TransferError.self) {
             try folders.contents(ofFile: photos.path + "/a b.jpg", unless: cancelled)
         }
         #expect(refusal?.code == .cancelled)

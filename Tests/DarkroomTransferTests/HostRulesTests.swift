@@ -8,7 +8,7 @@ import Testing
             allowed: try allow.map { try HostPattern(parsing: $0) },
             denied: try deny.map { try HostPattern(parsing: $0) })
         guard case .web(_, let host) = try TransferURL(parsing: url) else { return false }
-        do throws(Refusal) {
+        do throws(TransferError) {
             try rules.check(host)
             return true
         } catch {

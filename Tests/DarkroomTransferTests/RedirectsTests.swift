@@ -37,7 +37,7 @@ import Testing
         ("http://", .notAURL), ("data:image/png;base64,AA", .notAURL), ("dict://127.0.0.1:6379/", .schemeDenied),
     ])
     func refusesOtherSchemesAndInvalidURLs(location: String, code: TransferError.Code) {
-        let refusal = expectError(Refusal.self) { try hop("http://a.org/1", location) }
+        let refusal = expectError(TransferError.self) { try hop("http://a.org/1", location) }
         #expect(refusal?.code == code, "\(refusal?.detail ?? "")")
     }
 
@@ -45,8 +45,8 @@ import Testing
         let rules = HostRules(allowed: [], denied: [try HostPattern(parsing: "*.evil.net")])
         var redirects = Redirects(from: "http://a.org/", limit: 2, rules: rules)
         _ = try redirects.follow("http://b.org/")
-        #expect(throws: Refusal.self) { try redirects.follow("http://x.EVIL.net./") }
-        let refusal = expectError(Refusal.self) { try redirects.follow("http://b.org/") }
+        #expect(throws: TransferError.self) { try redirects.follow("http://x.EVIL.net./") }
+        let refusal = expectError(TransferError.self) { try redirects.follow("http://b.org/") }
         #expect(refusal?.code == .tooManyRedirects)
     }
 

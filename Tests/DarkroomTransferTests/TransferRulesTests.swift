@@ -24,13 +24,13 @@ import Testing
         "", "NO URL", "example.org/a.jpg", "/a.jpg", "http://", "http://a b/", "http:///", "file://other/x",
     ])
     func refusesInvalidURLs(text: String) {
-        let refusal = expectError(Refusal.self) { try TransferURL(parsing: text) }
+        let refusal = expectError(TransferError.self) { try TransferURL(parsing: text) }
         #expect(refusal?.code == .notAURL)
     }
 
     @Test(arguments: ["ftp://example.org/a.jpg", "gopher://example.org/", "s3://bucket/key"])
     func refusesOtherSchemes(text: String) {
-        let refusal = expectError(Refusal.self) { try TransferURL(parsing: text) }
+        let refusal = expectError(TransferError.self) { try TransferURL(parsing: text) }
         #expect(refusal?.code == .schemeDenied)
     }
 }

@@ -120,8 +120,7 @@ struct StateBench {
         _ batch: BatchID, isAway: Bool = false, device: UInt? = nil, and others: [BatchID] = []
     ) -> Effects {
         let fault = Fault(detail: "no room for \(batch)", isOfDevice: !isAway)
-        return handle(
-            .storageFault(StorageReport(batch, fault, device: device, others: device == nil ? [] : Set(others))))
+        return handle(.storageFault(batch, fault, device: device, others: device == nil ? [] : Set(others)))
     }
 
     /// A preparing batch writes to a device. Returns the storage fault, or nil if the batch can write.
@@ -264,7 +263,7 @@ struct StateBench {
 
     /// The operations to release.
     mutating func releasesDue(now: ContinuousClock.Instant) -> [HeldOperation] {
-        handle(.releasesDue(now: now)).compactMap { if case .release(let release) = $0 { release.held } else { nil } }
+        handle(.releasesDue(now: now)).compactMap { if case .release(let held, _, _) = $0 { held } else { nil } }
     }
 
     // MARK: Queries

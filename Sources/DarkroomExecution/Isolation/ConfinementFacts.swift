@@ -9,7 +9,6 @@ package struct ConfinementFacts: Sendable {
     /// Whether a process may have user and network namespaces of its own.
     package var hasNamespaces: Bool
 
-    /// Facts with these values.
     package init(filtersCalls: Bool, landlock: Int, hasNamespaces: Bool) {
         self.filtersCalls = filtersCalls
         self.landlock = landlock
@@ -31,6 +30,5 @@ package struct ConfinementFacts: Sendable {
         ]
     }
 
-    /// The names of the layers that the kernel does not offer.
     package var missing: [String] { layers.filter { !$0.isThere }.map(\.name) }
 }

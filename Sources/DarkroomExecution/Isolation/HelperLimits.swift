@@ -13,7 +13,6 @@ package struct HelperLimits: Sendable, Equatable {
     /// The largest file in bytes that a custom operation may make of a photo. The worker holds it in memory.
     package var ownFileBytes = 256 << 20
 
-    /// The default limits.
     package init() {}
 
     /// Address space in bytes for photos of at most `maxPixels` pixels that become files of this format.

@@ -10,6 +10,10 @@ struct HelperProgram {
     let environment: [String: String]
     /// The most file descriptors that it may have open.
     let openFiles: Int
+    /// The largest address space in bytes of any photo.
+    let maxMemory: Int
+    /// The longest processor time of any photo.
+    let maxTime: Duration
 }
 
 /// A process that develops photos for the worker, one after the other. It ends when the worker ends, for whatever reason.
@@ -17,10 +21,8 @@ final class HelperProcess: Sendable {
     /// The result of developing a photo.
     enum Outcome {
         case answered(HelperAnswer, [UInt8])
-        /// The process has ended, or the worker has ended it; the text says how.
-        case ended(String)
-        /// The worker has ended the process because it took too long.
-        case late(String)
+        /// The process has ended, or the worker has ended it; the text says how. `isLate`: because it took too long.
+        case ended(String, isLate: Bool = false)
         /// The photo was cancelled; the process may still develop it.
         case stopped
     }
@@ -47,7 +49,7 @@ final class HelperProcess: Sendable {
 
     private struct ProcessState {
         var isOver = false
-        var end: Outcome?
+        var end: String?
         var photos = 0
     }
 
@@ -55,23 +57,16 @@ final class HelperProcess: Sendable {
     private let channel: HelperChannel
     private let processState = Locked(ProcessState())
     private let ended = DispatchSemaphore(value: 0)
-    private let maxMemory: Int
-    private let maxTime: Duration
+    private let program: HelperProgram
     /// The longest time for the start: libraries may be loaded from a slow disk.
     private static let patience = Duration.seconds(60)
     /// How often a helper may send the size of a photo. If the first decoder of JPEGs refuses a photo, a second one reads it.
     private static let maxSizes = 4
 
     /// Starts a helper and waits until it is confined; blocks.
-    /// - Parameters:
-    ///   - maxMemory: The largest address space in bytes of any photo.
-    ///   - maxTime: The longest processor time of any photo.
-    ///   - isStopped: called every 20 ms; true ends the wait.
-    init(
-        _ program: HelperProgram, maxMemory: Int, maxTime: Duration, unless isStopped: @escaping () -> Bool
-    ) throws(StartFailure) {
-        self.maxMemory = maxMemory
-        self.maxTime = maxTime
+    /// - Parameter isStopped: called every 20 ms; true ends the wait.
+    init(_ program: HelperProgram, unless isStopped: @escaping () -> Bool) throws(StartFailure) {
+        self.program = program
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw StartFailure(detail: systemErrorText())
@@ -122,15 +117,13 @@ final class HelperProcess: Sendable {
                     detail: "it was not ready within \(Self.patience); does the program call useThisProgramAsHelper()?",
                     mayPass: false)
             case .malformed: throw StartFailure(detail: "it sent an invalid message", mayPass: false)
-            case .closed:
-                guard case .ended(let how) = howItEnded() else { throw StartFailure(detail: "it ended") }
-                throw StartFailure(detail: "it \(how) before it was ready")
+            case .closed: throw StartFailure(detail: "it \(howItEnded()) before it was ready")
             }
         }
         if let problem = greeting.problem {
             throw StartFailure(detail: HelperAnswer.cut(problem), mayPass: greeting.mayPass)
         }
-        guard limitMemory(maxMemory), limitTime() else {
+        guard limitMemory(program.maxMemory), limitTime() else {
             throw StartFailure(detail: "its limits cannot be set: \(systemErrorText())")
         }
     }
@@ -140,11 +133,10 @@ final class HelperProcess: Sendable {
         close(channel.descriptor)
     }
 
-    /// How many photos the process has developed.
     var photos: Int { processState.withLock { $0.photos } }
 
     /// Whether the helper must be replaced: the rest of its processor time may not be enough for the largest photo.
-    var isSpent: Bool { processorTime.map { $0 > maxTime } ?? true }
+    var isSpent: Bool { processorTime.map { $0 > program.maxTime } ?? true }
 
     /// Develops a photo; blocks until the result is known.
     /// - Parameters:
@@ -187,19 +179,19 @@ final class HelperProcess: Sendable {
             }
         } catch {
             switch error {
-            case .stopped: return lateness.map { .late($0) } ?? .stopped
+            case .stopped: return lateness.map { .ended($0, isLate: true) } ?? .stopped
             case .malformed: return .ended("was ended, its answer was invalid")
-            case .closed: return howItEnded()
+            case .closed: return .ended(howItEnded())
             }
         }
     }
 
     /// How a process ended whose connection is closed.
-    private func howItEnded() -> Outcome {
+    private func howItEnded() -> String {
         // The socket closes shortly before the process ends. A process that only closed its socket is ended.
-        if ended.wait(timeout: .now() + 5) == .timedOut { return .ended("was ended, it closed its connection") }
+        if ended.wait(timeout: .now() + 5) == .timedOut { return "was ended, it closed its connection" }
         ended.signal()
-        return processState.withLock { $0.end } ?? .ended("ended")
+        return processState.withLock { $0.end } ?? "ended"
     }
 
     /// The processor time that the process has used; nil if it has ended.
@@ -214,7 +206,7 @@ final class HelperProcess: Sendable {
     /// Limits the processor time of the process from its start to its end. Only this limit stops a helper that a photo has taken
     /// control of and that computes between photos. Returns false if the system refuses the limit.
     private func limitTime() -> Bool {
-        let seconds = UInt((maxTime * 2).components.seconds) + 10
+        let seconds = UInt((program.maxTime * 2).components.seconds) + 10
         return processState.withLock { processState in
             processState.isOver || csystem_limit_processor_time(identifier, seconds) == 0 || errno == ESRCH
         }
@@ -223,11 +215,11 @@ final class HelperProcess: Sendable {
     /// Limits the address space of the process. Returns false if the system refuses the limit; a process that has ended needs none.
     private func limitMemory(_ bytes: Int) -> Bool {
         processState.withLock { processState in
-            processState.isOver || csystem_limit_memory(identifier, UInt(bytes), UInt(maxMemory)) == 0 || errno == ESRCH
+            processState.isOver
+                || csystem_limit_memory(identifier, UInt(bytes), UInt(program.maxMemory)) == 0 || errno == ESRCH
         }
     }
 
-    /// Kills the process.
     func end() {
         // The system does not reuse the id before waitpid(2) has returned it.
         processState.withLock { if !$0.isOver { kill(identifier, SIGKILL) } }
@@ -251,13 +243,11 @@ final class HelperProcess: Sendable {
         processState.withLock { processState in
             while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
             processState.isOver = true
-            processState.end = outcome(status)
+            let signal = status & 0x7f
+            processState.end =
+                signal == 0
+                ? "ended with status \(status >> 8 & 0xff)"
+                : "was ended by signal \(signal) (\(String(cString: strsignal(signal))))"
         }
-    }
-
-    private static func outcome(_ status: Int32) -> Outcome {
-        let signal = status & 0x7f
-        guard signal != 0 else { return .ended("ended with status \(status >> 8 & 0xff)") }
-        return .ended("was ended by signal \(signal) (\(String(cString: strsignal(signal))))")
     }
 }

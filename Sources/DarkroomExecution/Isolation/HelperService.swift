@@ -14,7 +14,6 @@ package enum HelperEnvironment {
     ]
 }
 
-/// The work of a helper process.
 package struct HelperService {
     /// The environment variable that marks a process as helper.
     static let mark = "DARKROOM_PHOTO_HELPER"

@@ -6,37 +6,11 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The configuration of the helper processes of a worker.
-package struct HelperConfiguration: Sendable {
-    /// The arguments of a helper; the first is its name.
-    package var arguments: [String]
-    /// The names of the environment variables that a helper gets.
-    package var variables: Set<String>
-    package var limits: HelperLimits
-    /// Processor time for a photo of up to 20 million pixels.
-    package var photoTimeout: Duration
-    /// The most pixels that a photo may have.
-    package var maxPixels: Int
-
-    package init(
-        arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
-    ) {
-        self.arguments = arguments
-        self.variables = variables
-        self.limits = limits
-        self.photoTimeout = photoTimeout
-        self.maxPixels = maxPixels
-    }
-}
-
 /// The helper processes of a worker, which decode and filter photos that could crash or block the worker.
 package final class PhotoHelpers: Sendable {
     private let program: HelperProgram
     private let limits: HelperLimits
     private let seconds: Int
-    private let maxPixels: Int
-    private let maxMemory: Int
-    private let maxTime: Duration
     private let idle = Locked<[HelperProcess]>([])
 
     /// A helper is replaced after so many photos, which bounds the memory that libraries leak.
@@ -44,19 +18,25 @@ package final class PhotoHelpers: Sendable {
     private static let startAttempts = 30
     private static let margin = Duration.seconds(2)
 
-    package init(_ configuration: HelperConfiguration) {
-        let variables = ProcessInfo.processInfo.environment.filter { configuration.variables.contains($0.key) }
-        program = HelperProgram(
-            arguments: configuration.arguments, environment: variables, openFiles: configuration.limits.openFiles)
+    /// - Parameters:
+    ///   - arguments: the arguments of a helper; the first is its name.
+    ///   - variables: the names of the environment variables that a helper gets.
+    ///   - photoTimeout: processor time for a photo of up to 20 million pixels.
+    package init(
+        arguments: [String], variables: Set<String>, limits: HelperLimits, photoTimeout: Duration, maxPixels: Int
+    ) {
         // Helpers and other processes of the same user must not read the environment and the memory of this process.
         csystem_hide_process()
-        limits = configuration.limits
-        seconds = configuration.photoTimeout.secondsUp
-        maxPixels = configuration.maxPixels
+        self.limits = limits
+        seconds = photoTimeout.secondsUp
         var largest = DevelopOptions()
         largest.processorTime = .seconds(seconds)
-        maxTime = (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin
-        maxMemory = limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels)
+        program = HelperProgram(
+            arguments: arguments,
+            environment: ProcessInfo.processInfo.environment.filter { variables.contains($0.key) },
+            openFiles: limits.openFiles,
+            maxMemory: limits.memory ?? HelperLimits.maxMemory(maxPixels: maxPixels),
+            maxTime: (largest.processorTime(pixels: maxPixels) ?? .zero) + Self.margin)
     }
 
     /// Makes the product of a photo in a helper. Blocks.
@@ -83,15 +63,11 @@ package final class PhotoHelpers: Sendable {
             case .stopped:
                 helper.end()
                 throw PhotoProduct.Failure(reason: nil, detail: "cancelled")
-            case .ended(let how):
-                helper.end()
-                guard !hasServed else { continue }
-                throw PhotoProduct.Failure(reason: .crashed, detail: "the helper process that developed it \(how)")
-            case .late(let how):
+            case .ended(let how, let isLate):
                 helper.end()
                 guard !hasServed else { continue }
                 throw PhotoProduct.Failure(
-                    reason: .filterTimeout, detail: "the helper process that developed it \(how)")
+                    reason: isLate ? .filterTimeout : .crashed, detail: "the helper process that developed it \(how)")
             }
         }
     }
@@ -117,23 +93,15 @@ package final class PhotoHelpers: Sendable {
             maxPixels: isCustom ? 0 : options.maxPixels)
     }
 
-    /// Ends the idle helpers.
     package func stop() {
-        for helper in idle.withLock({ idle in
-            defer { idle = [] }
-            return idle
-        }) {
-            helper.end()
-        }
+        for helper in idle.exchange([]) { helper.end() }
     }
 
     private func take(for photo: PhotoTask) throws(PhotoProduct.Failure) -> HelperProcess {
         if let helper = idle.withLock({ $0.popLast() }) { return helper }
         for attempt in 1... {
             do throws(HelperProcess.StartFailure) {
-                return try HelperProcess(program, maxMemory: maxMemory, maxTime: maxTime) {
-                    photo.cancellation.isCancelled
-                }
+                return try HelperProcess(program) { photo.cancellation.isCancelled }
             } catch {
                 if photo.cancellation.isCancelled { throw PhotoProduct.Failure(reason: nil, detail: "cancelled") }
                 // Too many processes or too little memory is a temporary state of the machine and no fault of the photo.

@@ -5,15 +5,15 @@ import Foundation
 ///
 /// On Linux a queue finds out about the end by key-value observing with exactly these strings, and only if `isFinished` is
 /// already true. Finishing twice does nothing. A cancelled operation, too, ends only by ``finish()``.
-class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is behind a lock
+package class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is behind a lock
     private enum Progress { case waiting, executing, finished }
     private let progress = Locked(Progress.waiting)
 
-    override var isAsynchronous: Bool { true }
-    override var isExecuting: Bool { progress.withLock { $0 == .executing } }
-    override var isFinished: Bool { progress.withLock { $0 == .finished } }
+    override package var isAsynchronous: Bool { true }
+    override package var isExecuting: Bool { progress.withLock { $0 == .executing } }
+    override package var isFinished: Bool { progress.withLock { $0 == .finished } }
 
-    final override func start() {
+    final override package func start() {
         willChangeValue(forKey: "isExecuting")
         progress.withLock { $0 = .executing }
         didChangeValue(forKey: "isExecuting")
@@ -21,15 +21,11 @@ class AsynchronousOperation: Operation, @unchecked Sendable {  // `progress` is 
     }
 
     /// Starts the work. The end of the work must call ``finish()``, also if the operation was cancelled before.
-    func begin() { finish() }
+    package func begin() { finish() }
 
     /// Ends the operation. Must not be called before its start.
     final func finish() {
-        let isFirst = progress.withLock { progress in
-            defer { progress = .finished }
-            return progress == .executing
-        }
-        guard isFirst else { return }
+        guard progress.exchange(.finished) == .executing else { return }
         willChangeValue(forKey: "isExecuting")
         didChangeValue(forKey: "isExecuting")
         willChangeValue(forKey: "isFinished")

@@ -31,11 +31,7 @@ package final class FiltrationThreads: Sendable {
                 let niceness = Self.niceness(of: priority, from: getpriority(Self.process, 0))
                 guard setpriority(Self.process, 0, niceness) != 0 else { return }
                 let problem = systemErrorText()
-                let isFirst = isRefused.withLock { isRefused in
-                    defer { isRefused = true }
-                    return !isRefused
-                }
-                if isFirst {
+                if !isRefused.exchange(true) {
                     logger.warning(
                         "thread priority refused, filtrations run with the priority of the process",
                         [

@@ -4,14 +4,8 @@ import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
-/// The operation that downloaded an image, as its filtration sees it.
-protocol ImageDataProvider: AnyObject, Sendable {
-    /// Removes and returns the downloaded bytes; nil if there are none.
-    func takeImage() -> Download?
-}
-
 /// Downloads the bytes of one photo, without occupying a thread.
-final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecked Sendable {
+package final class ImageDownloader: AsynchronousOperation, @unchecked Sendable {
     // all mutable state is behind a lock
     private struct Progress {
         var fetch: (any PhotoFetch)?
@@ -19,53 +13,50 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
         var image: Download?
     }
 
-    private let task: PhotoTask
+    /// The photo; if ``PhotoTask/isStored`` is true, its bytes are in the batch's folder of originals.
+    package let photo: PhotoTask
+    /// Called right before the fetch begins; if it returns false, the download ends as cancelled.
+    package let mayBegin: @Sendable () -> Bool
+    /// Called when the fetch begins to wait for its host, or for another attempt; the wait ends with `mayBegin`.
+    package let waits: @Sendable () -> Void
     private let source: any PhotoSource
     private let progress: Locked<Progress>
-    private let mayBegin: @Sendable (PhotoTask) -> Bool
-    private let waits: @Sendable (PhotoTask) -> Void
-    private let onEnd: @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
+    private let onEnd: @Sendable (Result<Download, TransferError>) -> Void
 
-    /// - Parameters:
-    ///   - task: the photo.
-    ///   - source: where its bytes come from.
-    ///   - urgency: its priority among the waiting photos.
-    ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
-    ///   - waits: called when the download begins to wait for its host, or for another attempt.
-    ///   - onEnd: called with the result, once, before the operation is finished.
+    /// - Parameter onEnd: called with the result, once, before the operation is finished.
     init(
-        _ task: PhotoTask, source: any PhotoSource, urgency: Urgency,
-        mayBegin: @escaping @Sendable (PhotoTask) -> Bool, waits: @escaping @Sendable (PhotoTask) -> Void,
-        onEnd: @escaping @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
+        _ photo: PhotoTask, source: any PhotoSource, urgency: Urgency, mayBegin: @escaping @Sendable () -> Bool,
+        waits: @escaping @Sendable () -> Void, onEnd: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
-        self.task = task
+        self.photo = photo
         self.source = source
         self.mayBegin = mayBegin
         self.waits = waits
         self.onEnd = onEnd
-        progress = Locked(Progress(order: Self.order(task, urgency)))
+        progress = Locked(Progress(order: Self.order(photo, urgency)))
         super.init()
         qualityOfService = .userInitiated
         queuePriority = urgency.priority.ofQueue
     }
 
-    override func begin() {
-        guard !task.cancellation.isCancelled else {
-            end(.failure(TransferError(code: .cancelled, detail: "cancelled before it began", attempts: 0)))
-            return
+    override package func begin() {
+        guard !photo.cancellation.isCancelled else {
+            return end(.failure(TransferError(code: .cancelled, detail: "cancelled before it began")))
         }
+        source.fetch(for: self)
+    }
+
+    /// Begins to fetch the photo's bytes with the present order.
+    package func begin(_ start: (TransferOrder) -> any PhotoFetch) {
         let order = progress.withLock { $0.order }
-        let fetch = source.fetch(
-            task, order: order, mayBegin: { [mayBegin, task] in mayBegin(task) },
-            waits: { [waits, task] in waits(task) }, completion: { [self] in end($0) })
-        guard let fetch else { return }
+        let fetch = start(order)
         let latest = progress.withLock { progress in
             progress.fetch = fetch
             return progress.order
         }
         // The order and the cancellation may have changed before the fetch was set.
         if latest != order { fetch.reorder(latest) }
-        fetch.stop(task.cancellation.level)
+        fetch.stop(photo.cancellation.level)
     }
 
     /// Stops the download after the task was cancelled or withdrawn.
@@ -74,13 +65,14 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
     /// Changes the urgency, unless the download has begun.
     func reorder(_ urgency: Urgency) {
         queuePriority = urgency.priority.ofQueue
-        let order = Self.order(task, urgency)
+        let order = Self.order(photo, urgency)
         progress.withLock { progress in
             progress.order = order
             return progress.fetch
         }?.reorder(order)
     }
 
+    /// Removes and returns the downloaded bytes; nil if there are none.
     func takeImage() -> Download? {
         progress.withLock { progress in
             defer { progress.image = nil }
@@ -88,20 +80,20 @@ final class ImageDownloader: AsynchronousOperation, ImageDataProvider, @unchecke
         }
     }
 
-    private static func order(_ task: PhotoTask, _ urgency: Urgency) -> TransferOrder {
+    private static func order(_ photo: PhotoTask, _ urgency: Urgency) -> TransferOrder {
         TransferOrder(
-            priority: urgency.priority.rank, isFirst: urgency.isInFocus, group: task.operation.batch.description)
+            priority: urgency.priority.rank, isFirst: urgency.isInFocus, group: photo.operation.batch.description)
     }
 
-    private func end(_ result: Result<Download, TransferError>) {
+    /// Ends the download.
+    package func end(_ result: Result<Download, TransferError>) {
         if case .success(let download) = result { progress.withLock { $0.image = download } }
-        onEnd(task, result)
+        onEnd(result)
         finish()
     }
 }
 
 extension BatchPriority {
-    /// The priority of the photos of a batch in the operation queues.
     var ofQueue: Operation.QueuePriority {
         switch self {
         case .veryLow: .veryLow

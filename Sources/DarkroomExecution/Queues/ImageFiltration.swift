@@ -1,4 +1,3 @@
-import DarkroomTransfer
 import DarkroomWorkerState
 import Foundation
 
@@ -7,9 +6,7 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // immutable afte
     private let job: FilterJob
     private let work: @Sendable (FilterJob) -> Void
 
-    /// - Parameters:
-    ///   - job: the photo, and the priority of its batch.
-    ///   - work: called even if the photo was cancelled.
+    /// - Parameter work: called even if the photo was cancelled.
     init(_ job: FilterJob, work: @escaping @Sendable (FilterJob) -> Void) {
         self.job = job
         self.work = work
@@ -18,7 +15,6 @@ final class ImageFiltration: Operation, @unchecked Sendable {  // immutable afte
         queuePriority = job.priority.ofQueue
     }
 
-    /// See ``FilterJob/attempt``.
     var attempt: Int { job.attempt }
 
     override func main() { work(job) }

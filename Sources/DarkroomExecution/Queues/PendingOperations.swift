@@ -14,7 +14,7 @@ package final class PendingOperations: Sendable {
     private struct InProgress {
         var downloads: [ObjectIdentifier: ImageDownloader] = [:]
         /// The downloads that hold the bytes of photos until they are filtered.
-        var providers: [ObjectIdentifier: any ImageDataProvider] = [:]
+        var downloaded: [ObjectIdentifier: ImageDownloader] = [:]
         var filtrations: [ObjectIdentifier: ImageFiltration] = [:]
     }
 
@@ -40,26 +40,22 @@ package final class PendingOperations: Sendable {
     package func setFiltrations(_ count: Int) { filtrationQueue.maxConcurrentOperationCount = count }
 
     /// Begins a download. If the task is cancelled, the transfer is aborted and the bytes are freed. If the task is withdrawn, the
-    /// download ends unless it has begun.
-    /// - Parameters:
-    ///   - mayBegin: called right before the download begins; if it returns false, the download ends as cancelled.
-    ///   - waits: called when the download begins to wait for its host, or for another attempt.
-    ///   - ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
+    /// download ends unless it has begun. ``ImageDownloader`` documents `mayBegin` and `waits`.
+    /// - Parameter ended: called with the result, on any thread; the bytes stay here until ``takeImage(of:)``.
     package func download(
-        _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable (PhotoTask) -> Bool,
-        waits: @escaping @Sendable (PhotoTask) -> Void,
-        ended: @escaping @Sendable (PhotoTask, Result<Download, TransferError>) -> Void
+        _ task: PhotoTask, _ urgency: Urgency, mayBegin: @escaping @Sendable () -> Bool,
+        waits: @escaping @Sendable () -> Void, ended: @escaping @Sendable (Result<Download, TransferError>) -> Void
     ) {
-        let downloader = ImageDownloader(task, source: source, urgency: urgency, mayBegin: mayBegin, waits: waits) {
-            [self] task, result in
-            inProgress.withLock { inProgress in
-                let downloader = inProgress.downloads.removeValue(forKey: ObjectIdentifier(task))
-                if case .success = result { inProgress.providers[ObjectIdentifier(task)] = downloader }
-            }
-            ended(task, result)
-        }
-        inProgress.withLock { $0.downloads[ObjectIdentifier(task)] = downloader }
         let key = ObjectIdentifier(task)
+        let downloader = ImageDownloader(task, source: source, urgency: urgency, mayBegin: mayBegin, waits: waits) {
+            [self] result in
+            inProgress.withLock { inProgress in
+                let downloader = inProgress.downloads.removeValue(forKey: key)
+                if case .success = result { inProgress.downloaded[key] = downloader }
+            }
+            ended(result)
+        }
+        inProgress.withLock { $0.downloads[key] = downloader }
         task.cancellation.onChange { [weak self] level in self?.cancel(key, level) }
         downloadQueue.addOperation(downloader)
     }
@@ -78,10 +74,9 @@ package final class PendingOperations: Sendable {
 
     /// Removes and returns a photo's bytes; nil if they were freed.
     package func takeImage(of task: PhotoTask) -> Download? {
-        inProgress.withLock { $0.providers.removeValue(forKey: ObjectIdentifier(task)) }?.takeImage()
+        inProgress.withLock { $0.downloaded.removeValue(forKey: ObjectIdentifier(task)) }?.takeImage()
     }
 
-    /// Changes the urgency of a waiting photo.
     package func reorder(_ task: PhotoTask, _ urgency: Urgency) {
         let (downloader, filtration) = inProgress.withLock {
             ($0.downloads[ObjectIdentifier(task)], $0.filtrations[ObjectIdentifier(task)])
@@ -92,7 +87,7 @@ package final class PendingOperations: Sendable {
 
     private func cancel(_ key: ObjectIdentifier, _ level: CancellationToken.Level) {
         let (downloader, unwanted) = inProgress.withLock { inProgress in
-            (inProgress.downloads[key], level == .cancelled ? inProgress.providers.removeValue(forKey: key) : nil)
+            (inProgress.downloads[key], level == .cancelled ? inProgress.downloaded.removeValue(forKey: key) : nil)
         }
         downloader?.stop(level)
         // Freeing much memory takes a while and must not delay the cancellation of other photos.

@@ -1,23 +1,11 @@
 import DarkroomConcurrency
-import DarkroomModel
 import DarkroomTransfer
-import DarkroomWorkerState
 
 /// A source of the bytes of photos.
 package protocol PhotoSource: Sendable {
-    /// Begins to get a photo's bytes.
-    /// - Parameters:
-    ///   - photo: the photo; if ``PhotoTask/isStored`` is true, its bytes are in the batch's folder of originals.
-    ///   - order: its priority among the waiting photos.
-    ///   - mayBegin: called right before the fetch begins; if it returns false, the fetch ends as cancelled.
-    ///   - waits: called when the fetch begins to wait for its host, or for another attempt; the wait ends with `mayBegin`.
-    ///   - completion: called exactly once, on any thread, possibly before this call returns.
-    /// - Returns: the running fetch; nil if it has ended already.
-    func fetch(
-        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
-        waits: @escaping @Sendable () -> Void,
-        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
-    ) -> (any PhotoFetch)?
+    /// Begins to get the bytes of a download's photo. The source calls ``ImageDownloader/end(_:)`` exactly once, on any thread,
+    /// possibly before this call returns.
+    func fetch(for download: ImageDownloader)
 }
 
 /// A running fetch of a photo's bytes.
@@ -35,27 +23,5 @@ extension Transfer: PhotoFetch {
         case .withdrawn: withdraw()
         case .cancelled: cancel()
         }
-    }
-}
-
-/// The source that fetches from the network, and from `file:` URLs.
-package struct TransferSource: PhotoSource {
-    private let engine: TransferEngine
-
-    package init(engine: TransferEngine) { self.engine = engine }
-
-    package func fetch(
-        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
-        waits: @escaping @Sendable () -> Void,
-        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
-    ) -> (any PhotoFetch)? {
-        guard let problem = PhotoURL.check(photo.record.url) else {
-            return engine.start(
-                photo.record.url, order: order, mayBegin: mayBegin, waits: waits, completion: completion)
-        }
-        let code: TransferError.Code =
-            !mayBegin() ? .cancelled : problem.reason == .schemeDenied ? .schemeDenied : .notAURL
-        completion(.failure(TransferError(code: code, detail: problem.detail, attempts: 0)))
-        return nil
     }
 }

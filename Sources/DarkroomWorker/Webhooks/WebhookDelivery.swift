@@ -179,7 +179,6 @@ final class WebhookDelivery: Sendable {
         }
     }
 
-    /// Sends a request.
     /// - Returns: how long to wait before the next attempt; nil when none follows.
     private func post(_ request: WebhookRequest, _ webhook: DueWebhook, _ attempt: Int) -> Duration? {
         let server = Self.server(of: webhook.url)

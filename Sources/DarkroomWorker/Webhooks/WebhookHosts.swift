@@ -4,7 +4,6 @@ import DarkroomTransfer
 package struct WebhookHosts: Sendable, Equatable {
     private let patterns: [ServerPattern]
 
-    /// No host at all.
     package init() { patterns = [] }
 
     /// Hosts in the form `HOST` (port 80 for `http:`, 443 for `https:`), `HOST:PORT`, or `*.HOST` for all names below it, with or
@@ -22,7 +21,6 @@ package struct WebhookHosts: Sendable, Equatable {
         self.patterns = patterns
     }
 
-    /// Whether the list has no host.
     package var isEmpty: Bool { patterns.isEmpty }
 
     /// Whether a webhook may be delivered to `url`: an `http:` or `https:` URL of a listed host.
@@ -32,12 +30,9 @@ package struct WebhookHosts: Sendable, Equatable {
     }
 }
 
-/// An invalid host for webhooks.
 package struct InvalidWebhookHost: Error, Equatable, CustomStringConvertible {
-    /// The given text.
     package let text: String
 
-    /// What is wrong, and what to write.
     package var description: String {
         "\"\(text)\" is no host; write HOST, HOST:PORT or *.HOST, as hooks.example.org:8443"
     }

@@ -3,9 +3,7 @@ import DarkroomModel
 
 /// The request to a webhook when a batch has finished.
 struct WebhookRequest {
-    /// The header lines.
     let headers: [String]
-    /// The body, in JSON.
     let body: [UInt8]
 
     /// A request about `round` of a batch.

@@ -12,22 +12,16 @@ import Testing
 /// A source that never delivers bytes. A fetch ends only when it is stopped.
 private struct SilentSource: PhotoSource {
     struct Fetch: PhotoFetch {
-        let completion: @Sendable (Result<Download, TransferError>) -> Void
+        let download: ImageDownloader
 
         func stop(_ level: CancellationToken.Level) {
             guard level > .none else { return }
-            completion(.failure(TransferError(code: .cancelled, detail: "withdrawn", attempts: 0)))
+            download.end(.failure(TransferError(code: .cancelled, detail: "withdrawn")))
         }
         func reorder(_ order: TransferOrder) {}
     }
 
-    func fetch(
-        _ photo: PhotoTask, order: TransferOrder, mayBegin: @escaping @Sendable () -> Bool,
-        waits: @escaping @Sendable () -> Void,
-        completion: @escaping @Sendable (Result<Download, TransferError>) -> Void
-    ) -> (any PhotoFetch)? {
-        Fetch(completion: completion)
-    }
+    func fetch(for download: ImageDownloader) { download.begin { _ in Fetch(download: download) } }
 }
 
 @Suite struct ImageDownloaderTests {
@@ -43,8 +37,8 @@ private struct SilentSource: PhotoSource {
         let ended = DispatchSemaphore(value: 0)
         let downloader = ImageDownloader(
             photo, source: SilentSource(), urgency: Urgency(priority: .normal, isInFocus: false),
-            mayBegin: { _ in true }, waits: { _ in }
-        ) { _, result in
+            mayBegin: { true }, waits: {}
+        ) { result in
             if case .failure(let error) = result, error.code == .cancelled { ended.signal() }
         }
         let queue = OperationQueue()

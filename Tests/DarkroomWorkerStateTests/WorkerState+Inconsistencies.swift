@@ -1,8 +1,10 @@
 import DarkroomModel
-import DarkroomStore
+
+@testable import DarkroomStore
+@testable import DarkroomWorkerState
 
 extension WorkerState {
-    /// The contradictions between the parts of the state; empty unless there is a bug. Tests check it after every event.
+    /// The contradictions between the parts of the state; empty unless there is a bug. The tests check it after every event.
     func inconsistencies() -> [String] {
         var wrong = photos.inconsistencies() + queues.inconsistencies(batches)
         func expect(_ found: Int, _ counted: Int, _ what: @autoclosure () -> String) {
@@ -40,6 +42,39 @@ extension WorkerState {
             }
             if batch.aside.contains(where: { operations[$0.operation]?.hold == Hold.none }) {
                 wrong.append("a photo of \(id) is aside without a hold")
+            }
+        }
+        return wrong
+    }
+}
+
+extension PhotoTable {
+    /// The inconsistencies of the counts.
+    func inconsistencies() -> [String] {
+        let running = abandoned.values.compactMap { if case .running(let bytes) = $0 { bytes } else { nil } }
+        let held = entries.values.filter { !$0.stage.isDownload }
+        var wrong: [String] = []
+        if held.count + running.count != photosHeld { wrong.append("photos held: \(photosHeld)") }
+        if held.reduce(0, { $0 + $1.bytes }) + running.reduce(0, +) != bytesHeld {
+            wrong.append("bytes held: \(bytesHeld)")
+        }
+        return wrong
+    }
+}
+
+extension RunQueues {
+    /// The inconsistencies of the queues and loads.
+    func inconsistencies(_ batches: [BatchID: LocalBatch]) -> [String] {
+        var wrong: [String] = []
+        for (rank, queue) in queues.enumerated() {
+            let own = batches.filter { $0.value.rank == rank }
+            let expected = own.values.reduce(into: Load()) { $0 += $1.load }
+            if expected != queue.load { wrong.append("load of rank \(rank): \(queue.load), expected \(expected)") }
+            if queue.toBegin.batches.sorted() != own.filter(\.value.hasPhotosToBegin).keys.sorted() {
+                wrong.append("batches to begin of rank \(rank)")
+            }
+            if queue.toFilter.batches.sorted() != own.filter(\.value.hasPhotosToFilter).keys.sorted() {
+                wrong.append("batches to filter of rank \(rank)")
             }
         }
         return wrong
