@@ -24,8 +24,8 @@ struct LimitsCommand: ParsableCommand {
         if clear, downloads != nil || filtrations != nil {
             throw ValidationError("--clear removes both limits: leave out --downloads and --filtrations")
         }
-        try Self.require(BatchController.downloadLimits, downloads, "--downloads")
-        try Self.require(BatchController.filtrationLimits, filtrations, "--filtrations")
+        try Self.require(ClusterControls.downloadLimits, downloads, "--downloads")
+        try Self.require(ClusterControls.filtrationLimits, filtrations, "--filtrations")
     }
 
     func run() throws {
@@ -37,7 +37,7 @@ struct LimitsCommand: ParsableCommand {
         }
         let output = StandardOutput()
         if json { return try output.document(ClusterStatus(client, redis).json) }
-        let limits = try client.control.limits()
+        let limits = try client.store.clusterControls()
         var sheet = FactSheet()
         sheet.add("downloads", limits.downloads.map(HumanText.count) ?? "no limit")
         sheet.add("filtrations", limits.filtrations.map(HumanText.count) ?? "no limit")

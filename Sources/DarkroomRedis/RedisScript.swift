@@ -43,20 +43,3 @@ package struct RedisScript: Sendable, Equatable {
         return String(decoding: digest.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
     }
 }
-
-/// The scripts of a connection, found by their SHA-1.
-struct RedisScripts {
-    let all: [RedisScript]
-    private let bySHA1: [[UInt8]: RedisScript]
-
-    init(_ scripts: [RedisScript]) {
-        all = scripts
-        bySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
-    }
-
-    /// The script that `command` calls by EVALSHA; nil if it calls none of these scripts.
-    func called(by command: RedisCommand) -> RedisScript? {
-        guard command.arguments.count >= 3, command.name.uppercased() == "EVALSHA" else { return nil }
-        return bySHA1[command.arguments[1]]
-    }
-}

@@ -26,7 +26,8 @@ package struct BatchWaiter {
     private let warn: ((String) -> Void)?
     private let isFeeding: () -> Bool
     private let onAway: () throws -> Void
-    private var warned: Set<Warned> = []
+    /// The problems of the last report. Their texts may change while they last.
+    private var warned: [BatchProblem] = []
     private var hasReportedOutage = false
     /// The problems of the batches at the last reading.
     private var problems: [BatchProblem] = []
@@ -159,18 +160,10 @@ package struct BatchWaiter {
 
     /// Reports each problem once while it lasts.
     private mutating func warn(of problems: [BatchProblem], among batches: [BatchFacts]) {
-        for problem in problems where !warned.contains(Warned(problem)) { warn?(problem.sentence(among: batches)) }
-        warned = Set(problems.map(Warned.init))
-    }
-}
-
-/// A reported problem. Its text may change while the problem lasts.
-private struct Warned: Hashable {
-    let batch: BatchID?
-    let code: BatchProblem.Code
-
-    init(_ problem: BatchProblem) {
-        batch = problem.batch
-        code = problem.code
+        for problem in problems
+        where !warned.contains(where: { $0.batch == problem.batch && $0.code == problem.code }) {
+            warn?(problem.sentence(among: batches))
+        }
+        warned = problems
     }
 }

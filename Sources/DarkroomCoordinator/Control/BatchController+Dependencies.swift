@@ -29,7 +29,7 @@ extension BatchController {
         for other in others {
             while try !add(id, on: other, to: &depended) {
                 guard ContinuousClock.now < deadline else {
-                    throw ControlError(
+                    throw CoordinatorError(
                         .busy,
                         "batch \(id) could not be made to wait for \(other): other calls kept changing dependencies; "
                             + "try again")
@@ -49,7 +49,7 @@ extension BatchController {
         try performChange(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
             case .removed(let isNew): return isNew || isChanged
-            case .gone(let gone): throw ControlError.gone(gone)
+            case .gone(let gone): throw CoordinatorError.gone(gone)
             }
         }
     }
@@ -75,10 +75,10 @@ extension BatchController {
     private func checkedVersion(of id: BatchID, on others: [BatchID]) throws -> Int {
         guard !others.contains(id) else { throw Self.refusal(.itself, id, id) }
         let version = try store.dependencyVersion()
-        if let gone = try missing(of: [id] + others) { throw ControlError.gone(gone) }
+        if let gone = try missing(of: [id] + others) { throw CoordinatorError.gone(gone) }
         if let path = try path(from: others, to: id) {
             let links = zip(path, path.dropFirst()).map { "\($0) waits for \($1)" }.joined(separator: ", ")
-            throw ControlError(
+            throw CoordinatorError(
                 .circle,
                 "batch \(id) cannot wait for \(path[0]): \(links), so none of them would ever start; remove one of these "
                     + "dependencies first: darkroom depend \(path[path.count - 2]) --on \(id) --remove")
@@ -117,17 +117,17 @@ extension BatchController {
     }
 
     /// The error for a reply.
-    private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> ControlError {
+    private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> CoordinatorError {
         switch reply {
         case .itself:
-            ControlError(.itself, "batch \(id) cannot wait for itself: it would never start; name another batch")
+            CoordinatorError(.itself, "batch \(id) cannot wait for itself: it would never start; name another batch")
         case .started:
-            ControlError(
+            CoordinatorError(
                 .started,
                 "batch \(id) has started, so it cannot be made to wait for \(other); hold it with: darkroom suspend \(id)"
             )
-        case .cancelled: ControlError.cancelled(id, "it does not run any more, so it cannot wait")
-        case .gone(let gone): ControlError.gone(gone)
+        case .cancelled: CoordinatorError.cancelled(id, "it does not run any more, so it cannot wait")
+        case .gone(let gone): CoordinatorError.gone(gone)
         case .added, .finishedBefore, .failedBefore, .moved:
             preconditionFailure("\(reply) is no refusal")
         }

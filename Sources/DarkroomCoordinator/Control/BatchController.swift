@@ -6,7 +6,7 @@ import DarkroomStore
 /// The functions block until Redis has the change. Any thread may call them. Workers receive a change notice within
 /// milliseconds; if it is lost, they apply the change with their next heartbeat. After a function returns, no worker starts
 /// work that violates the change.
-/// The functions throw ``ControlError`` if the change is refused and `StoreError` if Redis fails.
+/// The functions throw ``CoordinatorError`` if the change is refused and `StoreError` if Redis fails.
 package final class BatchController: Sendable {
     /// The store of the batches.
     package let store: BatchStore
@@ -56,7 +56,7 @@ package final class BatchController: Sendable {
     /// - Returns: `cancelled` or `finished`; a batch that is not in Redis is an error.
     package func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
         let reply = try performChange(store.cancel(id, reason: reason))
-        if case .gone = reply { throw ControlError.gone(id) }
+        if case .gone = reply { throw CoordinatorError.gone(id) }
         return reply
     }
 
@@ -102,6 +102,24 @@ package final class BatchController: Sendable {
         try changed(performChange(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
     }
 
+    /// Sets the limits of each worker of the cluster; nil leaves a limit unchanged. Running downloads and filtrations continue.
+    package func setLimits(downloads: Int?, filtrations: Int?) throws {
+        for (limit, bounds, name) in [
+            (downloads, ClusterControls.downloadLimits, "downloads"),
+            (filtrations, ClusterControls.filtrationLimits, "filtrations"),
+        ] {
+            guard let limit, !bounds.contains(limit) else { continue }
+            throw CoordinatorError(
+                .outOfBounds,
+                "limit of \(limit) \(name) at once: it can be \(bounds.lowerBound) to \(bounds.upperBound); to stop new ones, "
+                    + "suspend them")
+        }
+        _ = try performChange(store.setLimits(downloads: downloads, filtrations: filtrations))
+    }
+
+    /// Removes the limits: each worker uses the limits that it was started with.
+    package func clearLimits() throws { _ = try performChange(store.clearLimits()) }
+
     /// Removes a batch from Redis. Its photos remain.
     /// - Parameter unfinished: true to remove the batch even if it has not finished.
     /// - Returns: nil, or the state of an unfinished batch that was not removed.
@@ -128,9 +146,9 @@ package final class BatchController: Sendable {
         }
         switch reply {
         case .done(let isNew): return isNew
-        case .finished: throw ControlError.finished(id, nothingLeft)
-        case .cancelled: throw ControlError.cancelled(id, nothingLeft)
-        case .gone: throw ControlError.gone(id)
+        case .finished: throw CoordinatorError.finished(id, nothingLeft)
+        case .cancelled: throw CoordinatorError.cancelled(id, nothingLeft)
+        case .gone: throw CoordinatorError.gone(id)
         }
     }
 }

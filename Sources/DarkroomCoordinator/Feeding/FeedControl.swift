@@ -1,3 +1,4 @@
+import DarkroomRedis
 import DarkroomStore
 import Foundation
 
@@ -82,7 +83,7 @@ final class FeedControl: @unchecked Sendable {
                 answered()
                 return result
             } catch {
-                switch RedisFailure(error) {
+                switch RedisError.Outlook(error) {
                 case .lasting: throw error
                 case .full:
                     refusedForMemory()
@@ -107,7 +108,7 @@ final class FeedControl: @unchecked Sendable {
             answered()
             return result
         } catch {
-            if case .passing = RedisFailure(error) { noteReachable(error) }
+            if RedisError.Outlook(error) == .passing { noteReachable(error) }
             return nil
         }
     }
@@ -128,8 +129,7 @@ final class FeedControl: @unchecked Sendable {
     func wait(for duration: Duration, until isReady: () -> Bool = { false }) {
         condition.lock()
         defer { condition.unlock() }
-        let seconds = Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-        let deadline = Date(timeIntervalSinceNow: seconds)
+        let deadline = Date(timeIntervalSinceNow: duration / .seconds(1))
         while !isStopped, failure == nil, !isReady(), condition.wait(until: deadline) {}
     }
 
@@ -144,5 +144,12 @@ final class FeedControl: @unchecked Sendable {
         condition.lock()
         defer { condition.unlock() }
         return body()
+    }
+}
+
+extension RedisError.Outlook {
+    /// Whether a failed call can succeed later. Errors that are not of Redis are lasting.
+    init(_ error: any Error) {
+        self = ((error as? StoreError)?.redis ?? error as? RedisError)?.outlook ?? .lasting
     }
 }

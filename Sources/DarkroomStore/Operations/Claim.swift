@@ -1,9 +1,5 @@
 import DarkroomModel
 
-extension StoreScripts {
-    static let claim = script("Claim.lua", PackageResources.Claim_lua)
-}
-
 extension BatchStore {
     /// Claims operations, after it renewed the leases of the operations that the worker holds.
     /// - Parameters:
@@ -55,10 +51,18 @@ package struct RefusalChanges: Sendable, Equatable {
 }
 
 /// The reply of a claim.
-package enum ClaimReply: Sendable, Equatable {
+package enum ClaimReply: Sendable, Equatable, ScriptReplyDecodable {
     /// A later claim was answered before this one; nothing was done.
     case old
     case claimed(Claimed)
+
+    init(_ reply: ScriptReply) throws(StoreError) {
+        switch reply.status {
+        case "OLD": self = .old
+        case "OK": self = .claimed(try Claimed(reply))
+        default: throw reply.unexpected
+        }
+    }
 }
 
 /// An operation that a claim handed out.
@@ -95,16 +99,6 @@ package struct Claimed: Sendable, Equatable {
     package var invalid: [String] = []
     /// The damage of batches of which an operation cannot be run.
     package var damaged: [BatchID: String] = [:]
-}
-
-extension ClaimReply: ScriptReplyDecodable {
-    init(_ reply: ScriptReply) throws(StoreError) {
-        switch reply.status {
-        case "OLD": self = .old
-        case "OK": self = .claimed(try Claimed(reply))
-        default: throw reply.unexpected
-        }
-    }
 }
 
 extension Claimed {

@@ -1,10 +1,6 @@
 import DarkroomModel
 import DarkroomRedis
 
-extension StoreScripts {
-    static let heartbeat = script("Heartbeat.lua", PackageResources.Heartbeat_lua)
-}
-
 extension BatchStore {
     /// Notes that a worker is running, with its facts, and renews the leases of the operations that it holds. Without a worker
     /// the call does only the maintenance that every heartbeat does: queue the operations whose leases have expired, forget

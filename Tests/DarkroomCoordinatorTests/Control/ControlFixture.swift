@@ -68,12 +68,12 @@ struct ControlFixture {
 }
 
 /// The refusal that `body` ends with.
-func refusal(_ body: () throws -> Void) -> ControlError? {
+func refusal(_ body: () throws -> Void) -> CoordinatorError? {
     do {
         try body()
         Issue.record("nothing was refused")
         return nil
     } catch {
-        return error as? ControlError
+        return error as? CoordinatorError
     }
 }
