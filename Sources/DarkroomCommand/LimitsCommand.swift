@@ -37,7 +37,7 @@ struct LimitsCommand: ParsableCommand {
         }
         let output = StandardOutput()
         if json { return try output.document(ClusterStatus(client, redis).json) }
-        let limits = try client.store.clusterControls()
+        let limits = try client.control.limits()
         var sheet = FactSheet()
         sheet.add("downloads", limits.downloads.map(HumanText.count) ?? "no limit")
         sheet.add("filtrations", limits.filtrations.map(HumanText.count) ?? "no limit")

@@ -64,7 +64,7 @@ package final class Coordinator: Sendable {
             return id
         } again: { id in
             // Redis records which batches were forgotten. Any other batch that is gone was lost by a failover.
-            try put(id, options, after: before, overwrite: overwrite) == .submitted
+            try put(id, options, after: before, overwrite: overwrite)
         }
     }
 
@@ -113,21 +113,17 @@ package final class Coordinator: Sendable {
             (try? store.facts(of: [other]))?.isEmpty ?? false
         }
         do {
-            let presence = try put(id, options, after: before, overwrite: overwrite)
-            guard presence == .submitted else { throw CoordinatorError.gone(id) }
+            guard try put(id, options, after: before, overwrite: overwrite) else { throw CoordinatorError.gone(id) }
         } catch {
             if isNew { folder?.withdraw(id) }
             throw error
         }
     }
 
-    /// Whether a batch is in Redis.
-    private enum Presence { case submitted, forgotten }
-
-    /// Submits a batch without photos, unless it exists or was forgotten.
+    /// Submits a batch without photos, unless it exists. Returns false if the batch was forgotten.
     private func put(
         _ id: BatchID, _ options: BatchOptions, after before: [BatchID], overwrite: Bool
-    ) throws -> Presence {
+    ) throws -> Bool {
         let reply = try control.retrying {
             try store.perform(
                 store.submit(
@@ -135,8 +131,8 @@ package final class Coordinator: Sendable {
                     after: before))
         }
         switch reply {
-        case .submitted, .exists: return .submitted
-        case .forgotten: return .forgotten
+        case .submitted, .exists: return true
+        case .forgotten: return false
         case .gone(let other):
             throw CoordinatorError(
                 .batchGone,

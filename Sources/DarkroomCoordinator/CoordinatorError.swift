@@ -3,7 +3,6 @@ import DarkroomModel
 /// Why a photo list was not fed, a batch not submitted, or a change of a batch or of the cluster refused. Nothing was changed,
 /// unless the description names a change.
 package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure.
     package enum Code: Sendable {
         /// The list has no photos; nothing was submitted.
         case emptyList
@@ -51,12 +50,10 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         case stateLost
     }
 
-    /// The kind of failure.
     package let code: Code
     /// What failed, on which object, what was found, and what to do.
     package let description: String
 
-    /// An error with the complete message for users.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

@@ -31,11 +31,9 @@ extension PhotoListReader: PhotoListSource {
     }
 }
 
-/// Records of a collection as a photo list.
 package struct PhotoRecords<Records: Collection<(name: String, url: String)>>: PhotoListSource {
     private let records: Records
 
-    /// A list of these records, in their order.
     package init(_ records: Records) { self.records = records }
 
     /// Passes the records to `receive` in order; stops after `receive` has returned false.

@@ -25,7 +25,6 @@ final class ConnectionLoop {
     private var isProven = false
     /// Whether a reply has shown that this server cannot serve commands now, so another one must be tried.
     private var isMisplaced = false
-    /// The number of consecutive redirections.
     private var redirections = 0
     private var unsent = Fifo<PartOfCall>()
     private var expected = Fifo<PartOfCall>()

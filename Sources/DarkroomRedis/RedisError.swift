@@ -4,7 +4,6 @@
 /// command was not sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed
 /// the command: repeat it only if it is idempotent.
 package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of failure.
     package enum Code: Sendable {
         /// The given address is invalid.
         case invalidAddress

@@ -2,9 +2,7 @@ internal import CCrypto
 
 /// A Lua script. A connection loads it when it connects, and sends its source again if the server has lost it.
 package struct RedisScript: Sendable, Equatable {
-    /// The name for error messages.
     package let name: String
-    /// The Lua text.
     package let source: [UInt8]
     /// SHA-1 of the source in 40 lower-case hexadecimal digits, the argument of EVALSHA.
     package let sha1: String

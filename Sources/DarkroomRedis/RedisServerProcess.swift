@@ -74,7 +74,6 @@ package final class RedisServerProcess: Sendable {
 
     deinit { child.terminate() }
 
-    /// The server's process id.
     package var processIdentifier: Int32 { child.identifier }
 
     /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended. A second

@@ -1,12 +1,10 @@
 import DarkroomConcurrency
 import Foundation
 
-/// An event of a ``RedisSubscription``.
 package enum RedisSubscriptionEvent: Sendable, Equatable {
     /// The server has confirmed all channels; messages published from now on arrive. Sent again after every reconnect.
     /// Messages published while disconnected are lost, so the receiver must read the current state again.
     case subscribed
-    /// A message.
     case message(channel: String, payload: [UInt8])
     /// The connection was lost or could not be made. The subscription reconnects by itself. Sent once until the next
     /// `subscribed`.

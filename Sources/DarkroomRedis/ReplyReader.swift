@@ -14,7 +14,6 @@ final class ReplyReader {
 
     deinit { redisReaderFree(reader) }
 
-    /// Adds bytes received from the server.
     func feed(_ bytes: UnsafeRawBufferPointer) throws(RedisError) {
         let fed = redisReaderFeed(reader, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         if fed != REDIS_OK { throw failure }

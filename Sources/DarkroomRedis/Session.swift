@@ -23,7 +23,6 @@ final class Session {
 
     /// For poll(2).
     var socket: Int32 { transport.socket }
-    /// The events to poll for.
     var events: Int16 { Int16(output.isEmpty ? POLLIN : POLLIN | POLLOUT) }
 
     /// Connects, authenticates, selects the database, checks with PING that the server serves, and loads `scripts`.
@@ -46,7 +45,6 @@ final class Session {
 
     deinit { input.deallocate() }
 
-    /// Sends without blocking.
     func flush() throws(RedisError) {
         while !output.isEmpty {
             let sent = try transport.send(output.bytes)
@@ -73,7 +71,6 @@ final class Session {
         return true
     }
 
-    /// Restarts the reply timeout.
     func markProgress() { lastProgress = .now }
 }
 

@@ -5,9 +5,7 @@ import DarkroomRedis
 ///
 /// Any thread may call it. The functions block until Redis has answered, so call them on threads of your own.
 package final class BatchStore: Sendable {
-    /// The names of the keys.
     package let keys: Keys
-    /// The connection for commands.
     package let connection: RedisConnection
     /// The prefix of the keys, the one key that every script gets.
     let keyPrefix: [UInt8]
@@ -19,7 +17,6 @@ package final class BatchStore: Sendable {
         keyPrefix = Array(keys.prefix.utf8)
     }
 
-    /// Performs one call and waits for its reply.
     package func perform<Reply>(_ call: ScriptCall<Reply>) throws(StoreError) -> Reply {
         try call.reply(of: connection.call([call.command])[0])
     }

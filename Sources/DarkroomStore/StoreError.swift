@@ -2,7 +2,6 @@ import DarkroomRedis
 
 /// A failure of the store.
 package struct StoreError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure.
     package enum Code: Sendable {
         /// Redis could not be reached, or refused a command. ``StoreError/redis`` has the cause and whether trying again can help.
         case redis
@@ -18,14 +17,12 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         case ambiguousBatch
     }
 
-    /// The kind of failure.
     package let code: Code
     /// A text with the failed call, the finding and the remedy.
     package let description: String
     /// The failure of Redis that caused it.
     package let redis: RedisError?
 
-    /// An error with its text.
     package init(_ code: Code, _ description: String, redis: RedisError? = nil) {
         self.code = code
         self.description = description

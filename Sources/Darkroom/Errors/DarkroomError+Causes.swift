@@ -17,7 +17,7 @@ extension DarkroomError {
         switch error {
         case let error as RedisError: code(of: error)
         case let error as StoreError: code(of: error)
-        case let error as CoordinatorError: code(of: error)
+        case let error as CoordinatorError: coordinatorCodes[error.code] ?? .other
         case is PhotoListError: .listUnreadable
         case is ManifestError: .manifestUnreadable
         case is FileNameTemplate.Problem: .invalidOptions
@@ -39,26 +39,12 @@ extension DarkroomError {
         }
     }
 
-    private static func code(of error: CoordinatorError) -> Code {
-        switch error.code {
-        case .emptyList: .listEmpty
-        case .listDiffers: .listDiffers
-        case .batchGone: .noSuchBatch
-        case .finished: .batchFinished
-        case .cancelled: .batchCancelled
-        case .started: .batchStarted
-        case .circle, .itself: .circularDependency
-        case .notFed: .photosNotFed
-        case .outsideList: .photosOutsideList
-        case .outOfBounds: .invalidOptions
-        case .busy: .busy
-        case .redisUnreachable: .redisUnreachable
-        case .redisRefused: .redisRefused
-        case .notDurable: .notDurable
-        case .outputDenied, .folderInUse: .outputUnusable
-        case .outputTaken: .outputTaken
-        case .nameTaken: .nameTaken
-        case .stopped, .stateDiffers, .stateLost: .other
-        }
-    }
+    private static let coordinatorCodes: [CoordinatorError.Code: Code] = [
+        .emptyList: .listEmpty, .listDiffers: .listDiffers, .batchGone: .noSuchBatch, .finished: .batchFinished,
+        .cancelled: .batchCancelled, .started: .batchStarted, .circle: .circularDependency,
+        .itself: .circularDependency, .notFed: .photosNotFed, .outsideList: .photosOutsideList,
+        .outOfBounds: .invalidOptions, .busy: .busy, .redisUnreachable: .redisUnreachable,
+        .redisRefused: .redisRefused, .notDurable: .notDurable, .outputDenied: .outputUnusable,
+        .outputTaken: .outputTaken, .nameTaken: .nameTaken, .folderInUse: .outputUnusable,
+    ]
 }

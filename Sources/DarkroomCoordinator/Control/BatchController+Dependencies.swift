@@ -2,9 +2,7 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// The result of adding dependencies to a batch.
 package struct Depended: Sendable, Equatable {
-    /// The new dependencies.
     package var added: [BatchID] = []
     /// Batches that it waited for already.
     package var waitedBefore: [BatchID] = []
@@ -14,12 +12,9 @@ package struct Depended: Sendable, Equatable {
     package var cancelledBy: BatchID?
 }
 
-/// Dependencies between batches.
 extension BatchController {
-    /// Makes a batch wait until others have finished. The dependencies are added one after the other. The call is idempotent.
-    ///
-    /// A batch that has started cannot be made to wait. If one of the others is not in Redis, or waits for this batch directly
-    /// or through further batches, no dependency is added. The error names the path.
+    /// Makes a batch wait until others have finished. The dependencies are added one after the other. If one of the others is not
+    /// in Redis, or waits for this batch directly or through further batches, no dependency is added. The error names the path.
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
@@ -43,8 +38,6 @@ extension BatchController {
         return depended
     }
 
-    /// Removes dependencies of a batch. A batch without dependencies becomes ready.
-    /// - Returns: false if the batch waited for none of them.
     package func removeDependency(_ id: BatchID, on others: [BatchID]) throws -> Bool {
         try performChange(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
@@ -116,7 +109,6 @@ extension BatchController {
         return path.reversed()
     }
 
-    /// The error for a reply.
     private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> CoordinatorError {
         switch reply {
         case .itself:

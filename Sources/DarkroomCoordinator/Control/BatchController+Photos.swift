@@ -1,15 +1,12 @@
 import DarkroomModel
 import DarkroomStore
 
-/// The result of cancelling single photos.
 package struct PhotosCancelled: Sendable, Equatable {
-    /// Photos that this call cancelled.
     package var cancelled = 0
     /// Photos that were filtered, failed or cancelled already and remain unchanged.
     package var wereFinal = 0
 }
 
-/// The result of setting a focus.
 package struct FocusSet: Sendable, Equatable {
     /// The number of photos of the range that are fed.
     package let fed: Int
@@ -21,9 +18,6 @@ package struct FocusSet: Sendable, Equatable {
 
 /// Single photos of a batch, by their indexes from 0.
 extension BatchController {
-    /// Cancels some photos of a batch. The others continue. The call is idempotent.
-    /// - Parameter id: The batch.
-    /// - Parameter ranges: any number of photos. All must be fed, otherwise none is cancelled.
     package func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
         guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
         if let last = ranges.ranges.last?.upperBound, last >= facts.photos { throw Self.notFed(ranges, facts) }
@@ -51,11 +45,7 @@ extension BatchController {
         return sum
     }
 
-    /// Makes all workers run these photos first. A new focus of a batch replaces the previous one. The focus ends with the batch.
-    /// - Parameters:
-    ///   - id: the batch.
-    ///   - range: indexes from 0. Photos of the range that are fed later also run first.
-    ///   - only: stops the other photos; workers do not claim them until the focus is cleared.
+    /// Makes all workers run these photos first. The focus ends with the batch.
     package func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {
         guard let facts = try store.facts(of: id) else { throw CoordinatorError.gone(id) }
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {
@@ -71,8 +61,6 @@ extension BatchController {
         return FocusSet(fed: fed, isSealed: facts.sealed, isNew: isNew)
     }
 
-    /// Removes the focus: the photos of the batch run in the order of the list again.
-    /// - Returns: false if the batch had no focus.
     @discardableResult
     package func clearFocus(_ id: BatchID) throws -> Bool {
         try replaceFocus(of: id, nil, "its focus ended with it").isNew
@@ -89,7 +77,6 @@ extension BatchController {
         }
     }
 
-    /// The photos of one script call.
     private static let photosOfACall = 1000
 
     private static func notFed(_ ranges: PhotoRanges, _ facts: BatchFacts) -> CoordinatorError {

@@ -2,14 +2,7 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Running failed photos again.
 extension BatchController {
-    /// Runs only the failed photos of a batch again. A finished batch executes again.
-    ///
-    /// While a batch executes, the call skips failed photos of operations that have not ended: retry the batch again later.
-    /// - Parameter id: The batch.
-    /// - Parameter reasons: retry only photos that failed for one of these reasons; empty for all.
-    /// - Parameter overwrite: take the output folder back if another batch has taken it.
     package func retry(
         _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
     ) throws -> RetriedPhotos {

@@ -25,7 +25,6 @@ final class FeedControl: @unchecked Sendable {
         self.onNotice = onNotice
     }
 
-    /// The operations that Redis has confirmed.
     var confirmedOperations: Int { locked { operations } }
 
     /// Throws if ``stop()`` or ``fail(_:)`` was called.
@@ -41,13 +40,10 @@ final class FeedControl: @unchecked Sendable {
     /// Makes the next ``check()`` throw an error.
     func fail(_ error: CoordinatorError) { change { failure = failure ?? error } }
 
-    /// Records the number of operations that Redis has.
     func confirmed(operations: Int) { change { self.operations = operations } }
 
-    /// Reports a notice to the user.
     func notice(_ notice: FeedNotice) { onNotice(notice) }
 
-    /// Records that Redis has replied.
     func answered() {
         noteReachable(nil)
         if locked({ memory.accepted(.now) }) { onNotice(.memoryFreed) }
@@ -122,7 +118,6 @@ final class FeedControl: @unchecked Sendable {
         onNotice(error.map { .connectionLost($0) } ?? .connectionRestored)
     }
 
-    /// Wakes the feeder when replies have arrived.
     func wake() { change {} }
 
     /// Waits until `isReady` returns true, the feeder must stop, or the time is over.
@@ -134,10 +129,10 @@ final class FeedControl: @unchecked Sendable {
     }
 
     private func change(_ body: () -> Void) {
-        condition.lock()
-        body()
-        condition.broadcast()
-        condition.unlock()
+        locked {
+            body()
+            condition.broadcast()
+        }
     }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

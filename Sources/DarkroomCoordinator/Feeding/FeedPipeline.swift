@@ -169,7 +169,6 @@ final class FeedPipeline: @unchecked Sendable {  // all variables are only used 
         control.confirmed(operations: window.confirmed)
     }
 
-    /// Reads from Redis which operation it expects.
     private func query() throws {
         try apply(control.retrying { try store.facts(of: batch) })
     }

@@ -2,7 +2,6 @@ import DarkroomConcurrency
 import DarkroomModel
 import DarkroomStore
 
-/// The operations and photos of a whole list.
 typealias FedTotals = (operations: Int, photos: Int)
 
 /// Feeds the photos of a list that Redis does not have.
@@ -22,7 +21,6 @@ final class Feeder {
     /// True while the batch accepts operations.
     private var isOpen: Bool
 
-    /// A feeder of a batch that has these facts in Redis.
     init(store: BatchStore, facts: BatchFacts, control: FeedControl) {
         present = facts
         self.store = store

@@ -1,6 +1,5 @@
 /// Why a manifest could not be read.
 package struct ManifestError: Error, Sendable, CustomStringConvertible {
-    /// The kind of failure.
     package enum Code: Sendable {
         /// The folder has no manifest or does not exist.
         case noManifest
@@ -10,7 +9,6 @@ package struct ManifestError: Error, Sendable, CustomStringConvertible {
         case damaged
     }
 
-    /// The kind of failure.
     package let code: Code
     /// On which file or folder, what was found, and what to do.
     package let description: String

@@ -24,7 +24,6 @@ struct WritableFolder: Sendable {
         }
     }
 
-    /// Creates a folder and its parents.
     private func make(_ folder: String) throws(CoordinatorError) {
         guard mkdir(folder, 0o777) != 0 else { return }
         if errno == ENOENT, let above = Path.split(folder).folder, !above.isEmpty {

@@ -11,7 +11,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/addDependency(_:on:version:)``.
 package enum AddDependencyReply: Sendable, Equatable, ScriptReplyDecodable {
     case added(isNew: Bool)
     /// The other batch has finished: there is nothing to wait for.

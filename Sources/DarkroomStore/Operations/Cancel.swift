@@ -10,7 +10,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/cancel(_:reason:)``.
 package enum CancelReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The batch is cancelled, by this call if `isNew`. It is finished as soon as no operation of it executes.
     case cancelled(isNew: Bool, isFinished: Bool)

@@ -10,7 +10,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/cancelPhotos(_:_:)``.
 package enum CancelPhotosReply: Sendable, Equatable, ScriptReplyDecodable {
     /// How many photos this call cancelled, and how many were final before.
     case cancelled(Int, wereFinal: Int)

@@ -50,7 +50,6 @@ package struct RefusalChanges: Sendable, Equatable {
     }
 }
 
-/// The reply of a claim.
 package enum ClaimReply: Sendable, Equatable, ScriptReplyDecodable {
     /// A later claim was answered before this one; nothing was done.
     case old
@@ -77,9 +76,7 @@ package struct ClaimedOperation: Sendable, Equatable {
     package let entry: [UInt8]
 }
 
-/// The result of a claim.
 package struct Claimed: Sendable, Equatable {
-    /// The claimed operations.
     package var operations: [ClaimedOperation]
     /// The operations that the worker no longer holds: they are queued again, or another worker holds them.
     package var lost: [HeldOperation]
@@ -87,7 +84,6 @@ package struct Claimed: Sendable, Equatable {
     package var next: String
     /// The number of the last change of a flag, limit, priority or focus.
     package var version: Int
-    /// The controls of the cluster.
     package var cluster: ClusterControls
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int

@@ -8,7 +8,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/focus(_:_:)``.
 package enum FocusReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The focus holds; `isNew` if this call changed it. `photos` is the number of photos fed so far.
     case done(isNew: Bool, photos: Int)

@@ -10,10 +10,8 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/forget(_:unfinished:)``.
 package enum ForgetReply: Sendable, Equatable, ScriptReplyDecodable {
     case forgotten
-    /// Call again.
     case more
     case gone
     /// The batch is not finished; nothing was done.

@@ -12,7 +12,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/release(_:worker:isRefused:)``.
 package enum ReleaseReply: Sendable, Equatable, ScriptReplyDecodable {
     case queued
     case gone

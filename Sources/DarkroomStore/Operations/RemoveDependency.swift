@@ -7,7 +7,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/removeDependency(_:from:)``.
 package enum RemoveDependencyReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The batch does not wait for the other; `isNew` if it did before this call.
     case removed(isNew: Bool)

@@ -19,7 +19,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of a report.
 package enum ReportReply: Sendable, Equatable, ScriptReplyDecodable {
     /// Accepted. `stateCodes` is nil unless a final state code in Redis differs from the reported one. `version` is the number of
     /// the last change of a flag, limit, priority or focus.

@@ -7,7 +7,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/restoreEntry(_:operation:entry:)``.
 package enum RestoreEntryReply: Sendable, Equatable, ScriptReplyDecodable {
     case restored
     /// The operation has not ended, none of its photos failed, or Redis has its entry.

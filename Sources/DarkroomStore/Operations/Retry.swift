@@ -17,7 +17,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of a retry.
 package enum RetryReply: Sendable, Equatable, ScriptReplyDecodable {
     /// How many photos are queued again, how many failed photos have no entry, and the operation at which the next step
     /// begins (nil: none).

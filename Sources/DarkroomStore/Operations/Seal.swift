@@ -7,7 +7,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/seal(_:operations:photos:)``.
 package enum SealReply: Sendable, Equatable, ScriptReplyDecodable {
     case sealed
     case gone

@@ -21,7 +21,6 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/takeWebhook(_:for:)``.
 package enum TakeWebhookReply: Sendable, Equatable, ScriptReplyDecodable {
     /// The webhook is the caller's until `score`; this is attempt number `attempts`.
     case taken(attempts: Int, score: Int)

@@ -15,16 +15,12 @@ struct ScriptReply {
     /// The element at `position` (0 is the status) as an integer.
     func int(_ position: Int) throws(StoreError) -> Int { try value(position) { $0.number } }
 
-    /// The element at `position` as text.
     func string(_ position: Int) throws(StoreError) -> String { try value(position) { $0.string } }
 
-    /// The element at `position` as the id of a batch.
     func batch(_ position: Int) throws(StoreError) -> BatchID { try value(position) { $0.batch } }
 
-    /// The element at `position` as bytes.
     func bytes(_ position: Int) throws(StoreError) -> [UInt8] { try value(position) { $0.bytes } }
 
-    /// The element at `position` as a list.
     func array(_ position: Int) throws(StoreError) -> [RedisValue] { try value(position) { $0.array } }
 
     /// The error that this version does not know the reply.

@@ -28,7 +28,6 @@ enum StoreScripts {
     static let suspend = script("Suspend.lua", PackageResources.Suspend_lua)
     static let webhook = script("Webhook.lua", PackageResources.Webhook_lua)
 
-    /// The scripts that a connection loads.
     static let all = [
         addDependency, cancel, cancelPhotos, claim, expireLeases, feed, feederHeartbeat, focus, forget, grow, heartbeat,
         identify, leave, limits, prioritize, release, removeDependency, report, restoreEntry, retry, seal, submit,
