@@ -1,7 +1,9 @@
-/// Subscribes to the sentinels while a connection exists, and notifies its thread when the master may have changed.
+/// Subscribes to messages of the sentinels as long as a connection exists, and notifies the connection's thread when
+/// the master may have changed.
 ///
-/// Without it, the connection would wait for a lost master until the reply timeout. It would also write to a replaced
-/// but running master until the sentinels make that server a replica, which takes about 10 s.
+/// Without this class, the connection would wait until the reply timeout if the master is lost. If the master is
+/// replaced but still running, the connection would write to it until the sentinels make it a replica, which takes
+/// about 10 s.
 final class MasterWatch {
     private let subscription: RedisSubscription
 
@@ -10,7 +12,7 @@ final class MasterWatch {
         guard let finder = ServerFinder(sentinelsOf: configuration) else { return nil }
         subscription = RedisSubscription(finder, channels: ["+switch-master"]) { event in
             switch event {
-            // Messages before the subscription are lost, so the master may have changed.
+            // Messages sent before the subscription are lost, so the master may have changed.
             case .subscribed, .message: mailbox.post(.masterMayHaveChanged)
             case .disconnected: break
             }

@@ -1,18 +1,18 @@
 extension RedisError {
-    /// Whether trying again can help.
+    /// Whether a retry can help.
     package enum Outlook: Sendable, Equatable {
         /// The connection was lost, or the server is not ready (loading, failover, writes suspended, slot migration):
-        /// wait and try again.
+        /// wait and retry.
         case passing
-        /// The server is out of memory: try again after data has been removed.
+        /// The server is out of memory: retry after data has been removed.
         case full
-        /// Trying again does not help until the cause is fixed.
+        /// A retry cannot help until the cause is fixed.
         case lasting
     }
 
-    /// Whether trying again can help. All code classifies Redis failures by this property.
+    /// Whether a retry can help. All code classifies Redis failures by this property.
     ///
-    /// It does not say whether the command was executed; see ``RedisError``.
+    /// The property does not say whether the command was executed; see ``RedisError``.
     package var outlook: Outlook {
         switch code {
         case .cannotConnect, .disconnected, .timedOut: .passing
@@ -26,10 +26,10 @@ extension RedisError {
         }
     }
 
-    /// Whether waiting and trying again can help without a change by an operator.
+    /// Whether waiting and retrying can help without action by an operator.
     package var isPassing: Bool { outlook == .passing }
 
-    /// First words of temporary error replies.
+    /// The first words of temporary error replies.
     private static let passingReplies = misplacedReplies.union([
         "TRYAGAIN", "ASK", "MOVED",  // the slot is migrating, or its new node does not reply
         "NOREPLICAS", "MISCONF",  // not enough replicas, or the disk cannot be written
@@ -37,7 +37,7 @@ extension RedisError {
         "UNBLOCKED",  // the server became a replica while a command waited
     ])
 
-    /// First words of replies from a server that cannot serve now. The client connects again, if possible to another
-    /// server.
+    /// The first words of error replies from a server that cannot serve now. The client reconnects, to another server
+    /// if possible.
     static let misplacedReplies: Set = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"]
 }

@@ -1,10 +1,10 @@
 /// The failure of a command, a connection or a private redis-server.
 ///
-/// Errors with the codes ``Code/cannotConnect``, ``Code/tlsFailed`` and ``Code/authenticationFailed`` mean that the
-/// command was not sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed
-/// the command: repeat it only if it is idempotent.
+/// With the codes ``Code/cannotConnect``, ``Code/tlsFailed`` and ``Code/authenticationFailed``, the command was not
+/// sent. After ``Code/disconnected`` and ``Code/timedOut`` it is unknown whether the server executed the command:
+/// repeat the command only if it is idempotent.
 package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// The kind of failure; new codes may be added.
+    /// The kind of failure. Later versions may add codes.
     package struct Code: Sendable, Hashable, CustomStringConvertible {
         private enum Kind: String {
             case invalidAddress = "invalid-address"
@@ -23,15 +23,15 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
 
         /// The given address is invalid.
         package static let invalidAddress = Code(kind: .invalidAddress)
-        /// The server is unreachable or not ready yet; trying again later can help.
+        /// The server is unreachable or not ready yet. A later retry can help.
         package static let cannotConnect = Code(kind: .cannotConnect)
-        /// TLS failed: a certificate or host name was rejected, or one side does not use TLS.
+        /// TLS failed: a certificate or host name was rejected, or only one of client and server uses TLS.
         package static let tlsFailed = Code(kind: .tlsFailed)
-        /// User or password is wrong, missing, or given to a server without authentication.
+        /// The user or password is wrong or missing, or the server has no authentication and a password was given.
         package static let authenticationFailed = Code(kind: .authenticationFailed)
-        /// The connection was lost after the command was sent at least in part.
+        /// The connection was lost after at least part of the command was sent.
         package static let disconnected = Code(kind: .disconnected)
-        /// No reply within ``RedisConfiguration/replyTimeout``; the connection was closed.
+        /// No reply arrived within ``RedisConfiguration/replyTimeout``, so the connection was closed.
         package static let timedOut = Code(kind: .timedOut)
         /// The reply violates the Redis protocol.
         package static let protocolError = Code(kind: .protocolError)
@@ -42,16 +42,17 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         /// A private redis-server did not start.
         package static let cannotStartServer = Code(kind: .cannotStartServer)
 
-        /// A short form without variable parts, for metric labels.
+        /// A fixed short name without variable parts, for metric labels.
         package var description: String { kind.rawValue }
     }
 
     package let code: Code
-    /// The attempted action and its target: `connect to redis://127.0.0.1:6379`.
+    /// The attempted action and its target, for example `connect to redis://127.0.0.1:6379`.
     package let attempted: String
-    /// The finding, and what to do.
+    /// The cause, and what to do.
     package let message: String
-    /// The server's unchanged error reply, if there was one: `WRONGTYPE Operation against a key...`.
+    /// The unchanged error reply of the server, for example `WRONGTYPE Operation against a key...`; nil for other
+    /// errors.
     package let serverReply: String?
 
     init(_ code: Code, _ attempted: String, _ message: String, serverReply: String? = nil) {
@@ -61,11 +62,11 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
         self.serverReply = serverReply
     }
 
-    /// The first word of the server's error reply: `WRONGTYPE`, `OOM`, `NOPERM`...; nil for other errors.
+    /// The first word of the server's error reply, for example `WRONGTYPE` or `OOM`; nil for other errors.
     package var serverErrorName: String? {
         serverReply.map { String($0.prefix { $0 != " " }) }
     }
 
-    /// One line: the attempted action, the finding, what to do.
+    /// One line: the attempted action, the cause, and what to do.
     package var description: String { "\(attempted): \(message)" }
 }

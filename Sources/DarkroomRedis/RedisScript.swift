@@ -1,15 +1,15 @@
 internal import CCrypto
 
-/// A Lua script. A connection loads it when it connects, and sends its source again if the server has lost it.
+/// A Lua script. A connection loads it when connecting, and sends its source again if the server has lost it.
 package struct RedisScript: Sendable, Equatable {
-    /// The name for error messages.
+    /// The name of the script, for error messages.
     package let name: String
-    /// The Lua text.
+    /// The Lua source.
     package let source: [UInt8]
     /// SHA-1 of the source in 40 lower-case hexadecimal digits, the argument of EVALSHA.
     package let sha1: String
 
-    /// Creates a script and computes its SHA-1, without a server.
+    /// Creates a script and computes its SHA-1 locally.
     package init(name: String, source: [UInt8]) {
         self.name = name
         self.source = source
@@ -25,7 +25,7 @@ package struct RedisScript: Sendable, Equatable {
         return RedisCommand(arguments: all)
     }
 
-    /// The same call as EVAL with the source, which also loads the script.
+    /// Converts an EVALSHA command to an EVAL command with the source, which also loads the script.
     func evaluation(of command: RedisCommand) -> RedisCommand {
         var evaluation = command
         evaluation.arguments[0] = Array("EVAL".utf8)
@@ -54,7 +54,7 @@ struct RedisScripts {
         bySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
     }
 
-    /// The script that `command` calls by EVALSHA; nil if it calls none of these scripts.
+    /// The script that `command` calls by EVALSHA; nil if `command` does not call one of these scripts.
     func called(by command: RedisCommand) -> RedisScript? {
         guard command.arguments.count >= 3, command.name.uppercased() == "EVALSHA" else { return nil }
         return bySHA1[command.arguments[1]]

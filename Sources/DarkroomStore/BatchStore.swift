@@ -1,18 +1,21 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// The batches in Redis. Every change is one script, performed alone or in a pipeline; `Operations` has one file for each.
+/// The batches in Redis. Each change is one script call, sent alone or in a pipeline. `Operations` contains one file
+/// for each script.
 ///
-/// Any thread may call it. The functions block until Redis has answered, so call them on threads of your own.
+/// Any thread may call these functions. They block until Redis has answered, so do not call them on threads of Swift
+/// concurrency.
 package final class BatchStore: Sendable {
     /// The names of the keys.
     package let keys: Keys
     /// The connection for commands.
     package let connection: RedisConnection
-    /// The prefix of the keys, the one key that every script gets.
+    /// The prefix of all keys, which is the only key that a script is given.
     let keyPrefix: [UInt8]
 
-    /// A store in the namespace of `keys`. The connection is made by the first command, or by `connection.connect()`.
+    /// Creates a store in the namespace of `keys`. The first command connects to Redis, unless `connection.connect()`
+    /// was called before.
     package init(_ configuration: RedisConfiguration, keys: Keys) {
         self.keys = keys
         connection = RedisConnection(configuration, scripts: StoreScripts.all)
@@ -24,14 +27,14 @@ package final class BatchStore: Sendable {
         try call.reply(of: connection.call([call.command])[0])
     }
 
-    /// Performs several calls in one pipeline and waits for their replies; the first failure is thrown.
+    /// Performs several calls in one pipeline and waits for their replies. If calls fail, throws the first failure.
     package func perform<Reply>(_ calls: [ScriptCall<Reply>]) throws(StoreError) -> [Reply] {
         var replies: [Reply] = []
         for result in results(of: calls) { replies.append(try result.get()) }
         return replies
     }
 
-    /// Performs several calls in one pipeline and waits for the result of each.
+    /// Performs several calls in one pipeline and waits for the result of each call.
     package func results<Reply>(of calls: [ScriptCall<Reply>]) -> [Result<Reply, StoreError>] {
         guard !calls.isEmpty else { return [] }
         return zip(calls, connection.call(calls.map(\.command))).map { call, result in
@@ -39,8 +42,8 @@ package final class BatchStore: Sendable {
         }
     }
 
-    /// Sends several calls in one pipeline; `completion` is called with their replies on the connection's
-    /// thread, and must not block.
+    /// Sends several calls in one pipeline. `completion` is called with the results on the connection's thread, and
+    /// must not block.
     package func send<Reply>(
         _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
     ) {
@@ -52,13 +55,13 @@ package final class BatchStore: Sendable {
         }
     }
 
-    /// Performs a plain command that changes nothing and waits for its reply.
+    /// Performs a plain read-only command and waits for its reply.
     func read(_ command: RedisCommand) throws(StoreError) -> RedisValue {
         try read([command])[0]
     }
 
-    /// Performs plain commands that change nothing in one pipeline and waits for their replies.
-    /// - Parameter ofAnotherType: the result of a command whose key has a wrong type; nil makes this an error.
+    /// Performs plain read-only commands in one pipeline and waits for their replies.
+    /// - Parameter ofAnotherType: the result of a command whose key has a wrong type; if nil, a wrong type is an error.
     func read(_ commands: [RedisCommand], ofAnotherType: RedisValue? = nil) throws(StoreError) -> [RedisValue] {
         guard !commands.isEmpty else { return [] }
         var values: [RedisValue] = []
@@ -79,6 +82,6 @@ package final class BatchStore: Sendable {
 }
 
 extension RedisCommand {
-    /// A command of any number of words.
+    /// A command with any number of words.
     init(_ words: [String]) { self.init(arguments: words.map { Array($0.utf8) }) }
 }

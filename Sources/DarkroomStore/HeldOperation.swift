@@ -1,15 +1,15 @@
 import DarkroomModel
 
-/// An operation that a worker holds. The worker may run its photos.
+/// An operation that a worker holds, so that the worker may run its photos.
 package struct HeldOperation: Sendable, Hashable {
-    /// The batch that it is of.
+    /// The batch of the operation.
     package let batch: BatchID
-    /// Its number in the batch, from 1.
+    /// The number of the operation in the batch, counted from 1.
     package let number: Int
     /// The fencing token of the claim.
     package let fencingToken: Int
 
-    /// An operation with the fencing token of its claim.
+    /// Creates an operation with the fencing token of its claim.
     package init(batch: BatchID, number: Int, fencingToken: Int) {
         self.batch = batch
         self.number = number
@@ -18,7 +18,7 @@ package struct HeldOperation: Sendable, Hashable {
 }
 
 extension HeldOperation {
-    /// The operations that a worker holds as `renew_leases.lua` reads them: batch by batch.
+    /// The held operations, grouped by batch, as the arguments that `renew_leases.lua` reads.
     static func arguments(_ held: [HeldOperation]) -> [any ScriptArgument] {
         let byBatch = Dictionary(grouping: held, by: \.batch)
         var arguments: [any ScriptArgument] = [byBatch.count]
@@ -31,7 +31,7 @@ extension HeldOperation {
 }
 
 extension ScriptReply {
-    /// The element at `position` as a list of batch id, operation number, fencing token, ...
+    /// The element at `position` as a list of batch id, operation number, fencing token, and so on.
     func operations(_ position: Int) throws(StoreError) -> [HeldOperation] {
         let list = try array(position)
         var operations: [HeldOperation] = []

@@ -6,25 +6,26 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
     package struct Code: Sendable, Hashable {
         private enum Kind { case redis, unsuitableRedis, unexpectedReply, damagedEntry, noSuchBatch, ambiguousBatch }
         private let kind: Kind
-        /// Redis could not be reached, or refused a command. ``StoreError/redis`` has the cause and whether trying again can help.
+        /// Redis could not be reached, or it refused a command. ``StoreError/redis`` contains the cause, and reports
+        /// whether a retry can help.
         package static let redis = Code(kind: .redis)
-        /// The Redis is too old, or its configuration would let it lose queued photos.
+        /// Redis is too old, or its configuration would allow it to lose queued photos.
         package static let unsuitableRedis = Code(kind: .unsuitableRedis)
-        /// This version does not know the reply of a script.
+        /// The reply of a script is unknown to this version.
         package static let unexpectedReply = Code(kind: .unexpectedReply)
-        /// An operation's entry cannot be read.
+        /// The entry of an operation cannot be decoded.
         package static let damagedEntry = Code(kind: .damagedEntry)
-        /// No batch has that id, prefix or name.
+        /// No batch has this id, prefix or name.
         package static let noSuchBatch = Code(kind: .noSuchBatch)
-        /// Several batches have that prefix or name.
+        /// Several batches match this prefix or name.
         package static let ambiguousBatch = Code(kind: .ambiguousBatch)
     }
 
     /// The kind of failure.
     package let code: Code
-    /// A text with the failed call, the finding and the remedy.
+    /// A description of the failed call, the cause and the remedy.
     package let description: String
-    /// The failure of Redis that caused it.
+    /// The failure of Redis that caused this error.
     package let redis: RedisError?
 
     /// An error with its text.
@@ -43,13 +44,13 @@ package struct StoreError: Error, Sendable, CustomStringConvertible {
         let place = position.map { "element \($0) is " } ?? ""
         return StoreError(
             .unexpectedReply,
-            "\(script): the reply is none that this version knows (\(place)\(value.summary)); are all machines on one version?"
+            "\(script): this version does not know the reply (\(place)\(value.summary)); are all machines on one version?"
         )
     }
 }
 
 extension RedisValue {
-    /// The kind of the reply and its beginning. The whole reply may have megabytes.
+    /// A short description of the reply: its type and first bytes. The whole reply may be several megabytes long.
     var summary: String {
         switch self {
         case .null: return "nothing"
@@ -69,6 +70,6 @@ extension RedisValue {
 }
 
 extension StoreError {
-    /// True if trying again can help: Redis cannot be reached, or cannot write to its disk.
+    /// True if a retry can help: Redis cannot be reached, or it cannot write to its disk.
     package var isPassing: Bool { redis?.isPassing == true }
 }

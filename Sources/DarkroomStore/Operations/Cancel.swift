@@ -5,7 +5,7 @@ extension StoreScripts {
 }
 
 extension BatchStore {
-    /// Cancels a batch: no more operations are claimed, and photos that are not final count as cancelled.
+    /// Cancels a batch: no more of its operations are claimed, and its photos that are not final count as cancelled.
     /// - Parameters:
     ///   - id: the batch.
     ///   - reason: a text for people; empty if a user cancelled the batch.
@@ -16,9 +16,10 @@ extension BatchStore {
 
 /// The reply of ``BatchStore/cancel(_:reason:)``.
 package enum CancelReply: Sendable, Equatable {
-    /// The batch is cancelled, by this call if `isNew`. It is finished as soon as no operation of it executes.
+    /// The batch is cancelled; `isNew` if this call cancelled it. The batch is finished as soon as none of its
+    /// operations is executing.
     case cancelled(isNew: Bool, isFinished: Bool)
-    /// The batch had finished before, without a cancel.
+    /// The batch had already finished without being cancelled.
     case finished
     case gone
 }

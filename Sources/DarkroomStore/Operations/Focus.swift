@@ -14,7 +14,7 @@ extension BatchStore {
 
 /// The reply of ``BatchStore/focus(_:_:)``.
 package enum FocusReply: Sendable, Equatable {
-    /// The focus holds; `isNew` if this call changed it. `photos` is the number of photos fed so far.
+    /// The focus is in effect; `isNew` if this call changed it. `photos` is the number of photos fed so far.
     case done(isNew: Bool, photos: Int)
     case finished
     case cancelled

@@ -8,8 +8,10 @@ extension BatchStore {
     /// Reopens a batch whose list has grown.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - fed: the operations, photos and digest of the feed that the list was compared with.
-    ///   - last: the last operation with the photos added to it; nil if it already has as many photos as the operation size.
+    ///   - fed: the number of operations and photos, and the digest, of the feed that the caller compared with the
+    ///     list.
+    ///   - last: the last operation, with the new photos added; nil if it already contains as many photos as the
+    ///     operation size.
     package func grow(
         _ id: BatchID, fed: (operations: Int, photos: Int, digest: String),
         last: (photos: Int, entry: [UInt8], digest: String)?
@@ -23,12 +25,12 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/grow(_:fed:last:)``. Every case but ``grown`` wrote nothing.
+/// The reply of ``BatchStore/grow(_:fed:last:)``. Only ``grown`` means that something was written.
 package enum GrowReply: Sendable, Equatable {
     case grown
     case gone
     case cancelled
-    /// The feed in Redis is not the one that the list was compared with.
+    /// The feed in Redis differs from `fed`.
     case differs
     /// Another batch has taken the output folder.
     case outputTaken(by: BatchID)

@@ -5,7 +5,7 @@ extension StoreScripts {
 }
 
 extension BatchStore {
-    /// Makes a batch no longer wait for another. Repeating the call does no harm.
+    /// Makes a batch stop waiting for another batch. Repeating the call does no harm.
     package func removeDependency(_ id: BatchID, from other: BatchID) -> ScriptCall<RemoveDependencyReply> {
         call(StoreScripts.removeDependency, [id, other])
     }
@@ -13,7 +13,7 @@ extension BatchStore {
 
 /// The reply of ``BatchStore/removeDependency(_:from:)``.
 package enum RemoveDependencyReply: Sendable, Equatable {
-    /// The batch does not wait for the other; `isNew` if it did before this call.
+    /// The batch does not wait for the other batch; `isNew` if this call removed the dependency.
     case removed(isNew: Bool)
     case gone(BatchID)
 }

@@ -8,9 +8,9 @@ extension BatchStore {
     /// Queues failed photos again, one bounded step a call.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - first: the first operation to look at.
-    ///   - last: the last operation to look at; may be beyond the last one that is fed.
-    ///   - reasons: only photos that failed for one of these reasons; none means all.
+    ///   - first: the first operation to examine.
+    ///   - last: the last operation to examine. It may be larger than the number of operations fed so far.
+    ///   - reasons: the failure reasons of the photos to retry; if empty, photos of all reasons are retried.
     ///   - overwrite: whether the batch takes its output folder back from a batch that has taken it.
     ///   - seen: the number in the holder file of the output folder; 0 if there is none.
     package func retry(
@@ -23,8 +23,8 @@ extension BatchStore {
 
 /// The reply of a retry.
 package enum RetryReply: Sendable, Equatable {
-    /// How many photos are queued again, how many failed photos have no entry, and the operation at which the next step
-    /// begins (nil: none).
+    /// The number of photos queued again, the number of failed photos that have no entry, and the operation at which
+    /// the next step begins (nil after the last step).
     case retried(photos: Int, notKept: Int, next: Int?)
     case cancelled
     /// The dependents of the batch are being released: try again.

@@ -5,7 +5,8 @@ extension StoreScripts {
 }
 
 extension BatchStore {
-    /// Seals a batch: nothing more is fed. Refused if Redis has other totals. Repeating the call does no harm.
+    /// Seals a batch, so that nothing more can be fed. Refused if the totals in Redis differ. Repeating the call does
+    /// no harm.
     package func seal(_ id: BatchID, operations: Int, photos: Int) -> ScriptCall<SealReply> {
         call(StoreScripts.seal, [id, operations, photos])
     }

@@ -184,8 +184,8 @@ package struct BatchProblems: Sendable {
 }
 
 extension BatchStore {
-    /// The current problems of batches. Reads the workers, the flags of the cluster, and the batches that these batches wait
-    /// for.
+    /// The current problems of batches. Also reads the workers, the flags of the cluster, and the dependencies of the
+    /// batches.
     package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))

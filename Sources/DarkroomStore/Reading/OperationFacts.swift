@@ -1,11 +1,11 @@
-/// The facts of an operation, for `darkroom operations`.
+/// The facts about an operation that `darkroom operations` shows.
 package struct OperationFacts: Sendable, Equatable {
     /// The state of an operation.
     package enum State: String, Sendable, Codable {
         case queued, executing, ended
     }
 
-    /// The number in the batch, from 1.
+    /// The number of the operation in the batch, counted from 1.
     package let number: Int
     /// The state.
     package let state: State
@@ -13,6 +13,6 @@ package struct OperationFacts: Sendable, Equatable {
     package let worker: String?
     /// The number of expired leases.
     package let leaseExpiries: Int
-    /// One state code per photo.
+    /// The state codes, one byte for each photo.
     package let stateCodes: [UInt8]
 }

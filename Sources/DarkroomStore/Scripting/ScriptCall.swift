@@ -1,7 +1,7 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// One call of a script and the decoding of its reply, to be performed alone or in a pipeline.
+/// A call of a script, with the function that decodes its reply. It is performed alone or in a pipeline.
 package struct ScriptCall<Reply: Sendable>: Sendable {
     let script: RedisScript
     let command: RedisCommand
@@ -21,7 +21,7 @@ package struct ScriptCall<Reply: Sendable>: Sendable {
 }
 
 extension BatchStore {
-    /// A call of `script` on the keys of this store.
+    /// A call of `script` with the key prefix of this store.
     func call<Reply>(
         _ script: RedisScript, _ arguments: [any ScriptArgument],
         decode: @escaping @Sendable (ScriptReply) throws(StoreError) -> Reply
@@ -30,7 +30,7 @@ extension BatchStore {
         return ScriptCall(script: script, command: command, decode: decode)
     }
 
-    /// A call of `script` whose reply decodes itself.
+    /// A call of `script`, for reply types that decode themselves.
     func call<Reply: ScriptReplyDecodable>(
         _ script: RedisScript, _ arguments: [any ScriptArgument]
     ) -> ScriptCall<Reply> {
@@ -38,9 +38,9 @@ extension BatchStore {
     }
 }
 
-/// A value that is an argument of a script.
+/// A value that can be passed to a script as an argument.
 protocol ScriptArgument {
-    /// The bytes that the script gets.
+    /// The bytes that are passed to the script.
     var argument: [UInt8] { get }
 }
 

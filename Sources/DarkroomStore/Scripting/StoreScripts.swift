@@ -1,7 +1,8 @@
 import DarkroomRedis
 
-/// The Lua scripts of the store, one for each operation. The Swift file of an operation declares its script and its call; the
-/// head of the Lua file lists KEYS, ARGV and replies. ``ScriptText`` describes how scripts share steps and names.
+/// The Lua scripts of the store, one script for each operation. The Swift file of an operation declares its script and
+/// its call. The comment at the top of the Lua file lists the keys, arguments and replies. ``ScriptText`` describes how
+/// scripts share steps and names.
 enum StoreScripts {
     /// The scripts that a connection loads.
     static let all = [
@@ -11,7 +12,7 @@ enum StoreScripts {
         webhook,
     ]
 
-    /// The text of each step by its file name.
+    /// The text of each step, by file name.
     static let steps: [String: [UInt8]] = [
         "batch_controls.lua": PackageResources.batch_controls_lua,
         "cancel_batch.lua": PackageResources.cancel_batch_lua,
@@ -40,7 +41,7 @@ enum StoreScripts {
         "take_output.lua": PackageResources.take_output_lua,
     ]
 
-    /// The script of an operation with its steps.
+    /// The script of an operation, with the steps that it includes.
     static func script(_ name: String, _ source: [UInt8]) -> RedisScript {
         var text = ScriptText(steps: steps)
         return RedisScript(name: name, source: Array(text.expanded(source).utf8))
