@@ -1,7 +1,7 @@
 import DarkroomText
 import Foundation
 
-/// Numbers and units for users.
+/// Formats numbers and units for users.
 package enum HumanText {
     /// `850 ms`, `4.2 s`, `3m 12s`, `2h 05m`, `3d 04h`.
     package static func duration(_ seconds: Double) -> String {
@@ -41,14 +41,14 @@ package enum HumanText {
         count(number) + " " + (number == 1 ? noun : noun.hasSuffix("h") ? noun + "es" : noun + "s")
     }
 
-    /// A list of texts; of many texts only the first three: `a, b, c and 12 more`.
+    /// Joins texts to a list. If there are many, only the first three are shown: `a, b, c and 12 more`.
     package static func list(_ things: [String]) -> String {
         things.count <= 4
             ? things.joined(separator: ", ")
             : things[..<3].joined(separator: ", ") + " and \(count(things.count - 3)) more"
     }
 
-    /// A phrase for the flags: `suspended`, `downloads suspended`; nil if none is set.
+    /// A phrase for the flags, for example `suspended` or `downloads suspended`; nil if no flag is set.
     package static func suspended(_ isSuspended: Bool, downloads: Bool, filtrations: Bool) -> String? {
         if isSuspended { return "suspended" }
         let parts = (downloads ? ["downloads"] : []) + (filtrations ? ["filtrations"] : [])
@@ -60,8 +60,8 @@ package enum HumanText {
         (perSecond < 99.95 ? decimal(perSecond, digits: 1) : count(Int(perSecond.rounded()))) + "/s"
     }
 
-    /// Untrusted text (names, URLs, messages of servers) as one word of a line: bytes that would control a terminal, break the
-    /// line or begin another column are escaped.
+    /// Escapes untrusted text (names, URLs, messages of servers) so that it is shown as one word of a line. Escapes
+    /// bytes that would control a terminal, end the line or begin another column.
     package static func safe(_ text: String) -> String { PrintableText.escaped(text) }
 
     private static func decimal(_ value: Double, digits: Int) -> String {

@@ -1,9 +1,9 @@
 import DarkroomConcurrency
 
-/// The waiting updates of one observer. If the buffer is full, the oldest are dropped and counted.
+/// The buffered updates for one observer. If the buffer is full, the oldest updates are dropped and counted.
 final class EventBuffer: Sendable {
     private struct State {
-        /// The oldest waiting update is at index `first`; those before it were taken.
+        /// The updates before index `first` have been taken. The update at `first` is the oldest that is waiting.
         var waiting: [ClusterUpdate] = []
         var first = 0
         var missed = 0
@@ -15,7 +15,8 @@ final class EventBuffer: Sendable {
         mutating func removeFirst() -> ClusterUpdate {
             defer {
                 first += 1
-                // The taken updates are removed only if they are more than half, so that each element moves once on average.
+                // Remove the taken updates only when they are more than half of the array, so that each element is
+                // moved once on average.
                 if first * 2 > waiting.count {
                     waiting.removeFirst(first)
                     first = 0
@@ -38,7 +39,7 @@ final class EventBuffer: Sendable {
 
     init(capacity: Int) { self.capacity = capacity }
 
-    /// Adds an update. Never blocks.
+    /// Adds an update. Does not block.
     func add(_ update: ClusterUpdate) {
         let observer = state.withLock { state -> CheckedContinuation<ClusterUpdate?, Never>? in
             if let observer = state.observer {
@@ -46,7 +47,7 @@ final class EventBuffer: Sendable {
                 return observer
             }
             if state.count == capacity {
-                // `subscribed` may be dropped: the observer also reads everything again after `missed`.
+                // Dropping a `subscribed` does no harm: the observer also reads everything again after `missed`.
                 _ = state.removeFirst()
                 state.missed += 1
             }
@@ -56,7 +57,7 @@ final class EventBuffer: Sendable {
         observer?.resume(returning: update)
     }
 
-    /// Wakes a waiting observer so that it reads again; does nothing if none waits.
+    /// Wakes the waiting observer, so that it reads again. Does nothing if no observer is waiting.
     func remind() {
         let observer = state.withLock { state in
             defer { state.observer = nil }

@@ -1,52 +1,53 @@
 import Foundation
 
-/// A JSON value whose members are written in the given, documented order.
+/// A JSON value. The members of an object are written in the given order, which is documented.
 package enum JSON: Sendable, Equatable {
     /// Null.
     case null
-    /// A Boolean.
+    /// True or false.
     case bool(Bool)
-    /// A whole number.
+    /// An integer.
     case int(Int)
-    /// Any other number. It must be finite.
+    /// Any other number, which must be finite.
     case double(Double)
     /// A string.
     case string(String)
-    /// Values in order.
+    /// An array.
     case array([JSON])
-    /// Names and values in order.
+    /// An object.
     case object([Member])
 
-    /// A name and a value of an object.
+    /// A member of an object.
     package struct Member: Sendable, Equatable {
-        /// The name. It should be unique in its object.
+        /// The name, which should be unique in the object.
         package let key: String
         /// The value.
         package let value: JSON
 
-        /// A name and its value.
+        /// Creates a member.
         package init(key: String, value: JSON) {
             self.key = key
             self.value = value
         }
     }
 
-    /// A string; null for nil.
+    /// A string; null if `value` is nil.
     package init(_ value: String?) { self = value.map(JSON.string) ?? .null }
 
-    /// A whole number; null for nil.
+    /// An integer; null if `value` is nil.
     package init(_ value: Int?) { self = value.map(JSON.int) ?? .null }
 
-    /// A number with a fixed number of decimals: three for seconds, two for rates.
+    /// A number with a fixed number of decimals (three for seconds, two for rates); null if `value` is nil.
     package init(_ value: Double?, decimals: Int) {
         let scale = pow(10, Double(decimals))
         self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
     }
 
-    /// A time in ms since 1970 as ISO 8601 in UTC, `2026-11-21T09:05:01.123Z`; null for nil.
+    /// A time, given in milliseconds since 1970, in ISO 8601 format (UTC), for example `2026-11-21T09:05:01.123Z`; null
+    /// if it is nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
-    /// This object with further members; any other value unchanged.
+    /// Returns an object with `members` added. Values that are not objects are returned unchanged.
     package func adding(_ members: [Member]) -> JSON {
         guard case .object(let own) = self else { return self }
         return .object(own + members)
@@ -59,7 +60,7 @@ package enum JSON: Sendable, Equatable {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Appends the text.
+    /// Appends the value as compact text.
     package func append(to bytes: inout [UInt8]) {
         switch self {
         case .null: bytes += "null".utf8
@@ -80,7 +81,7 @@ package enum JSON: Sendable, Equatable {
     }
 
     private static func iso8601(_ milliseconds: Int) -> String {
-        // Formats whole seconds: the formatter truncates a fraction, which may lose a millisecond.
+        // Format whole seconds only: the formatter truncates fractions, so the result could be a millisecond too early.
         let seconds = Date(timeIntervalSince1970: Double(milliseconds / 1000)).formatted(.iso8601)
         return seconds.dropLast() + String(format: ".%03dZ", milliseconds % 1000)
     }

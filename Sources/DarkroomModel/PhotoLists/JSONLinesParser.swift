@@ -1,4 +1,4 @@
-/// JSONL: a string or an object per line. Blank lines are skipped. A line that is no JSON becomes an entry that fails.
+/// JSONL: one string or object per line. Blank lines are skipped. A line that is not JSON becomes an invalid entry.
 struct JSONLinesParser: RecordReceiver {
     private var reader = JSONEntryReader()
 
@@ -6,14 +6,14 @@ struct JSONLinesParser: RecordReceiver {
         var scanner = JSONScanner(record)
         guard scanner.peek() != nil else { return }
         do throws(JSONScanner.Failure) {
-            // The whole line is checked first, so that it becomes one entry, either valid or failed.
+            // The whole line is checked first, so that it becomes exactly one entry, valid or invalid.
             try scanner.skipValue()
             guard scanner.peek() == nil else { throw scanner.failure("the end of the line") }
             scanner = JSONScanner(record)
             try reader.entry(&scanner, receive)
         } catch {
             var name = "line \(line)",
-                url = "line \(line) is no JSON (\(error.message)): \(record.excerpt(maxBytes: 100))"
+                url = "line \(line) is not JSON (\(error.message)): \(record.excerpt(maxBytes: 100))"
             name.withUTF8 { name in
                 url.withUTF8 { receive(UnsafeRawBufferPointer(name), UnsafeRawBufferPointer($0)) }
             }

@@ -1,6 +1,7 @@
-/// A photo list that cannot be read. An entry with an invalid URL is not an error of the list; only its photo fails.
+/// The error of a photo list that cannot be read. An invalid URL in an entry is not such an error: only the photo of
+/// the entry fails.
 package struct PhotoListError: Error, CustomStringConvertible {
-    /// What is wrong with the list.
+    /// The kind of error.
     package struct Code: Hashable, Sendable {
         private enum Value { case notFound, unreadable, empty, notAList, damaged, tooLarge }
         private let value: Value
@@ -9,26 +10,26 @@ package struct PhotoListError: Error, CustomStringConvertible {
         package static let notFound = Code(value: .notFound)
         /// The list exists but cannot be opened, downloaded or read to its end.
         package static let unreadable = Code(value: .unreadable)
-        /// The list has no bytes or no photos.
+        /// The list contains no bytes or no photos.
         package static let empty = Code(value: .empty)
-        /// The bytes are no list, but a picture, a web page or prose.
+        /// The bytes are not a list, but for example a picture, a web page or prose.
         package static let notAList = Code(value: .notAList)
-        /// The beginning is a valid list, but the rest is not, or the list ends too early.
+        /// The beginning of the list is valid, but the rest is not, or the list ends too early.
         package static let damaged = Code(value: .damaged)
-        /// The list has a format that is read whole, and exceeds the limit for it.
+        /// A list in a format that must be read as a whole exceeds the size limit.
         package static let tooLarge = Code(value: .tooLarge)
     }
 
-    /// What is wrong with the list.
+    /// The kind of error.
     package let code: Code
-    /// The list's path or URL as the user gave it, `standard input`, or empty if only bytes are known.
+    /// The path or URL of the list as the user gave it, or `standard input`; empty if it is unknown.
     package var list: String
-    /// The line of the error, from 1; nil if the error has no single line.
+    /// The line of the error, from 1; nil if the error does not concern a single line.
     package let line: Int?
-    /// What was found, and what to do.
+    /// What was found, and what the user can do.
     package let message: String
 
-    /// An error about `list`, which may be set later.
+    /// Creates an error. `list` may be set later.
     package init(_ code: Code, list: String = "", line: Int? = nil, _ message: String) {
         self.code = code
         self.list = list
@@ -36,7 +37,7 @@ package struct PhotoListError: Error, CustomStringConvertible {
         self.message = message
     }
 
-    /// The complete message: `photo list photos.csv, line 17: ...`.
+    /// The complete message, for example `photo list photos.csv, line 17: ...`.
     package var description: String {
         "photo list" + (list.isEmpty ? "" : " \(list)") + (line.map { ", line \($0)" } ?? "") + ": \(message)"
     }

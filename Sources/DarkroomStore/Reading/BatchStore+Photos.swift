@@ -61,7 +61,7 @@ extension BatchStore {
         }
     }
 
-    /// The failures of the photos with these indexes, as JSON; nil for a photo whose failure is not kept.
+    /// The failures of the photos with these indexes, as JSON; nil for a photo without a stored failure.
     package func failures(of id: BatchID, indexes: [Int]) throws(StoreError) -> [String?] {
         guard !indexes.isEmpty else { return [] }
         let words = ["HMGET", keys.failures(id)] + indexes.map(String.init)
