@@ -1,6 +1,6 @@
 internal import CZlib
 
-/// Decompresses blocks in the zlib format (RFC 1950) and reuses its memory between blocks.
+/// Decompresses blocks in the zlib format (RFC 1950). Uses the same memory for all blocks.
 ///
 /// Only one thread at a time may use it.
 package final class Inflater {
@@ -19,15 +19,17 @@ package final class Inflater {
         stream.deallocate()
     }
 
-    /// The plain form of one whole block, at most `maxBytes` long.
+    /// Decompresses one complete block. The result may have at most `maxBytes`.
     ///
-    /// Throws if `bytes` are damaged, end too early, continue after the block, or decompress to more than `maxBytes`.
+    /// Throws if `bytes` are damaged, end too early, continue after the end of the block, or decompress to more than
+    /// `maxBytes`.
     package func decompress(_ bytes: UnsafeRawBufferPointer, maxBytes: Int) throws(CodingError) -> [UInt8] {
         inflateReset(stream)
         stream.pointee.next_in = UnsafeMutablePointer(mutating: bytes.baseAddress?.assumingMemoryBound(to: UInt8.self))
         stream.pointee.avail_in = UInt32(bytes.count)
         var plain: [UInt8] = []
-        // URLs compress to about a quarter. If the result does not fit, the next round continues.
+        // URLs compress to about a quarter of their size. If the result does not fit, the loop continues with more
+        // memory.
         var room = min(max(bytes.count * 5, 256), maxBytes + 1)
         while true {
             var status = Z_OK
@@ -58,7 +60,7 @@ package final class Inflater {
         }
     }
 
-    /// The plain form of one whole block, at most `maxBytes` long.
+    /// Decompresses one complete block. The result may have at most `maxBytes`.
     package func decompress(_ bytes: ArraySlice<UInt8>, maxBytes: Int) throws(CodingError) -> [UInt8] {
         let result: Result<[UInt8], CodingError> = bytes.withUnsafeBytes { buffer in
             Result { () throws(CodingError) in try decompress(buffer, maxBytes: maxBytes) }
@@ -66,7 +68,7 @@ package final class Inflater {
         return try result.get()
     }
 
-    /// The plain form of one whole block, at most `maxBytes` long.
+    /// Decompresses one complete block. The result may have at most `maxBytes`.
     package func decompress(_ bytes: [UInt8], maxBytes: Int) throws(CodingError) -> [UInt8] {
         try decompress(bytes[...], maxBytes: maxBytes)
     }

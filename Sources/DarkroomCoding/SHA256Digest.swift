@@ -1,6 +1,7 @@
 internal import CCrypto
 
-/// Computes SHA-256 piece by piece (with libcrypto's EVP, which uses the processor's SHA instructions).
+/// Computes a SHA-256 digest piece by piece. Uses the EVP functions of libcrypto, which use the SHA instructions of the
+/// processor.
 ///
 /// Only one thread at a time may use it.
 package final class SHA256Digest {
@@ -9,7 +10,7 @@ package final class SHA256Digest {
 
     private let context: OpaquePointer
 
-    /// Creates a digest of no bytes.
+    /// Creates a digest to which no bytes have been added.
     package init() {
         // EVP_MD_CTX_new fails only if memory is exhausted.
         context = EVP_MD_CTX_new()!
@@ -18,16 +19,16 @@ package final class SHA256Digest {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    /// Takes the next bytes.
+    /// Adds bytes to the digest.
     package func update(_ bytes: UnsafeRawBufferPointer) {
         let status = EVP_DigestUpdate(context, bytes.baseAddress, bytes.count)
         precondition(status == 1, "EVP_DigestUpdate")
     }
 
-    /// Takes the next bytes.
+    /// Adds bytes to the digest.
     package func update(_ bytes: [UInt8]) { bytes.withUnsafeBytes { update($0) } }
 
-    /// Returns the digest of all bytes, 32 bytes, and resets the object.
+    /// Returns the digest of all added bytes (32 bytes), and resets the object.
     package func finalize() -> [UInt8] {
         defer { begin() }
         return [UInt8](unsafeUninitializedCapacity: Self.byteCount) { output, count in
@@ -37,7 +38,7 @@ package final class SHA256Digest {
         }
     }
 
-    /// The digest of `bytes`, 32 bytes.
+    /// Computes the digest of `bytes` (32 bytes).
     package static func hash(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: byteCount) { output, count in
             let status = EVP_Digest(bytes.baseAddress, bytes.count, output.baseAddress, nil, EVP_sha256(), nil)
@@ -46,7 +47,7 @@ package final class SHA256Digest {
         }
     }
 
-    /// The digest of `bytes`, 32 bytes.
+    /// Computes the digest of `bytes` (32 bytes).
     package static func hash(of bytes: [UInt8]) -> [UInt8] { bytes.withUnsafeBytes { hash(of: $0) } }
 
     private func begin() {

@@ -1,8 +1,10 @@
 import DarkroomModel
 
-/// Thrown if the batch is cancelled while it is fed. It is not a failure: a user cancelled the batch.
+/// Thrown if a batch is cancelled while its list is being fed. This is not a failure, because a user cancelled the
+/// batch.
 package struct BatchCancelled: Error, Sendable, CustomStringConvertible {
-    /// The batch when the feeder noticed the cancellation; `photos` is the number of photos that were fed.
+    /// The facts of the batch when the feeder noticed that it was cancelled. `photos` is the number of photos that were
+    /// fed.
     package let batch: BatchFacts
 
     /// A sentence for users.

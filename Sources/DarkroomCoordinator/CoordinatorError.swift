@@ -1,4 +1,4 @@
-/// Why a photo list was not fed or a batch not submitted.
+/// The error of a feed or of a submission.
 package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure. More kinds may be added.
     package struct Code: Sendable, Hashable {
@@ -9,35 +9,35 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         }
         private let kind: Kind
 
-        /// The list has no photos; nothing was submitted.
+        /// The list contains no photos. Nothing was submitted.
         package static let emptyList = Code(kind: .emptyList)
-        /// The list differs from the one that was fed before.
+        /// The list differs from the list that was fed before.
         package static let listDiffers = Code(kind: .listDiffers)
         /// The batch is not in Redis.
         package static let batchGone = Code(kind: .batchGone)
-        /// The batch was cancelled before, so it accepts no photos.
+        /// The batch was cancelled earlier, so no photos can be added.
         package static let batchCancelled = Code(kind: .batchCancelled)
         /// Redis was unreachable for longer than the feeder waits. The feed can be resumed.
         package static let redisUnreachable = Code(kind: .redisUnreachable)
-        /// Redis replied with an error. Trying again does not help.
+        /// Redis replied with an error. A retry does not help.
         package static let redisRefused = Code(kind: .redisRefused)
-        /// The batch is fed and sealed, but the append-only file of Redis does not have it yet.
+        /// The batch is fed and sealed, but it has not been written to the append-only file of Redis yet.
         package static let notDurable = Code(kind: .notDurable)
         /// ``Coordinator/stop()`` was called. The feed can be resumed.
         package static let stopped = Code(kind: .stopped)
-        /// The batch's options are out of bounds; nothing was submitted.
+        /// The options of the batch are out of bounds. Nothing was submitted.
         package static let optionsOutOfBounds = Code(kind: .optionsOutOfBounds)
         /// The output folder cannot be created or written to.
         package static let outputDenied = Code(kind: .outputDenied)
-        /// Another batch writes, or wrote, to the output folder.
+        /// Another batch writes or has written to the output folder.
         package static let outputTaken = Code(kind: .outputTaken)
-        /// Another unfinished batch has the name.
+        /// Another unfinished batch has this name.
         package static let nameTaken = Code(kind: .nameTaken)
-        /// Another process uses the same folder.
+        /// Another process is using the same folder.
         package static let folderInUse = Code(kind: .folderInUse)
-        /// The run in the folder has other options than this one.
+        /// The run in the folder has different options.
         package static let stateDiffers = Code(kind: .stateDiffers)
-        /// The run in the folder cannot be found.
+        /// The run that the folder belongs to cannot be found.
         package static let stateLost = Code(kind: .stateLost)
     }
 
@@ -46,7 +46,7 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
     /// What failed, on which object, what was found, and what to do.
     package let description: String
 
-    /// An error with the complete message for users.
+    /// Creates an error with the complete message for users.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description

@@ -1,24 +1,26 @@
 /// A notice for the user during a feed.
 package enum FeedNotice: Sendable, CustomStringConvertible {
-    /// Redis is unreachable. The feeder tries again.
+    /// Redis is unreachable. The feeder retries.
     case connectionLost(any Error)
-    /// Redis answers again.
+    /// Redis is reachable again.
     case connectionRestored
-    /// Redis has lost confirmed operations (a failover). The feeder reads the list again and feeds the missing operations.
+    /// Redis has lost confirmed operations, because of a failover. The feeder reads the list again and feeds the
+    /// missing operations.
     case readingAgain
-    /// Another coordinator has sealed the batch meanwhile. The feeder reads the list again and compares it.
+    /// Another coordinator has sealed the batch during this feed. The feeder reads the list again and compares it with
+    /// the batch.
     case overtaken
-    /// The list has more photos than the sealed batch. The feeder adds them.
+    /// The list contains more photos than the sealed batch. The feeder adds the new photos.
     case growing(from: Int)
-    /// Redis has no memory left. The feeder continues when Redis has free memory.
+    /// Redis is out of memory. The feeder continues when memory is free again.
     case memoryFull(RedisMemory?)
-    /// Redis has no memory left and no operation whose end would free some, so waiting does not help.
+    /// Redis is out of memory, and no operation is left that would free memory when it ends, so waiting does not help.
     case memoryStaysFull
     /// Redis accepts operations again.
     case memoryFreed
-    /// Fewer replicas than wanted have confirmed the batch.
+    /// Fewer replicas than required have confirmed the batch.
     case tooFewReplicas(ReplicaLack)
-    /// The batch is fed, but the server keeps no append-only file: a restart of it loses the batch.
+    /// The batch is fed, but the server does not keep an append-only file, so a restart of Redis would lose the batch.
     case notPersistent
 
     /// A sentence for users.

@@ -1,11 +1,11 @@
-/// Records of a collection as a photo list.
+/// A collection of names and URLs as a photo list.
 package struct PhotoRecords<Records: Collection<(name: String, url: String)>>: PhotoListSource {
     private let records: Records
 
-    /// A list of these records, in their order.
+    /// Creates a list of these records, in the same order.
     package init(_ records: Records) { self.records = records }
 
-    /// Passes the records to `receive` in order; stops after `receive` has returned false.
+    /// Passes the records to `receive`, in order. Stops after `receive` has returned false.
     package func read(_ receive: (UnsafeRawBufferPointer, UnsafeRawBufferPointer) -> Bool) {
         for record in records {
             var (name, url) = record
@@ -16,7 +16,7 @@ package struct PhotoRecords<Records: Collection<(name: String, url: String)>>: P
         }
     }
 
-    /// Does nothing: each reading begins at the first record.
+    /// Does nothing, because each reading begins with the first record.
     package func rewind() {}
 }
 

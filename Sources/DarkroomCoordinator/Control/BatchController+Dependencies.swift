@@ -4,26 +4,28 @@ import Foundation
 
 /// The result of adding dependencies to a batch.
 package struct Depended: Sendable, Equatable {
-    /// The new dependencies.
+    /// The batches of the added dependencies.
     package var added: [BatchID] = []
-    /// Batches that it waited for already.
+    /// The batches that this batch already waited for.
     package var waitedBefore: [BatchID] = []
-    /// Batches that had finished already, so that the batch need not wait for them.
+    /// The batches that had already finished, so that no dependency on them was added.
     package var finishedBefore: [BatchID] = []
-    /// A batch that has finished without success. It cancelled this batch, whose option `afterSuccess` is set.
+    /// A batch that has finished without success. Because the option `afterSuccess` of this batch is set, this batch
+    /// was cancelled.
     package var cancelledBy: BatchID?
 }
 
-/// Dependencies between batches.
+/// Calls that change dependencies between batches.
 extension BatchController {
-    /// Makes a batch wait until others have finished. The dependencies are added one after the other. The call is idempotent.
+    /// Makes a batch wait until other batches have finished. The dependencies are added one after another. The call is
+    /// idempotent.
     ///
-    /// A batch that has started cannot be made to wait. If one of the others is not in Redis, or waits for this batch directly
-    /// or through further batches, no dependency is added. The error names the path.
+    /// A batch that has started cannot be made to wait. If one of the other batches is not in Redis, or waits for this
+    /// batch directly or through further batches, no dependency is added. The error names the batches of the circle.
     @discardableResult
     package func depend(_ id: BatchID, on others: [BatchID]) throws -> Depended {
         let deadline = ContinuousClock.now + Self.patience
-        // All are checked first, so that an error in one of them adds none.
+        // All dependencies are checked before the first is added, so that none is added if one is invalid.
         _ = try checkedVersion(of: id, on: others)
         var depended = Depended()
         for other in others {
@@ -34,7 +36,7 @@ extension BatchController {
                         "batch \(id) could not be made to wait for \(other): other calls kept changing dependencies; "
                             + "try again")
                 }
-                // A random pause, so that two concurrent callers do not collide again.
+                // The pause is random, so that two concurrent callers do not collide again.
                 Thread.sleep(forTimeInterval: .random(in: 0.001...0.02))
             }
             if depended.cancelledBy != nil { break }
@@ -43,8 +45,8 @@ extension BatchController {
         return depended
     }
 
-    /// Removes dependencies of a batch. A batch without dependencies becomes ready.
-    /// - Returns: false if the batch waited for none of them.
+    /// Removes dependencies of a batch. If no dependency is left, the batch becomes ready.
+    /// - Returns: false if the batch did not wait for any of these batches.
     package func removeDependency(_ id: BatchID, on others: [BatchID]) throws -> Bool {
         try performChange(others.map { store.removeDependency(id, from: $0) }).reduce(false) { isChanged, reply in
             switch reply {
@@ -54,10 +56,10 @@ extension BatchController {
         }
     }
 
-    /// How long the call is repeated while other callers change dependencies.
+    /// How long adding a dependency is retried while other callers change dependencies.
     private static let patience = Duration.seconds(10)
 
-    /// Adds one dependency. Returns false if dependencies have changed since the check for circles.
+    /// Adds one dependency. Returns false if dependencies have changed since the check for circular dependencies.
     private func add(_ id: BatchID, on other: BatchID, to depended: inout Depended) throws -> Bool {
         let version = try checkedVersion(of: id, on: [other])
         switch try store.perform(store.addDependency(id, on: other, version: version)) {
@@ -71,7 +73,7 @@ extension BatchController {
         return true
     }
 
-    /// The version of the dependencies for which the check passed that `id` may wait for `others`.
+    /// Checks that `id` may wait for `others`, and returns the version of the dependencies that were checked.
     private func checkedVersion(of id: BatchID, on others: [BatchID]) throws -> Int {
         guard !others.contains(id) else { throw Self.refusal(.itself, id, id) }
         let version = try store.dependencyVersion()
@@ -91,7 +93,7 @@ extension BatchController {
         return ids.first { !found.contains($0) }
     }
 
-    /// The shortest path along dependencies from one of `starts` to `end`; nil if there is none.
+    /// The shortest path along dependencies from one of `starts` to `end`; nil if there is no path.
     private func path(from starts: [BatchID], to end: BatchID) throws -> [BatchID]? {
         var cameFrom: [BatchID: BatchID?] = [:]
         for start in starts { cameFrom[start] = .some(nil) }
@@ -116,7 +118,7 @@ extension BatchController {
         return path.reversed()
     }
 
-    /// The error for a reply.
+    /// Converts a refusal to an error.
     private static func refusal(_ reply: AddDependencyReply, _ id: BatchID, _ other: BatchID) -> ControlError {
         switch reply {
         case .itself:

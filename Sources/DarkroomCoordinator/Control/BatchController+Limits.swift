@@ -1,14 +1,15 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Limits for what each running worker does at once.
+/// Calls that limit the concurrent work of each running worker.
 extension BatchController {
     /// The bounds of the limit of concurrent downloads.
     package static let downloadLimits = ClusterControls.downloadLimits
     /// The bounds of the limit of concurrent filtrations.
     package static let filtrationLimits = ClusterControls.filtrationLimits
 
-    /// Sets the limits of each worker of the cluster; nil leaves a limit unchanged. Running downloads and filtrations continue.
+    /// Sets the limits of each worker in the cluster; nil leaves a limit unchanged. Downloads and filtrations that are
+    /// running are completed.
     package func setLimits(downloads: Int?, filtrations: Int?) throws {
         for (limit, bounds, name) in [
             (downloads, Self.downloadLimits, "downloads"), (filtrations, Self.filtrationLimits, "filtrations"),
@@ -22,7 +23,7 @@ extension BatchController {
         _ = try performChange(store.setLimits(downloads: downloads, filtrations: filtrations))
     }
 
-    /// Removes the limits: each worker uses the limits that it was started with.
+    /// Removes the limits, so that each worker uses the limits with which it was started.
     package func clearLimits() throws { _ = try performChange(store.clearLimits()) }
 
     /// The limits and flags of the cluster.

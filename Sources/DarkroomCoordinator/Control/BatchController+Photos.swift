@@ -3,32 +3,32 @@ import DarkroomStore
 
 /// The result of cancelling single photos.
 package struct PhotosCancelled: Sendable, Equatable {
-    /// Photos that this call cancelled.
+    /// The number of photos that this call cancelled.
     package var cancelled = 0
-    /// Photos that were filtered, failed or cancelled already and remain unchanged.
+    /// The number of photos that were already filtered, failed or cancelled. They remain unchanged.
     package var wereFinal = 0
 }
 
 /// The result of setting a focus.
 package struct FocusSet: Sendable, Equatable {
-    /// The number of photos of the range that are fed.
+    /// The number of photos in the range that are fed.
     package let fed: Int
-    /// True if the whole list is fed. Otherwise, more photos of the range may be fed later, and will run first.
+    /// True if the whole list is fed. If false, further photos of the range may be fed later, and will then run first.
     package let isSealed: Bool
     /// False if the batch already had this focus.
     package let isNew: Bool
 }
 
-/// Single photos of a batch, by their indexes from 0.
+/// Calls for single photos of a batch, given by their indexes from 0.
 extension BatchController {
-    /// Cancels some photos of a batch. The others continue. The call is idempotent.
+    /// Cancels some photos of a batch. The other photos continue. The call is idempotent.
     /// - Parameter id: The batch.
-    /// - Parameter ranges: any number of photos. All must be fed, otherwise none is cancelled.
+    /// - Parameter ranges: any number of photos. If one of these photos is not fed yet, no photo is cancelled.
     package func cancel(_ ranges: PhotoRanges, of id: BatchID) throws -> PhotosCancelled {
         guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
         if let last = ranges.ranges.last?.upperBound, last >= facts.photos { throw Self.notFed(ranges, facts) }
         var sum = PhotosCancelled()
-        // One call after the other, since Redis executes nothing else while the script runs.
+        // The calls are made one after another, because Redis executes no other commands while a script is running.
         for piece in ranges.pieces(of: Self.photosOfACall) {
             let photos = piece.reduce(0) { $0 + $1.count }
             switch try store.perform(store.cancelPhotos(id, piece)) {
@@ -37,7 +37,8 @@ extension BatchController {
                 sum.wereFinal += wereFinal
             case .finished where sum == PhotosCancelled():
                 throw ControlError.finished(id, "no photo of it is left to cancel")
-            // The photos cancelled above have finished the batch, or it is cancelled as a whole: the rest will not run.
+            // The photos cancelled above have finished the batch, or the whole batch was cancelled: the rest will not
+            // run.
             case .finished, .cancelledBefore: sum.wereFinal += photos
             case .notFed(let fed):
                 throw ControlError(
@@ -51,11 +52,12 @@ extension BatchController {
         return sum
     }
 
-    /// Makes all workers run these photos first. A new focus of a batch replaces the previous one. The focus ends with the batch.
+    /// Makes all workers run these photos first. Replaces an earlier focus of the batch. The focus ends when the batch
+    /// finishes.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - range: indexes from 0. Photos of the range that are fed later also run first.
-    ///   - only: stops the other photos; workers do not claim them until the focus is cleared.
+    ///   - range: indexes from 0. The range may include photos that are not fed yet.
+    ///   - only: whether the other photos wait. Workers do not claim them until the focus is cleared.
     package func focus(_ id: BatchID, _ range: ClosedRange<Int>, only: Bool) throws -> FocusSet {
         guard let facts = try store.facts(of: id) else { throw ControlError.gone(id) }
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {
@@ -71,7 +73,7 @@ extension BatchController {
         return FocusSet(fed: fed, isSealed: facts.sealed, isNew: isNew)
     }
 
-    /// Removes the focus: the photos of the batch run in the order of the list again.
+    /// Removes the focus, so that the photos of the batch run in the order of the list again.
     /// - Returns: false if the batch had no focus.
     @discardableResult
     package func clearFocus(_ id: BatchID) throws -> Bool {
@@ -89,7 +91,7 @@ extension BatchController {
         }
     }
 
-    /// The photos of one script call.
+    /// The maximum number of photos in one script call.
     private static let photosOfACall = 1000
 
     private static func notFed(_ ranges: PhotoRanges, _ facts: BatchFacts) -> ControlError {
@@ -102,7 +104,7 @@ extension BatchController {
                     + "later")
     }
 
-    /// The number of photos of a batch and their indexes, as a clause.
+    /// The number of photos in a batch, and their indexes, as a clause.
     private static func extent(_ facts: BatchFacts) -> String {
         switch facts.photos {
         case 0: "batch \(facts.id) has no photos"

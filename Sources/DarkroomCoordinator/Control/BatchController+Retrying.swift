@@ -2,14 +2,15 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Running failed photos again.
+/// The call that runs failed photos again.
 extension BatchController {
-    /// Runs only the failed photos of a batch again. A finished batch executes again.
+    /// Runs the failed photos of a batch again. A finished batch starts a new round.
     ///
-    /// While a batch executes, the call skips failed photos of operations that have not ended: retry the batch again later.
+    /// If the batch is still executing, failed photos are skipped if their operation has not ended. Retry the batch
+    /// again later to run these photos.
     /// - Parameter id: The batch.
-    /// - Parameter reasons: retry only photos that failed for one of these reasons; empty for all.
-    /// - Parameter overwrite: take the output folder back if another batch has taken it.
+    /// - Parameter reasons: The failure reasons of the photos to retry; if empty, photos of all reasons are retried.
+    /// - Parameter overwrite: Whether the batch takes its output folder back if another batch has taken the folder.
     package func retry(
         _ id: BatchID, reasons: [FailureReason] = [], overwrite: Bool = false
     ) throws -> RetriedPhotos {
@@ -32,7 +33,7 @@ extension BatchController {
                         "batch \(id) cannot be retried while the batches that waited for it are being released; try again"
                     )
                 }
-                // Each heartbeat releases some dependents; this one does so even if no worker runs.
+                // Every heartbeat releases some dependents. This heartbeat does so even if no worker is running.
                 if try !store.perform(store.heartbeat(worker: nil)).hasMore { Thread.sleep(forTimeInterval: 0.02) }
             case .cancelled:
                 throw ControlError.cancelled(
@@ -46,9 +47,10 @@ extension BatchController {
         return sum
     }
 
-    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if the file cannot be read here.
-    /// - Throws: ``ControlError`` if another batch has taken the folder and `overwrite` is false. Redis may have forgotten
-    ///   the other batch.
+    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if this program cannot read
+    /// the file.
+    /// - Throws: ``ControlError`` if another batch has taken the folder and `overwrite` is false, even if Redis has
+    ///   forgotten the other batch.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {
         guard let batch = try store.facts(of: id), !batch.options.output.isEmpty else { return 0 }
         let folder = OutputFolder(path: batch.options.output)

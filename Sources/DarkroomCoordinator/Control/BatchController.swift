@@ -1,12 +1,12 @@
 import DarkroomModel
 import DarkroomStore
 
-/// Controls batches and the cluster: cancel, suspend, prioritize and more, over all workers.
+/// Controls batches and the cluster, over all workers: cancel, suspend, prioritize and more.
 ///
-/// The functions block until Redis has the change. Any thread may call them. Workers receive a change notice within
-/// milliseconds; if it is lost, they apply the change with their next heartbeat. After a function returns, no worker starts
-/// work that violates the change.
-/// The functions throw ``ControlError`` if the change is refused and `StoreError` if Redis fails.
+/// The functions block until the change is in Redis. Any thread may call them. Workers receive a change notice within
+/// milliseconds. If the notice is lost, they apply the change with their next heartbeat. After a function returns, no
+/// worker starts work that violates the change.
+/// The functions throw ``ControlError`` if the change is refused, and `StoreError` if Redis fails.
 package final class BatchController: Sendable {
     /// The store of the batches.
     package let store: BatchStore
@@ -14,12 +14,13 @@ package final class BatchController: Sendable {
     private let replicaPatience: Duration
     private let onLack: @Sendable (ReplicaLack) -> Void
 
-    /// A controller of the batches in a store.
+    /// Creates a controller for the batches in a store.
     ///
-    /// If Redis has replicas, each function also waits until one of them has the change, so that a failover does not undo it.
+    /// If Redis has replicas, each function also waits until a replica has confirmed the change, so that a failover
+    /// does not undo the change.
     /// - Parameters:
     ///   - store: The store of the batches.
-    ///   - onLack: Called if no replica has confirmed a change within 5 s. The function then returns normally.
+    ///   - onLack: Called if no replica has confirmed a change within 5 s. In this case the function returns normally.
     package convenience init(store: BatchStore, onLack: @escaping @Sendable (ReplicaLack) -> Void = { _ in }) {
         self.init(store: store, replicaPatience: .seconds(5), onLack: onLack)
     }
@@ -30,7 +31,8 @@ package final class BatchController: Sendable {
         self.onLack = onLack
     }
 
-    /// If Redis has replicas, blocks until one of them has all changes made through the store, or until 5 s are over.
+    /// If Redis has replicas, blocks until a replica has confirmed all changes made through the store, but at most for
+    /// 5 s.
     package func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }
@@ -38,29 +40,31 @@ package final class BatchController: Sendable {
         onLack(lack)
     }
 
-    /// Performs a call that makes a change, and waits for a replica.
+    /// Makes a change with one call, and waits for a replica.
     func performChange<Reply>(_ call: ScriptCall<Reply>) throws -> Reply { try performChange([call])[0] }
 
-    /// Performs calls that make changes in one pipeline, and waits for a replica.
+    /// Makes changes with several calls in one pipeline, and waits for a replica.
     func performChange<Reply>(_ calls: [ScriptCall<Reply>]) throws -> [Reply] {
         let replies = try store.perform(calls)
         try awaitReplica()
         return replies
     }
 
-    /// Cancels a batch permanently: queued photos never start, running photos are stopped, and finished photos remain.
+    /// Cancels a batch permanently: queued photos never start, running photos are stopped, and photos that are final
+    /// remain unchanged.
     ///
-    /// The call is idempotent. A batch that has finished without being cancelled remains unchanged; the reply is `finished`.
+    /// The call is idempotent. A batch that has already finished without being cancelled remains unchanged; the reply
+    /// is then `finished`.
     /// - Parameter id: The batch.
-    /// - Parameter reason: why the batch was cancelled, shown with its facts; may be empty.
-    /// - Returns: `cancelled` or `finished`; a batch that is not in Redis is an error.
+    /// - Parameter reason: Why the batch was cancelled; part of the facts of the batch. May be empty.
+    /// - Returns: `cancelled` or `finished`. If the batch is not in Redis, throws.
     package func cancel(_ id: BatchID, reason: String = "") throws -> CancelReply {
         let reply = try performChange(store.cancel(id, reason: reason))
         if case .gone = reply { throw ControlError.gone(id) }
         return reply
     }
 
-    /// Cancels every batch.
+    /// Cancels all unfinished batches.
     /// - Returns: the number of batches that this call cancelled.
     package func cancelAll() throws -> Int {
         var cancelled = 0
@@ -76,10 +80,11 @@ package final class BatchController: Sendable {
         return cancelled
     }
 
-    /// Suspends a batch or the cluster: no download and no filtration of it starts. Running ones continue to their end.
+    /// Suspends a batch or the cluster: none of its downloads and filtrations start any more. Downloads and filtrations
+    /// that are running are completed.
     /// - Parameter id: The batch; nil for the cluster.
     /// - Parameter part: `everything`, or only downloads or filtrations. The three flags are independent of each other.
-    /// - Returns: false if the flag was set already.
+    /// - Returns: false if the flag was already set.
     package func suspend(_ id: BatchID?, _ part: QueuePart = .everything) throws -> Bool {
         try changed(performChange(store.suspend(id, part, true)), of: id, "there is nothing left to suspend")
     }
@@ -96,15 +101,16 @@ package final class BatchController: Sendable {
         }
     }
 
-    /// Changes the priority of a batch for all further claims. Operations that are already claimed are not affected.
+    /// Changes the priority of a batch. The change affects all later claims, but not operations that are already
+    /// claimed.
     /// - Returns: false if the batch already had this priority.
     package func prioritize(_ id: BatchID, _ priority: BatchPriority) throws -> Bool {
         try changed(performChange(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")
     }
 
-    /// Removes a batch from Redis. Its photos remain.
-    /// - Parameter unfinished: true to remove the batch even if it has not finished.
-    /// - Returns: nil, or the state of an unfinished batch that was not removed.
+    /// Removes a batch from Redis. Files that it has written remain.
+    /// - Parameter unfinished: Whether the batch is removed even if it has not finished.
+    /// - Returns: nil if the batch was removed; the state of the batch if it was not removed because it is unfinished.
     package func forget(_ id: BatchID, unfinished: Bool) throws -> BatchState? {
         while true {
             switch try store.perform(store.forget(id, unfinished: unfinished)) {
@@ -117,10 +123,10 @@ package final class BatchController: Sendable {
         }
     }
 
-    /// The calls of one pipeline.
+    /// The maximum number of calls in one pipeline.
     static let callsOfAPipeline = 100
 
-    /// Whether the reply reports a change; throws if the change was refused.
+    /// Whether the reply reports a change. Throws if the change was refused.
     func changed(_ reply: ControlReply, of id: BatchID?, _ nothingLeft: String) throws -> Bool {
         guard let id else {
             guard case .done(let isNew) = reply else { preconditionFailure("the cluster does not finish") }

@@ -1,6 +1,7 @@
 import DarkroomModel
 
-/// Why a change to a batch or to the cluster was refused. Nothing was changed, unless the description names a change.
+/// The error of a change of a batch or of the cluster that was refused. Nothing was changed, unless the description
+/// names a change.
 package struct ControlError: Error, Sendable, CustomStringConvertible {
     /// The kind of refusal. More kinds may be added.
     package struct Code: Sendable, Hashable {
@@ -10,11 +11,11 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         }
         private let kind: Kind
 
-        /// The batch, or a batch that it should wait for, is not in Redis.
+        /// The batch, or a batch for which it should wait, is not in Redis.
         package static let batchGone = Code(kind: .batchGone)
-        /// The batch has finished, so the change has no effect.
+        /// The batch has finished, so the change would have no effect.
         package static let finished = Code(kind: .finished)
-        /// The batch is cancelled. A cancelled batch cannot be continued.
+        /// The batch is cancelled. This cannot be undone.
         package static let cancelled = Code(kind: .cancelled)
         /// The batch has started, so it cannot be made to wait.
         package static let started = Code(kind: .started)
@@ -22,13 +23,13 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
         package static let circle = Code(kind: .circle)
         /// A batch cannot wait for itself.
         package static let itself = Code(kind: .itself)
-        /// Some of the photos are not fed yet. Trying again later can help.
+        /// Some of the photos are not fed yet. A later retry can help.
         package static let notFed = Code(kind: .notFed)
-        /// The photos are outside the list, which is fed to its end.
+        /// The photos are outside the list, which is completely fed.
         package static let outsideList = Code(kind: .outsideList)
         /// A limit is out of bounds.
         package static let outOfBounds = Code(kind: .outOfBounds)
-        /// Another change of the dependencies was in progress. Trying again can help.
+        /// Another change of the dependencies was in progress. A retry can help.
         package static let busy = Code(kind: .busy)
         /// Another batch has taken the output folder.
         package static let outputTaken = Code(kind: .outputTaken)
@@ -39,7 +40,7 @@ package struct ControlError: Error, Sendable, CustomStringConvertible {
     /// What failed, on which object, what was found, and what to do.
     package let description: String
 
-    /// An error with the complete message for users.
+    /// Creates an error with the complete message for users.
     package init(_ code: Code, _ description: String) {
         self.code = code
         self.description = description
@@ -54,7 +55,7 @@ extension ControlError {
         )
     }
 
-    /// - Parameter what: why the change has no effect: `there is nothing left to suspend`.
+    /// - Parameter what: why the change has no effect, for example `there is nothing left to suspend`.
     static func finished(_ id: BatchID, _ what: String) -> ControlError {
         ControlError(.finished, "batch \(id) has finished: \(what)")
     }

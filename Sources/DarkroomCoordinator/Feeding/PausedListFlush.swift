@@ -1,7 +1,7 @@
 import DarkroomConcurrency
 
-/// Flushes a pipeline at an interval, on its own thread, so that complete operations are fed while the feeding thread waits
-/// for a list that pauses.
+/// Flushes a pipeline at regular intervals, on a thread of its own, so that operations are fed even while the feeding
+/// thread waits for a list that pauses.
 final class PausedListFlush: Sendable {
     private let stopped = Latch()
     private let signal = Signal()
@@ -17,7 +17,7 @@ final class PausedListFlush: Sendable {
         }
     }
 
-    /// Stops the thread and waits for its end.
+    /// Stops the thread and waits until it has ended.
     func stop() {
         stopped.set()
         signal.raise()

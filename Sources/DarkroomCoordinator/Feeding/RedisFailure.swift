@@ -1,13 +1,13 @@
 import DarkroomRedis
 import DarkroomStore
 
-/// What a failed call means for a feeder.
+/// The consequence of a failed call for a feeder.
 enum RedisFailure {
-    /// The connection was lost or the server is not ready (loading, failing over): try again.
+    /// The connection was lost or the server is not ready (loading, failing over): retry.
     case passing
-    /// The server has no memory left: try again when workers have finished operations.
+    /// The server is out of memory: retry after workers have finished operations.
     case full
-    /// Trying again does not help.
+    /// A retry does not help.
     case lasting
 
     init(_ error: any Error) {

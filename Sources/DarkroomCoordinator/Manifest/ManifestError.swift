@@ -1,20 +1,20 @@
-/// Why a manifest could not be read.
+/// The error of a manifest that cannot be read.
 package struct ManifestError: Error, Sendable, CustomStringConvertible {
     /// The kind of failure.
     package struct Code: Sendable, Hashable {
         private enum Kind { case noManifest, unreadable, damaged }
         private let kind: Kind
-        /// The folder has no manifest or does not exist.
+        /// The folder does not exist, or it contains no manifest.
         package static let noManifest = Code(kind: .noManifest)
         /// The file system reported an error.
         package static let unreadable = Code(kind: .unreadable)
-        /// A file has a line that is no manifest line.
+        /// A file contains a line that is not a manifest line.
         package static let damaged = Code(kind: .damaged)
     }
 
     /// The kind of failure.
     package let code: Code
-    /// On which file or folder, what was found, and what to do.
+    /// The file or folder, what was found, and what to do.
     package let description: String
 
     init(_ code: Code, _ description: String) {

@@ -1,11 +1,11 @@
-/// The folder that keeps downloaded bytes permanently, by the SHA-256 of their URL: `--originals`.
+/// The folder given by `--originals`, which keeps downloaded bytes permanently, by the SHA-256 of their URL.
 ///
-/// Several batches may share one, also at the same time.
+/// Several batches may share a folder, even at the same time.
 package struct OriginalsFolder: Sendable {
-    /// The folder's absolute path.
+    /// The absolute path of the folder.
     package let path: String
 
-    /// A folder by its absolute path.
+    /// A folder with this absolute path.
     package init(path: String) { self.path = path }
 
     /// Creates the folder if it is missing, and writes a file to check that the folder can be written to.

@@ -2,15 +2,15 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// The bytes of a list, which can be read several times.
+/// The bytes of a list, which can be read more than once.
 protocol ListBytes: AnyObject {
-    /// Fills the buffer or a part of it. Returns the number of bytes, 0 at the end. Blocks until there are bytes.
+    /// Reads bytes into the buffer, and returns their number; 0 at the end. Blocks until bytes are available.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int
 
-    /// Whether no bytes arrive within half a second. Blocks for half a second at most.
+    /// Whether no bytes arrive within half a second. Blocks for at most half a second.
     func hasPaused() -> Bool
 
-    /// Goes back to the beginning.
+    /// Goes back to the beginning, so that the bytes can be read again.
     func rewind() throws(PhotoListError)
 }
 
@@ -18,10 +18,11 @@ protocol ListBytes: AnyObject {
 final class FileBytes: ListBytes {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// The offset at which reading began, which for standard input need not be 0; negative for a pipe or a terminal.
+    /// The offset at which reading began (for standard input, it may be larger than 0); negative for a pipe or a
+    /// terminal.
     private let start: off_t
 
-    /// The bytes of the file at `path`.
+    /// Opens the file at `path`.
     init(path: String) throws(PhotoListError) {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         let code = errno
@@ -37,7 +38,7 @@ final class FileBytes: ListBytes {
         }
     }
 
-    /// The bytes of a descriptor, which stays open.
+    /// Uses a descriptor that is already open, and does not close it.
     init(descriptor: Int32) {
         self.descriptor = descriptor
         ownsDescriptor = false
@@ -48,7 +49,7 @@ final class FileBytes: ListBytes {
         if ownsDescriptor { close(descriptor) }
     }
 
-    /// Whether these bytes can be read again; those of a pipe or a terminal cannot.
+    /// Whether the bytes can be read again, which is not the case for a pipe or a terminal.
     var canRewind: Bool { start >= 0 }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(PhotoListError) -> Int {
