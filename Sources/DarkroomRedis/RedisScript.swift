@@ -54,7 +54,7 @@ struct RedisScripts {
         bySHA1 = Dictionary(scripts.map { (Array($0.sha1.utf8), $0) }) { first, _ in first }
     }
 
-    /// The script that `command` calls by EVALSHA; nil if `command` does not call one of these scripts.
+    /// The script that `command` calls by EVALSHA; nil if it does not call any of these scripts.
     func called(by command: RedisCommand) -> RedisScript? {
         guard command.arguments.count >= 3, command.name.uppercased() == "EVALSHA" else { return nil }
         return bySHA1[command.arguments[1]]

@@ -8,7 +8,7 @@ package struct Depended: Sendable, Equatable {
     package var added: [BatchID] = []
     /// The batches that this batch already waited for.
     package var waitedBefore: [BatchID] = []
-    /// The batches that had already finished, so that no dependency on them was added.
+    /// The batches that had already finished, so that no dependency was needed.
     package var finishedBefore: [BatchID] = []
     /// A batch that has finished without success. Because the option `afterSuccess` of this batch is set, this batch
     /// was cancelled.

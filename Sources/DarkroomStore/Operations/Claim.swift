@@ -37,7 +37,7 @@ extension BatchStore {
 /// The changes, since a worker's last claim, of the set of batches that the worker refuses. Redis keeps this set in a
 /// key of its own, so that a claim can skip any number of refused batches.
 package struct RefusalChanges: Sendable, Equatable {
-    /// The most batches in each of `added` and `removed` of one claim.
+    /// The maximum number of batches in `added`, and in `removed`.
     package static let limit = 1000
 
     /// Whether Redis empties the set before it applies the changes.
@@ -47,7 +47,7 @@ package struct RefusalChanges: Sendable, Equatable {
     /// Batches that the worker no longer refuses.
     package var removed: [BatchID]
 
-    /// Creates changes; by default none.
+    /// Creates a set of changes, which is empty by default.
     package init(replacesAll: Bool = false, added: [BatchID] = [], removed: [BatchID] = []) {
         self.replacesAll = replacesAll
         self.added = added

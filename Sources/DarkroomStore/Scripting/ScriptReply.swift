@@ -54,7 +54,7 @@ struct ScriptReply {
 }
 
 extension RedisValue {
-    /// The value as the id of a batch; nil if it is not one.
+    /// The value as the id of a batch; nil if it is not a valid id.
     var batch: BatchID? { string.flatMap { BatchID($0) } }
 
     /// The value as an integer within the bounds of stored numbers; else nil.
