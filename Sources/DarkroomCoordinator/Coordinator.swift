@@ -121,7 +121,7 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Whether a batch is in Redis.
+    /// Whether a batch is in Redis or was forgotten.
     private enum Presence { case submitted, forgotten }
 
     /// Submits a batch without photos, unless it already exists or was forgotten.

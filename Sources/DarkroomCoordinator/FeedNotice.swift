@@ -1,4 +1,4 @@
-/// A notice for the user during a feed.
+/// A notice for the user about a running feed.
 package enum FeedNotice: Sendable, CustomStringConvertible {
     /// Redis is unreachable. The feeder retries.
     case connectionLost(any Error)
@@ -27,7 +27,7 @@ package enum FeedNotice: Sendable, CustomStringConvertible {
     package var description: String {
         switch self {
         case .connectionLost(let error): "feeding has stopped, trying again: \(error)"
-        case .connectionRestored: "feeding goes on"
+        case .connectionRestored: "feeding continues"
         case .readingAgain:
             "Redis has lost operations that it had confirmed; reading the list again to feed what is missing"
         case .overtaken:
@@ -35,15 +35,15 @@ package enum FeedNotice: Sendable, CustomStringConvertible {
         case .growing(let photos): "the list has grown: its photos from index \(photos) on are new"
         case .memoryFull(let memory):
             "Redis has no memory left" + (memory.map { " (\($0))" } ?? "")
-                + ": waiting until workers have drained it, then feeding continues; to wait less, raise maxmemory, or "
+                + ": feeding continues when workers have finished operations; to wait less, raise maxmemory, or "
                 + "submit with a smaller --window, so that Redis holds fewer operations at once"
         case .memoryStaysFull:
-            "Redis has no memory left, and no operation is queued or executing whose end would free some: raise maxmemory "
+            "Redis has no memory left, and no operation is left that would free some when it ends: raise maxmemory "
                 + "there, or forget finished batches (darkroom forget); feeding then continues"
-        case .memoryFreed: "Redis has memory again, feeding goes on"
+        case .memoryFreed: "Redis has memory again, feeding continues"
         case .tooFewReplicas(let lack): "warning: \(lack)"
         case .notPersistent:
-            "this Redis keeps no append-only file, so a restart of it loses the batch; set \"appendonly yes\" there"
+            "this Redis does not keep an append-only file, so a restart would lose the batch; set \"appendonly yes\" there"
         }
     }
 }

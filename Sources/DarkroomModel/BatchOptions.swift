@@ -47,7 +47,7 @@ public struct BatchOptions: Sendable, Equatable {
 }
 
 extension BatchOptions {
-    /// The fields and values of the batch's hash that hold these options.
+    /// These options as fields and values of the batch's hash.
     package var fields: [(field: String, value: String)] {
         [
             ("name", name), ("filters", filters.text), ("output", output), ("format", format.name),

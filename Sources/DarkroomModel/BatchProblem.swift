@@ -43,7 +43,7 @@ package struct BatchProblem: Sendable, Hashable {
     /// The remedy, usually with a command: `go on with: darkroom resume 20261121-090501123-7f3a`.
     package let remedy: String
 
-    /// A problem of a batch or of the cluster.
+    /// Creates a problem of a batch or of the cluster.
     package init(_ code: Code, of batch: BatchID?, text: String, remedy: String) {
         self.batch = batch
         self.code = code

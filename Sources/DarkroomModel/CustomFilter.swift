@@ -43,6 +43,6 @@ package struct InvalidCustomFilter: Error, Equatable, CustomStringConvertible {
     /// The complete message.
     package let description: String
 
-    /// An error with its complete message.
+    /// Creates an error with its complete message.
     package init(description: String) { self.description = description }
 }

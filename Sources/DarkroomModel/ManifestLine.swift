@@ -12,7 +12,7 @@ package struct ManifestLine: Sendable, Equatable, Codable {
     package var state: String
     /// The path of the written file, relative to the output folder.
     package var file: String?
-    /// The word of the ``FailureReason`` if the photo failed.
+    /// The word of the ``FailureReason``, if the photo failed.
     package var reason: String?
     /// The details of the failure.
     package var detail: String?

@@ -53,7 +53,7 @@ public struct PhotoRanges: Sendable, Equatable, CustomStringConvertible {
         return pieces.filter { !$0.isEmpty }
     }
 
-    /// The ranges in the form of the command line: `10-20,31`.
+    /// The ranges in the format of the command line, for example `10-20,31`.
     public var description: String {
         ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: ",")
     }
@@ -72,10 +72,10 @@ package struct InvalidPhotoRanges: Error, CustomStringConvertible {
     /// The invalid part.
     package let part: String
 
-    /// The text, and the correct form.
+    /// The invalid text, and the correct format.
     package var description: String { "photos \"\(text)\": \(problem)" }
 
-    /// The description without the text.
+    /// The correct format, without the invalid text.
     package var problem: String {
         let found = part == text ? "" : " (found \"\(part)\")"
         return "write indexes from 0 and ranges of them, the smaller first, as 10-20,31\(found)"

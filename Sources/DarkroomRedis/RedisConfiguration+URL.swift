@@ -8,9 +8,9 @@ extension RedisConfiguration {
     /// - `rediss://...`: the same with TLS.
     /// - `unix://[user:password@]/path`: a Unix-domain socket.
     /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these
-    ///   sentinels report for the service; `?sentinel-password=...` and `sentinel-user=...` for sentinels that require
-    ///   them.
-    /// - `rediss+sentinel://...`: the same with TLS, to the sentinels and to the master.
+    ///   sentinels report for the service. Append `?sentinel-user=...&sentinel-password=...` if the sentinels require
+    ///   authentication.
+    /// - `rediss+sentinel://...`: the same with TLS for the sentinels and the master.
     ///
     /// Special characters in user, password and service must be percent-encoded.
     /// - Parameters:

@@ -1,6 +1,6 @@
 /// The address of a Redis server, with the settings for connecting and authenticating.
 package struct RedisConfiguration: Sendable, Equatable {
-    /// The kinds of address.
+    /// The address of a server, or the addresses of sentinels.
     package enum Address: Sendable, Equatable {
         /// A TCP address, with TLS if ``RedisConfiguration/tls`` is set. For a Redis Cluster, the address of any node:
         /// the connection follows redirections to the node that holds the keys.
@@ -19,7 +19,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         /// The port.
         package var port: Int
 
-        /// A host and its port.
+        /// Creates an endpoint.
         package init(host: String, port: Int) {
             self.host = host
             self.port = port

@@ -119,7 +119,7 @@ extension ServerFinder {
     ) throws(RedisError) -> Session {
         let master = try master(of: service)
         let server = configuration.server(at: master, within: configuration.connectTimeout)
-        // The server may be a replica already, before the sentinels have noticed it, so the session checks its role
+        // The sentinels may not have noticed that the server has become a replica, so the session checks its role
         // (https://redis.io/docs/latest/develop/reference/sentinel-clients/).
         return try Session(server, scripts: scripts, masterOf: service)
     }

@@ -33,8 +33,8 @@ package enum RedisRequirements {
         if information["role"] == "slave" {
             let master = "\(information["master_host"] ?? "?"):\(information["master_port"] ?? "?")"
             warnings.append(
-                "\(redis): this Redis is a replica of \(master), where nothing can be changed; name its master, or let "
-                    + "sentinels name it: redis+sentinel://host:port/service")
+                "\(redis): this Redis is a replica of \(master), and replicas refuse changes; give the address of its master, "
+                    + "or of its sentinels: redis+sentinel://host:port/service")
         }
         guard let lack = evictionLack(information) else { return warnings }
         let found = "\(redis): found \(lack.found): \(lack.meaning)"
@@ -61,8 +61,8 @@ package enum RedisRequirements {
             return nil
         }
         return Lack(
-            found: "version \(version), needed is \(oldestMajorVersion).0 or newer, or Valkey",
-            meaning: "this Redis is too old", advice: "install one of them there, or name another Redis")
+            found: "version \(version), required is Redis \(oldestMajorVersion).0 or newer, or Valkey",
+            meaning: "this Redis is too old", advice: "install a newer version, or give the address of another Redis")
     }
 
     /// The unmet requirement if Redis evicts keys when its memory is full; else nil.
@@ -72,8 +72,8 @@ package enum RedisRequirements {
         return Lack(
             found: "maxmemory-policy \(policy)",
             meaning: isHindrance
-                ? "a full Redis would throw away photos that are queued"
-                : "no key of Darkroom expires, so none is evicted, but noeviction is safer",
+                ? "a full Redis would discard queued photos"
+                : "no key of Darkroom expires, so no key is evicted, but noeviction is safer",
             advice: "set \"maxmemory-policy noeviction\" in its configuration, or now: redis-cli -u URL CONFIG SET "
                 + "maxmemory-policy noeviction",
             isHindrance: isHindrance)

@@ -26,7 +26,7 @@ import Testing
         // Longer than the 0.3 s after which it looks at its batch besides feeding it.
         usleep(500_000)
         try server.restart()
-        try submit.waitFor(keepsFile ? "feeding goes on" : "reading the list again")
+        try submit.waitFor(keepsFile ? "feeding continues" : "reading the list again")
         let deadline = ContinuousClock.now + .seconds(30)
         while try queue.store.facts(of: id)?.sealed != true {
             try #require(ContinuousClock.now < deadline, "it is not fed to its end")

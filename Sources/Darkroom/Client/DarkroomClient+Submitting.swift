@@ -42,7 +42,7 @@ extension DarkroomClient {
         }
     }
 
-    /// Submits photos from a collection, see
+    /// Submits photos from a collection; see
     /// ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
     ///
     /// ```swift

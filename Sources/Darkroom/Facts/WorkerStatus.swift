@@ -18,7 +18,7 @@ public struct WorkerStatus: Sendable, Equatable {
     public let downloading: Int
     /// The number of running filtrations.
     public let filtering: Int
-    /// The number of photos that the worker has made final since its start.
+    /// The number of photos that have become final in this worker since it started.
     public let photos: Int
     /// The number of photos per second, averaged over the last 10 seconds.
     public let photosPerSecond: Int

@@ -39,7 +39,7 @@ public final class PhotoWorker: Sendable {
     /// The id of the worker in ``DarkroomClient/workers()``. Each worker has a new id.
     public var id: String { worker.id }
 
-    /// The number of photos that the worker has made final.
+    /// The number of photos that have become final in this worker.
     public var photosDone: Int { worker.photosDone }
 
     /// Connects to Redis and starts working.

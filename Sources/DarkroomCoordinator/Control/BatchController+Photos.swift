@@ -63,7 +63,8 @@ extension BatchController {
         guard range.lowerBound >= 0, !facts.sealed || range.lowerBound < facts.photos else {
             throw ControlError(
                 .outsideList,
-                "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are not in it; give others")
+                "\(Self.extent(facts)): photos \(range.lowerBound)-\(range.upperBound) are not in it; give other indexes"
+            )
         }
         let (isNew, photos) = try replaceFocus(
             of: id, BatchControls.Focus(range.clamped(to: StoredBounds.indexes), only: only),
@@ -97,11 +98,12 @@ extension BatchController {
     private static func notFed(_ ranges: PhotoRanges, _ facts: BatchFacts) -> ControlError {
         facts.sealed
             ? ControlError(
-                .outsideList, "\(extent(facts)): photos \(ranges) are not all of it; none was cancelled, give others")
+                .outsideList,
+                "\(extent(facts)): photos \(ranges) are not all in it; no photo was cancelled, give other indexes")
             : ControlError(
                 .notFed,
-                "\(extent(facts)), so far: photos \(ranges) are not all fed; none was cancelled, give others, or try again "
-                    + "later")
+                "\(extent(facts)), so far: photos \(ranges) are not all fed; no photo was cancelled, give other indexes, or "
+                    + "try again later")
     }
 
     /// The number of photos in a batch, and their indexes, as a clause.

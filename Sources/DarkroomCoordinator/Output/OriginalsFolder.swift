@@ -8,7 +8,7 @@ package struct OriginalsFolder: Sendable {
     /// A folder with this absolute path.
     package init(path: String) { self.path = path }
 
-    /// Creates the folder if it is missing, and writes a file to check that the folder can be written to.
+    /// Creates the folder if it is missing. Writes a file to check that the folder is writable.
     package func prepare() throws(CoordinatorError) {
         let folder = WritableFolder(role: "originals folder", path: path)
         try folder.create()

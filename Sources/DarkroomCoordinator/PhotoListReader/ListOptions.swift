@@ -1,6 +1,6 @@
 import DarkroomModel
 
-/// How a photo list is read.
+/// The options for reading a photo list.
 package struct ListOptions: Sendable {
     /// Whether the subfolders of a folder of photos are read.
     package var isRecursive = false

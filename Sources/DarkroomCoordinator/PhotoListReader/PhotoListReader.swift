@@ -187,7 +187,7 @@ package final class PhotoListReader {
         }
     }
 
-    /// Reads until the format is known.
+    /// Reads until the format of the list is known.
     private func begin(_ bytes: any ListBytes) throws(PhotoListError) {
         var isKnown = false
         while !isKnown {

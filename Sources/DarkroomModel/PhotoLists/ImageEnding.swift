@@ -42,7 +42,7 @@ package enum ImageEnding {
         package var stemsAreDistinct: Bool { stems.areDistinct && haveEndings }
     }
 
-    /// A set of names that is discarded at the first duplicate.
+    /// A set of names. At the first duplicate, the names are discarded.
     private struct Distinct {
         private var folded: Set<String> = []
         private(set) var areDistinct = true

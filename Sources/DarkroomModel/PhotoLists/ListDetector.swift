@@ -1,7 +1,7 @@
 /// Detects the format of a list from its first bytes. The file name extension of the list is used only if two formats
 /// are possible.
 struct ListDetector {
-    /// The number of bytes that are examined.
+    /// The maximum number of bytes that are examined.
     static let windowBytes = 64 << 10
 
     /// The format and the parameters of its parser.

@@ -70,7 +70,8 @@ import Testing
         }
         #expect(said[0] == said[1] || said[0] == said[1] + 1, "\(outcome.standardError)")
         for text in [
-            " MB used, maxmemory ", "waiting until workers have drained it", "--window", "raise maxmemory",
+            " MB used, maxmemory ", "feeding continues when workers have finished operations", "--window",
+            "raise maxmemory",
         ] { #expect(outcome.standardError.contains(text), "\(outcome.standardError)") }
         #expect(!outcome.standardError.contains("its feeder has been silent"))
         worker.send(SIGTERM)
@@ -109,7 +110,7 @@ import Testing
 
         let submit = try queue.start("submit", list, "-o", scratch.path("other"))
         // Nothing is there that could be drained: waiting alone does not help.
-        try submit.waitFor("no operation is queued or executing whose end would free some: raise maxmemory")
+        try submit.waitFor("no operation is left that would free some when it ends: raise maxmemory")
         _ = try queue.store.connection.call(RedisCommand("CONFIG", "SET", "maxmemory", "0"))
         #expect(try submit.outcome().status == 0)
         #expect(try batch()?.photos == Self.photos)
