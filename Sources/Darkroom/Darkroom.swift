@@ -1,5 +1,4 @@
-// The library for Swift programs. It submits photo lists, follows and controls batches, runs workers, and reads
-// manifests.
+// The library for Swift programs: submits photo lists, follows and controls batches, runs workers, reads manifests.
 //
 // DESIGN: `import Darkroom` exports exactly the types in this list. A test compares the list with the compiled modules.
 // The types of this module use the other modules, whose declarations are `package`. Of these, only DarkroomModel is

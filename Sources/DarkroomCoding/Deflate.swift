@@ -1,5 +1,5 @@
-/// Compresses and decompresses single blocks in the zlib format (RFC 1950). For many blocks, use a `Deflater` or an
-/// `Inflater`.
+/// Compresses and decompresses single blocks in the zlib format (RFC 1950). See `Deflater` and `Inflater` for many
+/// blocks.
 package enum Deflate {
     /// Compresses `bytes` with a zlib level from 1 (fastest) to 9 (smallest).
     package static func compress(_ bytes: UnsafeRawBufferPointer, level: Int32 = 1) -> [UInt8] {

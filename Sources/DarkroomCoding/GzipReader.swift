@@ -74,8 +74,7 @@ package final class GzipReader {
         }
     }
 
-    /// Begins the next member, if there is one. The last member may be followed by zeros, the padding of tapes and
-    /// block devices.
+    /// Begins the next member, if there is one. Skips zeros after the last member (padding on tapes).
     private func beginNextMember() throws(CodingError) {
         while stream.pointee.avail_in > 0, stream.pointee.next_in.pointee == 0 {
             state = .padding

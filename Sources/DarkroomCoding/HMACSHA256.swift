@@ -1,7 +1,6 @@
 internal import CCrypto
 
-/// HMAC with SHA-256 (RFC 2104). Proves that a message was written by someone who has the secret. Uses the one-shot
-/// function of libcrypto.
+/// HMAC with SHA-256 (RFC 2104), from libcrypto. Proves that a message was written by someone who has the secret.
 package enum HMACSHA256 {
     /// The authentication code of `message`, 32 bytes. `secret` may have any length, including 0.
     package static func code(of message: [UInt8], secret: [UInt8]) -> [UInt8] {

@@ -1,6 +1,6 @@
 internal import CCrypto
 
-/// Computes a SHA-256 digest piece by piece. Uses the EVP functions of libcrypto, which use the SHA instructions of the
+/// Computes a SHA-256 digest piece by piece. Uses libcrypto's EVP functions, which use SHA instructions of the
 /// processor.
 ///
 /// Only one thread at a time may use it.

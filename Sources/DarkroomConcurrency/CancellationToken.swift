@@ -39,8 +39,7 @@ package final class CancellationToken: Sendable {
 
     /// Sets the handler for changes of the level, in place of an earlier handler; nil removes the handler.
     ///
-    /// The token calls the handler on the thread that raises the level. If the level was raised earlier, it calls the
-    /// handler at once.
+    /// The token calls the handler on the thread that raises the level; at once, if the level was raised before.
     package func onChange(_ handler: (@Sendable (Level) -> Void)?) {
         let level = state.withLock { state in
             state.handler = handler

@@ -1,5 +1,4 @@
-/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in a wait function of its own, for
-/// example in poll(2).
+/// Messages from any thread to the thread that owns the mailbox. The owner sleeps in its own wait, such as poll(2).
 ///
 /// The mailbox wakes its owner only if a message arrives while the owner is sleeping or about to sleep.
 package final class Mailbox<Message: Sendable>: Sendable {
@@ -40,8 +39,7 @@ package final class Mailbox<Message: Sendable>: Sendable {
         }
     }
 
-    /// Returns true if the mailbox is empty, so that the owner may sleep. Until the next ``take()``, a new message
-    /// wakes the owner.
+    /// Returns true if the mailbox is empty, so that the owner may sleep until a message wakes it.
     package func prepareToSleep() -> Bool {
         state.withLock { state in
             state.ownerSleeps = state.messages.isEmpty

@@ -19,8 +19,7 @@ package final class OwnedThread: @unchecked Sendable {  // `thread` is started i
     /// Whether the caller is running on this thread.
     package var isCurrent: Bool { Thread.current === thread }
 
-    /// Blocks until the thread has ended. Several threads may wait at the same time. On the thread itself, returns at
-    /// once.
+    /// Blocks until the thread has ended. Several threads may wait at a time. On the thread itself, returns at once.
     package func join() {
         guard !isCurrent else { return }
         ended.wait()

@@ -1,10 +1,8 @@
 import DarkroomModel
 
-/// Thrown if a batch is cancelled while its list is being fed. This is not a failure, because a user cancelled the
-/// batch.
+/// Thrown if a user cancels a batch while its list is being fed. This is not a failure.
 package struct BatchCancelled: Error, Sendable, CustomStringConvertible {
-    /// The facts of the batch when the feeder noticed that it was cancelled. `photos` is the number of photos that were
-    /// fed.
+    /// The facts of the cancelled batch. `photos` is the number of photos that were fed.
     package let batch: BatchFacts
 
     /// A sentence for users.

@@ -33,14 +33,12 @@ package final class Coordinator: Sendable {
     /// The number of operations of the current feed that Redis has confirmed.
     package var confirmedOperations: Int { control.confirmedOperations }
 
-    /// Makes a running feed throw the error `stopped` at the next photo of the list. Photos that are already fed remain
-    /// in the batch.
+    /// Makes a running feed throw the error `stopped` at the next photo. Photos that are already fed remain.
     package func stop() { control.stop() }
 
     /// Submits a list as a new batch, feeds and seals it, and blocks until the batch is durable in Redis.
     ///
-    /// The batch is submitted only after the first photo of the list has been read, so that an unreadable list leaves
-    /// nothing in Redis.
+    /// The batch is submitted after the first photo has been read, so that an unreadable list leaves nothing in Redis.
     /// - Parameters:
     ///   - list: the photos.
     ///   - id: the id of a batch that Redis has lost; nil for a new id.
@@ -70,16 +68,15 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until the batch is durable
-    /// in Redis.
+    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until it is durable in
+    /// Redis.
     ///
     /// The photos that were fed before are compared by their digest. If the list differs, the call throws and changes
     /// nothing. If the list contains more photos than a sealed batch, the new photos are fed, and a finished batch
     /// starts a new round. If the batch is cancelled, the call throws.
     /// - Parameter id: The batch.
     /// - Parameter list: The photo list.
-    /// - Parameter onResumed: Called with the id of the batch after the check that the batch is in Redis and not
-    ///   cancelled.
+    /// - Parameter onResumed: Called with the batch's id after the check that the batch exists and is not cancelled.
     package func resume(
         _ id: BatchID, _ list: some PhotoListSource, onResumed: (BatchID) throws -> Void = { _ in }
     ) throws -> BatchFacts {
@@ -207,8 +204,7 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Reads a list once and feeds those photos that Redis does not have yet. Returns nil if the list contains no
-    /// photos.
+    /// Reads a list once and feeds those photos that Redis does not have yet. Returns nil if the list has no photos.
     private func pass(_ list: some PhotoListSource, begin: () throws -> BatchFacts) throws -> FedTotals? {
         var feeder: Feeder?
         var failure: (any Error)?
@@ -225,11 +221,9 @@ package final class Coordinator: Sendable {
         return try feeder?.finish()
     }
 
-    /// Seals a batch and blocks until the batch is durable in Redis. Returns false if Redis has lost confirmed
-    /// operations.
+    /// Seals a batch and blocks until it is durable in Redis. Returns false if Redis has lost confirmed operations.
     private func seal(_ id: BatchID, _ totals: FedTotals) throws -> Bool {
-        // Both calls are repeated together, because after a failover the new master may confirm its data although it
-        // has lost the seal.
+        // Both calls are repeated: after a failover, the new master may confirm its data but lack the seal.
         let durability = Durability(store: store, replicas: replicas, check: control.check)
         let (reply, outcome) = try control.retrying {
             let reply = try store.perform(store.seal(id, operations: totals.operations, photos: totals.photos))

@@ -4,11 +4,9 @@ package enum FeedNotice: Sendable, CustomStringConvertible {
     case connectionLost(any Error)
     /// Redis is reachable again.
     case connectionRestored
-    /// Redis has lost confirmed operations, because of a failover. The feeder reads the list again and feeds the
-    /// missing operations.
+    /// A failover lost confirmed operations. The feeder reads the list again and feeds the missing operations.
     case readingAgain
-    /// Another coordinator has sealed the batch during this feed. The feeder reads the list again and compares it with
-    /// the batch.
+    /// Another coordinator has sealed the batch. The feeder reads the list again and compares it with the batch.
     case overtaken
     /// The list contains more photos than the sealed batch. The feeder adds the new photos.
     case growing(from: Int)

@@ -17,16 +17,14 @@ extension BatchFacts {
         return Double(spent + current) / 1000
     }
 
-    /// The average number of photos filtered or failed per second of ``seconds(now:)``; nil before the batch has
-    /// started.
+    /// The photos filtered or failed per second, averaged over ``seconds(now:)``; nil before the batch has started.
     package func photosPerSecond(now: Int) -> Double? {
         guard let seconds = seconds(now: now), seconds > 0 else { return nil }
         return Double(counts.done) / seconds
     }
 
-    /// The time in seconds until the batch finishes, if `rate` photos per second become final. Nil if the time is
-    /// unknown: the list is still being fed, no photo is left, `rate` is nil or 0, or one of `problems` affects the
-    /// batch.
+    /// The time in seconds until the batch finishes at `rate` photos per second. Nil if the time is unknown: the list
+    /// is still being fed, no photo is left, `rate` is nil or 0, or one of `problems` affects the batch.
     package func secondsLeft(at rate: Double?, problems: [BatchProblem]) -> Double? {
         let left = photos - counts.final
         let isHindered = problems.contains { $0.batch == nil || $0.batch == id }

@@ -69,8 +69,7 @@ public struct BatchFacts: Sendable, Equatable {
     package var feederSeen = 0
     /// The chained digest of the fed operations, in hexadecimal.
     package var feedDigest = ""
-    /// The damaged values of the batch in Redis, with one phrase for each: `photos is "-5"`. No worker runs a damaged
-    /// batch.
+    /// The damaged values in Redis, with one phrase for each: `photos is "-5"`. No worker runs a damaged batch.
     public private(set) var damage: [String] = []
 
     /// Reads the facts from a batch's hash and its `reasons`. Returns nil if the hash contains no state, which means
@@ -100,8 +99,7 @@ public struct BatchFacts: Sendable, Equatable {
         counts.failed = stored.number("count.failed", in: StoredBounds.photos)
         counts.cancelled = stored.number("count.cancelled", in: StoredBounds.photos)
         if cancelled {
-            // Cancelling a batch does not rewrite state codes, so its photos that are not final are counted as
-            // cancelled here.
+            // Cancelling does not rewrite state codes: photos that are not final count as cancelled.
             counts.downloaded = 0
             counts.cancelled = max(0, photos - counts.filtered - counts.failed)
         }

@@ -31,8 +31,7 @@ public struct BatchOptions: Sendable, Equatable {
     public var retain: Duration? = .seconds(24 * 3600)
     /// Whether the batch is cancelled if a batch that it waits for was cancelled or had failed photos.
     public var afterSuccess = false
-    /// The folder in which downloaded bytes are kept: an absolute path on the workers' machines. If empty, they are not
-    /// kept.
+    /// The folder for downloaded bytes: an absolute path on the workers' machines. If empty, they are not kept.
     public var originals = ""
     /// The URL to which a worker posts the completion of the batch, if the webhook hosts of the worker allow it; empty
     /// for no webhook.

@@ -20,7 +20,7 @@ package enum CustomFilter {
     }
 
     /// The name of the custom operation in the filters of a batch; nil if the batch uses only filters of Darkroom.
-    /// - Throws: ``InvalidCustomFilter`` if a filter begins with `x:`, but its name is invalid or it is not the only
+    /// - Throws: ``InvalidCustomFilter`` if a filter begins with `x:` but has an invalid name or is not the only
     ///   filter.
     package static func name(in filters: [String]) throws(InvalidCustomFilter) -> String? {
         guard let filter = filters.first(where: { $0.hasPrefix(prefix) }) else { return nil }

@@ -1,5 +1,5 @@
-/// The names of all keys and channels in Redis. All names contain the hash tag `{<namespace>}`, so that a script uses
-/// only one slot.
+/// The names of all keys and channels in Redis. Each contains `{<namespace>}`, so that a script uses a single hash
+/// slot.
 ///
 /// These names are a public interface, because users read the keys for monitoring.
 package struct Keys: Sendable, Hashable {
@@ -20,8 +20,7 @@ package struct Keys: Sendable, Hashable {
     package var control: String { prefix + "control" }
     /// A sorted set of all batch ids. The score is the time of submission.
     package var batches: String { prefix + "batches" }
-    /// A sorted set, the ready queue of a priority: ids of batches with claimable operations. The score is the turn of
-    /// the batch.
+    /// The ready queue of a priority: a sorted set of batches with claimable operations. The score is the turn.
     package func ready(_ priority: BatchPriority) -> String { prefix + "ready:\(priority.rawValue)" }
     /// A sorted set of `<batch>/<operation>`. The score is the deadline of the lease, on the lease clock.
     package var leases: String { prefix + "leases" }
@@ -60,8 +59,7 @@ package struct Keys: Sendable, Hashable {
     /// A sorted set of the last 10,000 forgotten batches. The score is the time at which the batch was forgotten. Their
     /// ids cannot be submitted again.
     package var forgotten: String { prefix + "forgotten" }
-    /// A sorted set of finished batches whose dependents are still to be released. The score is the time at which the
-    /// batch finished.
+    /// A sorted set of finished batches whose dependents must be released. The score is the time of finishing.
     package var releases: String { prefix + "releases" }
     /// A sorted set of outstanding webhook calls, `<batch id> <round>`. The score is the time of the next attempt.
     package var webhooks: String { prefix + "webhooks" }

@@ -118,20 +118,17 @@ package struct ManifestLine: Sendable, Equatable, Codable {
 
 /// The paths of manifest files: `manifest/<batch id>/<operation number>.<fencingToken>.jsonl` in the output folder.
 package enum ManifestPath {
-    /// The folder of a batch's manifest, relative to the output folder. If this folder exists, the worker sees the
-    /// right output folder.
+    /// The folder of a batch's manifest in the output folder. A worker that sees it has mounted the right folder.
     package static func folder(_ batch: BatchID) -> String { "manifest/\(batch)" }
 
     /// The file that contains the id of the batch that holds the output folder, relative to the output folder. Its name
     /// is not a valid batch id.
     package static let holder = "manifest/holder.txt"
 
-    /// The file, in the folder of a batch's manifest, that contains the id of the Redis to which the batch was
-    /// submitted.
+    /// The file in the folder of a batch's manifest with the id of the Redis to which the batch was submitted.
     package static let origin = "origin.txt"
 
-    /// The subfolder of ``folder(_:)`` that contains the file of an operation, with a trailing slash; "" for operation
-    /// numbers below 1,000.
+    /// The subfolder of ``folder(_:)`` for an operation, with a trailing slash; "" for numbers below 1,000.
     package static func subfolder(operation number: Int) -> String {
         number < 1000 ? "" : padded(number / 1000, 5) + "/"
     }
@@ -148,8 +145,7 @@ package enum ManifestPath {
         return part
     }
 
-    /// The operation number and fencing token in a file name; nil if ``fileName(operation:fencingToken:)`` never
-    /// returns this name.
+    /// The numbers in a file name; nil if ``fileName(operation:fencingToken:)`` never returns this name.
     package static func parse(fileName: String) -> (operation: Int, fencingToken: Int)? {
         let parts = fileName.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 3, let operation = Int(parts[0]), let fencingToken = Int(parts[1]), operation > 0,

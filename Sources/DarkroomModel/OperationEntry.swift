@@ -20,8 +20,7 @@ package enum OperationEntry {
         entry.append(lineFeed)
         guard entry.count - start > maxBytes / operationSize else { return }
         entry.removeLast(entry.count - start)
-        // Escaping may double the bytes, so the name is cut to a quarter of the share, which leaves room for the text
-        // below.
+        // Escaping may double the bytes. A quarter of the share for the name leaves room for the text below.
         let cut = UnsafeRawBufferPointer(rebasing: name.prefix(maxBytes / operationSize / 4))
         appendEscaped(cut, to: &entry)
         entry.append(tab)

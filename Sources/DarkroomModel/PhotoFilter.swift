@@ -1,8 +1,6 @@
-/// A filter that is applied to each photo of a batch: an image filter, or a custom operation, which replaces all
-/// filters.
+/// A filter for the photos of a batch: an image filter, or a custom operation, which replaces all filters.
 public struct PhotoFilter: Sendable, Hashable, CustomStringConvertible {
-    /// The filter as text on the command line and in Redis, for example `sepia=0.8`, `tilt-shift=radius:3`,
-    /// `x:thumbnail`.
+    /// The filter as text on the command line and in Redis, for example `sepia=0.8` or `tilt-shift=radius:3`.
     public let description: String
 
     /// A filter from the options of a batch in Redis. It may have been added in a newer version.

@@ -1,16 +1,13 @@
 /// The bounds of the numbers and texts in Redis. Darkroom does not write values outside these bounds.
 package enum StoredBounds {
-    /// Integers that a Lua script represents exactly. Used for bytes, versions, fencing tokens and times in
-    /// milliseconds.
+    /// Integers that Lua represents exactly, for bytes, versions, fencing tokens and times in milliseconds.
     package static let numbers = 0...(1 << 53)
-    /// The number of photos, and therefore of operations, in a batch: Redis keeps one byte per photo in a string of at
-    /// most 512 MiB.
+    /// The number of photos of a batch, and so of its operations: Redis keeps a byte per photo in a string up to 512
+    /// MiB.
     package static let photos = 0...(1 << 29)
-    /// Indexes of photos in commands. They may be larger than the number of photos, because a focus may include photos
-    /// that are not fed yet.
+    /// Indexes of photos in commands. They may exceed the number of photos: a focus may include photos not fed yet.
     package static let indexes = 0...9_999_999_999
-    /// The maximum length in bytes of a text in the hash of a batch or worker: that of a command line argument on
-    /// Linux.
+    /// The maximum length in bytes of a text in a hash: that of a command line argument on Linux.
     package static let textBytes = 128 << 10
 }
 

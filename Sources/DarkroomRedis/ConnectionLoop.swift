@@ -109,8 +109,7 @@ final class ConnectionLoop {
         sendRedirectedFirst()
     }
 
-    /// Changes the server. All pending replies have arrived. Commands that were not executed are sent to the next
-    /// server.
+    /// Changes the server after all pending replies have arrived. The next server gets the commands not yet executed.
     private func changeServer() {
         session = nil
         if isMisplaced {

@@ -8,8 +8,7 @@ extension RedisConfiguration {
     /// - `rediss://...`: the same with TLS.
     /// - `unix://[user:password@]/path`: a Unix-domain socket.
     /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these
-    ///   sentinels report for the service. Append `?sentinel-user=...&sentinel-password=...` if the sentinels require
-    ///   authentication.
+    ///   sentinels report for the service. `?sentinel-user=...&sentinel-password=...` authenticates at the sentinels.
     /// - `rediss+sentinel://...`: the same with TLS for the sentinels and the master.
     ///
     /// Special characters in user, password and service must be percent-encoded.
@@ -77,11 +76,9 @@ extension RedisConfiguration {
         if sentinelUser != nil && sentinelPassword == nil { throw invalid("found a sentinel-user without a password") }
     }
 
-    /// A URL for error messages, with passwords and the query replaced by `***`. Also accepts text that is not a valid
-    /// URL.
+    /// A URL for error messages, with passwords and the query replaced by `***`. The text need not be a valid URL.
     package static func redacted(_ url: String) -> String {
-        // Search for bytes, not for `Character` values: a delimiter followed by a combining accent is a different
-        // `Character`.
+        // Search for bytes: a delimiter followed by a combining accent is a different `Character`.
         let start = authorityStart(url) ?? url.startIndex
         var rest = url.utf8[start...]
         var query = ""
@@ -165,8 +162,7 @@ extension RedisConfiguration.Endpoint {
         self.init(host: host, port: port)
     }
 
-    /// Reads the target of a MOVED reply: `10.0.0.1:6379`, `::1:6379`, or `:6379`, which means the host that sent the
-    /// reply.
+    /// Reads the target of a MOVED reply: `10.0.0.1:6379`, `::1:6379`, or `:6379` (the host that sent the reply).
     init?(redirection text: Substring, from current: Self) {
         guard let colon = text.lastIndex(of: ":"), let port = Int(text[text.index(after: colon)...]), port > 0 else {
             return nil

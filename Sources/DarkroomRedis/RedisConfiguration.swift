@@ -91,8 +91,7 @@ package struct RedisConfiguration: Sendable, Equatable {
         return server
     }
 
-    /// The settings for a sentinel: the sentinel user and password, and database 0, because sentinels have no
-    /// databases.
+    /// The settings for a sentinel: its user and password, and database 0, because sentinels have no databases.
     func sentinel(at endpoint: Endpoint, within timeout: Duration) -> RedisConfiguration {
         var sentinel = server(at: endpoint, within: timeout)
         sentinel.user = sentinelUser

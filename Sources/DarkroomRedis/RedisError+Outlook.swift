@@ -1,8 +1,7 @@
 extension RedisError {
     /// Whether a retry can help.
     package enum Outlook: Sendable, Equatable {
-        /// The connection was lost, or the server is not ready (loading, failover, writes suspended, slot migration):
-        /// wait and retry.
+        /// The connection was lost, or the server is not ready (loading, failover, slot migration): wait and retry.
         case passing
         /// The server is out of memory: retry after data has been removed.
         case full
@@ -37,7 +36,6 @@ extension RedisError {
         "UNBLOCKED",  // the server became a replica while a command waited
     ])
 
-    /// The first words of error replies from a server that cannot serve now. The client reconnects, to another server
-    /// if possible.
+    /// The first words of replies from a server that cannot serve now. The client then tries another server.
     static let misplacedReplies: Set = ["READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN"]
 }

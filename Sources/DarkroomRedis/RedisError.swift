@@ -51,8 +51,7 @@ package struct RedisError: Error, Sendable, Equatable, CustomStringConvertible {
     package let attempted: String
     /// The cause, and what to do.
     package let message: String
-    /// The unchanged error reply of the server, for example `WRONGTYPE Operation against a key...`; nil for other
-    /// errors.
+    /// The unchanged error reply of the server, for example `WRONGTYPE Operation against...`; nil for other errors.
     package let serverReply: String?
 
     init(_ code: Code, _ attempted: String, _ message: String, serverReply: String? = nil) {

@@ -77,8 +77,7 @@ package final class RedisServerProcess: Sendable {
     /// The server's process id.
     package var processIdentifier: Int32 { child.identifier }
 
-    /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended. Further
-    /// calls have no effect.
+    /// Stops the server with SIGTERM, so that it saves its data as configured, and waits until it has ended.
     package func terminate() { child.terminate() }
 
     private func waitUntilItServes(_ attempted: String) throws(RedisError) {
@@ -140,8 +139,7 @@ private final class ChildProcess: Sendable {
 
             var information = siginfo_t()
             while waitid(P_PID, id_t(identifier), &information, WEXITED | WNOWAIT) != 0 && errno == EINTR {}
-            // The child is reaped while the lock is held. Until then, the kernel cannot assign its id to another
-            // process.
+            // The child is reaped while the lock is held. Until then, no other process can get its id.
             state.withLock {
                 waitpid(identifier, nil, 0)
                 $0 = .ended

@@ -42,8 +42,7 @@ package final class RedisSubscription: Sendable {
 
     deinit { mailbox.post(.close) }
 
-    /// Ends the subscription. After the return, `onEvent` is not called any more. Inside `onEvent`, the function
-    /// returns at once.
+    /// Ends the subscription. `onEvent` is not called after the return. Inside `onEvent`, this returns at once.
     package func close() {
         mailbox.post(.close)
         thread.join()

@@ -103,8 +103,7 @@ extension ServerFinder {
     /// attempts have timed out. Does not throw if no sentinel replies.
     /// - Throws: An error with the code `disconnected` if a sentinel names another server as the master.
     mutating func checkMaster(_ session: Session) throws(RedisError) {
-        // If no sentinel replies, the connection keeps its server. A failure of that server is detected by the
-        // connection itself.
+        // If no sentinel replies, the connection keeps its server, and detects a failure of the server by itself.
         guard case .sentinels(_, let service) = configuration.address, case .tcp(let host, let port) = session.address,
             let master = try? master(of: service), master != RedisConfiguration.Endpoint(host: host, port: port)
         else { return }

@@ -1,8 +1,8 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// The batches in Redis. Each change is one script call, sent alone or in a pipeline. `Operations` contains one file
-/// for each script.
+/// The batches in Redis. Each change is one script call, sent alone or in a pipeline. `Operations` has a file per
+/// script.
 ///
 /// Any thread may call these functions. They block until Redis has answered, so do not call them on threads of Swift
 /// concurrency.
@@ -14,8 +14,7 @@ package final class BatchStore: Sendable {
     /// The prefix of all keys, which is the only key that a script is given.
     let keyPrefix: [UInt8]
 
-    /// Creates a store in the namespace of `keys`. The first command connects to Redis, unless `connection.connect()`
-    /// was called before.
+    /// Creates a store for the namespace of `keys`. It connects with the first command or `connection.connect()`.
     package init(_ configuration: RedisConfiguration, keys: Keys) {
         self.keys = keys
         connection = RedisConnection(configuration, scripts: StoreScripts.all)
@@ -42,8 +41,8 @@ package final class BatchStore: Sendable {
         }
     }
 
-    /// Sends several calls in one pipeline. `completion` is called with the results on the connection's thread, and
-    /// must not block.
+    /// Sends several calls in one pipeline. `completion` gets the results on the connection's thread. It must not
+    /// block.
     package func send<Reply>(
         _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
     ) {

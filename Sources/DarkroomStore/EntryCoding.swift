@@ -7,8 +7,7 @@ package enum EntryCoding {
     package static let version: UInt8 = 1
 
     /// Decodes the records of an entry whose first photo has the index `firstIndex`.
-    /// - Throws: ``StoreError`` with the code `damagedEntry` if the entry is damaged or was written by a newer version
-    ///   of Darkroom.
+    /// - Throws: ``StoreError`` with the code `damagedEntry` if the entry is damaged, or has a newer version.
     package static func records(of entry: [UInt8], firstIndex: Int) throws(StoreError) -> [PhotoRecord] {
         OperationEntry.records(of: try lines(of: entry), firstIndex: firstIndex)
     }

@@ -1,7 +1,6 @@
 import DarkroomRedis
 
-/// Checks, before a program starts its work, that Redis meets the requirements of Darkroom: a recent version, and no
-/// eviction of keys.
+/// Checks whether Darkroom can work with a Redis server: the version must be recent, and no keys may be evicted.
 package enum RedisRequirements {
     private static let oldestMajorVersion = 7
 

@@ -22,8 +22,7 @@ package enum NearMiss {
             .filter { $0.distance * 3 <= max(word.count, 3) }
     }
 
-    /// The number of letters to insert, remove, replace or swap with an adjacent letter (optimal string alignment
-    /// distance).
+    /// The number of letters to insert, remove, replace or swap with a neighbour (optimal string alignment).
     private static func distance(_ first: String, _ second: String) -> Int {
         let a = Array(first)
         let b = Array(second)

@@ -22,8 +22,7 @@ package enum PrintableText {
     }
 
     /// Escapes the text in the format for people.
-    /// - Parameter kept: The code points that are not escaped, for example tabs between columns, or line feeds in a
-    ///   text of several lines.
+    /// - Parameter kept: The code points that are not escaped, for example line feeds in a text of several lines.
     package static func escaped(_ text: String, keeping kept: Set<Unicode.Scalar> = []) -> String {
         guard !text.utf8.allSatisfy(isPlain) else { return text }
         var escaped = ""
@@ -38,8 +37,7 @@ package enum PrintableText {
         return escaped
     }
 
-    /// Escapes the text in the format for people, as one line. Tabs are the only control characters that are not
-    /// escaped.
+    /// Escapes the text in the format for people, as one line. The only control characters left are tabs.
     package static func line(_ text: String) -> String { escaped(text, keeping: ["\t"]) }
 
     /// Appends the text in quotes. Quotes and backslashes in the text are escaped, too.

@@ -3,8 +3,7 @@ import Foundation
 
 /// Threads for short blocking calls, so that the threads of Swift concurrency are not blocked.
 ///
-/// All calls share one connection, and do not wait for each other on it. At most one call runs on each thread at a
-/// time.
+/// All calls share one connection, and run on it concurrently. Each thread runs one call at a time.
 final class CallThreads: Sendable {
     private let queue: OperationQueue
 

@@ -7,8 +7,7 @@
 /// Calls for a batch throw ``DarkroomError`` with the code `noSuchBatch` if the batch is not in Redis, and with the
 /// code `batchFinished` or `batchCancelled` if the change would have no effect.
 extension DarkroomClient {
-    /// Cancels a batch: queued photos never start, running photos are stopped, and photos that are final remain
-    /// unchanged.
+    /// Cancels a batch: queued photos never start, running photos are stopped, and final photos remain unchanged.
     /// - Parameters:
     ///   - id: the batch.
     ///   - reason: why the batch was cancelled; part of the facts of the batch. May be empty.
@@ -44,8 +43,7 @@ extension DarkroomClient {
         try await blocking("cancel all batches") { [control] in try control.cancelAll() }
     }
 
-    /// Suspends a batch: none of its downloads and filtrations start any more. Downloads and filtrations that are
-    /// running are completed.
+    /// Suspends a batch: no further download or filtration starts. Running downloads and filtrations are completed.
     /// - Parameters:
     ///   - id: the batch.
     ///   - part: downloads, filtrations or everything. The three settings are independent of each other.
@@ -160,8 +158,7 @@ extension DarkroomClient {
     /// Removes a batch from Redis. Files that it has written remain. Does nothing if the batch is not in Redis.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - unfinished: whether the batch is removed even if it has not finished. In this case, workers discard their
-    ///     work for it.
+    ///   - unfinished: whether the batch is removed even if it has not finished. Workers then discard their work on it.
     /// - Throws: ``DarkroomError``, also with the code `batchUnfinished`.
     public func forget(_ id: BatchID, unfinished: Bool = false) async throws {
         let state = try await blocking("forget batch \(id)") { [control] in

@@ -12,8 +12,8 @@ extension DarkroomClient {
     /// Photos that are already fed remain, and ``resume(_:contentsOf:replicas:onNotice:)`` feeds the rest. If Redis is
     /// unreachable, the call retries for 5 minutes.
     /// - Parameters:
-    ///   - location: the path of a file, the path of a folder of photos, an `http:` or `https:` URL, or `-` for
-    ///     standard input.
+    ///   - location: the path of a file or of a folder of photos, an `http:` or `https:` URL, or `-` for standard
+    ///     input.
     ///   - options: the options of the batch. `output` and `originals` must be absolute paths. `fileName` is ignored.
     ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil for `{name}` if the list's
     ///     format makes names unique, and `{index}-{name}` otherwise.
@@ -79,8 +79,7 @@ extension DarkroomClient {
     ///     ``submit(contentsOf:options:fileName:after:overwrite:replicas:onSubmitted:onNotice:)``.
     ///   - replicas: the number of replicas of Redis that must confirm the batch; nil means one if Redis has replicas.
     ///   - onNotice: called with notices for the user.
-    /// - Throws: ``DarkroomError`` with the code `listDiffers`, `noSuchBatch`, `batchCancelled`, or a code that
-    ///   `submit` throws.
+    /// - Throws: ``DarkroomError`` with the code `listDiffers`, `noSuchBatch`, `batchCancelled`, or a code of `submit`.
     @discardableResult
     public func resume(
         _ id: BatchID, contentsOf location: String, replicas: Int? = nil,

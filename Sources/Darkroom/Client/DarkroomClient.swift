@@ -25,9 +25,9 @@ import DarkroomStore
 /// waiting and following retry until Redis is reachable.
 public final class DarkroomClient: Sendable {
     // DESIGN: one implementation, two interfaces. The layers below block (hiredis, libcurl, the file system), so the
-    // implementation is blocking code: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on
-    // threads of their own, because signals and terminals require threads that block. The public functions run it on
-    // threads of the client.
+    // implementation blocks: `control`, `BatchFeed`, `BatchWaiter` and `store`. The commands call it on their own
+    // threads, because signals and terminals require threads that block. The public functions run it on threads of the
+    // client.
 
     /// The address of Redis.
     public let location: RedisLocation
@@ -39,8 +39,7 @@ public final class DarkroomClient: Sendable {
     /// Creates a client. It connects when the first call is made.
     public convenience init(_ location: RedisLocation) { self.init(location) { _ in } }
 
-    /// Creates a client for the Redis at a URL such as `redis://127.0.0.1:6379` or `unix:///run/redis.sock`; see
-    /// ``RedisLocation``.
+    /// Creates a client for the Redis at a URL such as `redis://127.0.0.1:6379`; see ``RedisLocation``.
     /// - Parameters:
     ///   - url: the URL.
     ///   - namespace: the prefix of all keys.

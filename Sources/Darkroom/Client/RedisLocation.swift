@@ -11,8 +11,7 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
     /// - `rediss://...`: the same with TLS.
     /// - `unix://[user:password@]/path`: a Unix-domain socket.
     /// - `redis+sentinel://[user:password@]host[:port][,host[:port]...]/service[/database]`: the master that these
-    ///   sentinels report for the service. Append `?sentinel-user=...&sentinel-password=...` if the sentinels require
-    ///   authentication.
+    ///   sentinels report for the service. `?sentinel-user=...&sentinel-password=...` authenticates at the sentinels.
     /// - `rediss+sentinel://...`: the same with TLS for the sentinels and the master.
     ///
     /// Special characters in user, password and service must be percent-encoded.
@@ -20,8 +19,7 @@ public struct RedisLocation: Sendable, CustomStringConvertible {
     ///   - url: the URL.
     ///   - namespace: the prefix of all keys. It consists of letters, digits, `_`, `.` and `-`.
     ///   - password: the password to use if the URL does not contain one.
-    ///   - authorities: a PEM file with the certificate authorities for the server's certificate; nil for the system's
-    ///     authorities.
+    ///   - authorities: a PEM file of the authorities for the server's certificate; nil for the system's authorities.
     ///   - certificate: a PEM file with the client certificate; nil if the server does not require one.
     ///   - key: a PEM file with the private key of the client certificate.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration`.

@@ -24,8 +24,7 @@ public struct DarkroomError: Error, Sendable, CustomStringConvertible {
         public static let noSuchBatch = Code(kind: .noSuchBatch)
         /// Several batches have an id with this prefix.
         public static let ambiguousName = Code(kind: .ambiguousName)
-        /// The data of the batch in Redis is damaged, so no worker runs the batch. Forget the batch, and submit its
-        /// list again.
+        /// The batch is damaged in Redis, so no worker runs it. Forget the batch, and submit its list again.
         public static let batchDamaged = Code(kind: .batchDamaged)
         /// The batch has finished, so the change would have no effect.
         public static let batchFinished = Code(kind: .batchFinished)

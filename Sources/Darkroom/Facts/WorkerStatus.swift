@@ -11,8 +11,7 @@ public struct WorkerStatus: Sendable, Equatable {
     public let processID: Int
     /// The time of the last claim or heartbeat (Redis time).
     public let seen: Date
-    /// Whether the worker sent a claim or heartbeat within the last 10 seconds. Other workers take over the operations
-    /// of a lost worker.
+    /// Whether the worker sent a claim or heartbeat within the last 10 seconds. If not, it counts as lost.
     public let isAlive: Bool
     /// The number of running downloads.
     public let downloading: Int
@@ -41,8 +40,7 @@ public struct WorkerStatus: Sendable, Equatable {
 }
 
 extension WorkerFacts {
-    /// A number that the worker reports; 0 if it is missing or out of bounds. The bounds allow adding the numbers of
-    /// all workers.
+    /// A number that the worker reports; 0 if it is missing, or too large for the sum over all workers.
     package func number(_ field: String) -> Int {
         fields[field].flatMap { Int($0) }.flatMap { (0...(1 << 43)).contains($0) ? $0 : nil } ?? 0
     }

@@ -1,7 +1,6 @@
 /// An update of a batch from ``DarkroomClient/follow(_:)``.
 public enum BatchUpdate: Sendable, Equatable {
-    /// The current facts in Redis. Sent at the beginning, whenever events may have been missed, and when the batch has
-    /// finished.
+    /// The current facts. Sent at the beginning, whenever events may have been missed, and when the batch has finished.
     case facts(BatchFacts)
     /// The batch has changed. The next `facts`, and ``DarkroomClient/facts(of:)``, include the change.
     case event(BatchEvent)

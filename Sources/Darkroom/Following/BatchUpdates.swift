@@ -8,8 +8,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
     /// Starts following the batch.
     public func makeAsyncIterator() -> Iterator { Iterator(client, id) }
 
-    /// An observer of the batch. It has a connection of its own, which is closed when the sequence ends. Only one task
-    /// at a time may use it.
+    /// An observer of the batch, with a connection until the sequence ends. Only one task at a time may use it.
     public struct Iterator: AsyncIteratorProtocol {
         /// What the next call does.
         private enum Phase { case reading, listening, ended }
@@ -85,8 +84,7 @@ public struct BatchUpdates: AsyncSequence, Sendable {
             if facts.state == .finished { return end(.facts(facts)) }
             phase = .listening
             guard listener != nil else {
-                // The first facts are reported only when the subscription is confirmed, so that no later event is
-                // missed.
+                // The first facts are reported after the subscription is confirmed, so that no later event is missed.
                 listener = EventListener(client.location, of: id, capacity: 1000, remindsAfter: Self.silence)
                 return nil
             }

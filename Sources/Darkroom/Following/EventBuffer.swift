@@ -15,8 +15,7 @@ final class EventBuffer: Sendable {
         mutating func removeFirst() -> ClusterUpdate {
             defer {
                 first += 1
-                // Remove the taken updates only when they are more than half of the array, so that each element is
-                // moved once on average.
+                // Remove the taken updates only when they fill half of the array, so that removing is cheap on average.
                 if first * 2 > waiting.count {
                     waiting.removeFirst(first)
                     first = 0

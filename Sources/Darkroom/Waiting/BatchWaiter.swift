@@ -6,8 +6,7 @@ import Foundation
 package struct BatchWaiter {
     /// The result of the wait.
     package enum Outcome: Sendable {
-        /// All batches have finished or are damaged, or `isEnough` returned true. The facts are in the order of the
-        /// batches.
+        /// All batches have finished or are damaged, or `isEnough` returned true. The facts are in the given order.
         case finished([BatchFacts], now: Int)
         /// The timeout has passed. The facts are the facts that were read last.
         case timedOut([BatchFacts], now: Int)
@@ -65,8 +64,7 @@ package struct BatchWaiter {
     /// there is no time limit.
     ///
     /// If Redis is unreachable, the call retries until it is reachable.
-    /// - Throws: ``DarkroomError`` if a batch is forgotten during the wait; ``StoreError`` if Redis replies with an
-    ///   error.
+    /// - Throws: ``DarkroomError`` if a batch is forgotten meanwhile; ``StoreError`` if Redis replies with an error.
     package mutating func wait(
         for batches: [BatchFacts], timeout: Duration?,
         isEnough: ([BatchFacts], [BatchProblem]) throws -> Bool = { _, _ in false }
@@ -131,8 +129,7 @@ package struct BatchWaiter {
 
     private static func sleep(_ duration: Duration) { Thread.sleep(forTimeInterval: duration / .seconds(1)) }
 
-    /// Performs the maintenance that heartbeats do. Each call of the store does one bounded step, so several calls may
-    /// be necessary.
+    /// Performs the maintenance that heartbeats do, in bounded steps.
     private func maintain() throws {
         for _ in 0..<Self.heartbeatsAtOnce where try !client.store.maintain() { return }
     }

@@ -10,8 +10,8 @@ public struct DownloadRules: Sendable {
     public var stallTimeout: Duration = .seconds(30)
     /// The timeout of a whole download attempt.
     public var timeout: Duration = .seconds(300)
-    /// The minimum transfer rate in bytes per second, averaged over 30 seconds, after the first 30 seconds; 0 for no
-    /// minimum.
+    /// The minimum transfer rate in bytes per second, averaged over 30 seconds; 0 for no minimum. The first 30 seconds
+    /// are not checked.
     public var minBytesPerSecond = 1 << 10
     /// The maximum size of a download in bytes.
     public var maxBytes = 64 << 20
@@ -29,8 +29,7 @@ public struct DownloadRules: Sendable {
     public var allowsPrivateAddresses = false
     /// The allowed networks outside the public internet, for example `10.1.0.0/16` or `fd00::/8`.
     public var allowedNetworks: [String] = []
-    /// The allowed hosts, also for redirects, for example `photos.example` or `*.example.org`. If empty, all hosts are
-    /// allowed.
+    /// The allowed hosts, also for redirects, for example `photos.example` or `*.example.org`. Empty allows all hosts.
     public var allowedHosts: [String] = []
     /// The hosts that are never allowed, in the same format.
     public var deniedHosts: [String] = []

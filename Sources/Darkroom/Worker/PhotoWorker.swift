@@ -2,8 +2,7 @@ import DarkroomConcurrency
 import DarkroomLogging
 import DarkroomWorker
 
-/// A worker: claims operations from Redis, and develops their photos until it is stopped. A process may run several
-/// workers.
+/// A worker: claims operations from Redis and develops their photos until it is stopped. A process may run several.
 ///
 /// ```swift
 /// var configuration = PhotoWorkerConfiguration()
@@ -62,12 +61,10 @@ public final class PhotoWorker: Sendable {
         try? await onOwnThread("darkroom-worker-stop") { [worker] in worker.wait() }  // waiting throws nothing
     }
 
-    /// Stops the worker and returns at once. No operation is released: other workers take over the operations when the
-    /// leases have expired.
+    /// Stops the worker and returns at once. No operation is released: other workers must wait until the leases expire.
     public func abandon() { worker.leave() }
 
-    /// Runs `body` on a new thread, because starting and stopping may take seconds and must not block a thread of Swift
-    /// concurrency.
+    /// Runs `body` on a new thread, because starting and stopping may block for seconds.
     private func onOwnThread(_ name: String, _ body: @escaping @Sendable () throws -> Void) async throws {
         try await withCheckedThrowingContinuation { continuation in
             _ = OwnedThread(name) { continuation.resume(with: Result(catching: body)) }

@@ -51,8 +51,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// operation that was registered with the same name.
     /// - Parameters:
     ///   - name: 1 to 64 ASCII letters, digits, `_` and `-`.
-    ///   - make: creates an operation. Called for each photo, on the thread that runs the operation. Must return
-    ///     quickly.
+    ///   - make: creates an operation. Called for each photo, on the thread of the operation. Must return quickly.
     /// - Throws: ``DarkroomError`` with the code `invalidConfiguration` if the name is invalid.
     public mutating func register(_ name: String, _ make: @escaping @Sendable () -> any PhotoOperation) throws {
         do {

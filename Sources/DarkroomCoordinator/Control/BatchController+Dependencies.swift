@@ -10,15 +10,13 @@ package struct Depended: Sendable, Equatable {
     package var waitedBefore: [BatchID] = []
     /// The batches that had already finished, so that no dependency was needed.
     package var finishedBefore: [BatchID] = []
-    /// A batch that has finished without success. Because the option `afterSuccess` of this batch is set, this batch
-    /// was cancelled.
+    /// The batch that finished without success, so that this batch was cancelled (option `afterSuccess`).
     package var cancelledBy: BatchID?
 }
 
 /// Calls that change dependencies between batches.
 extension BatchController {
-    /// Makes a batch wait until other batches have finished. The dependencies are added one after another. The call is
-    /// idempotent.
+    /// Makes a batch wait until other batches have finished. Adds one dependency after another. The call is idempotent.
     ///
     /// A batch that has started cannot be made to wait. If one of the other batches is not in Redis, or waits for this
     /// batch directly or through further batches, no dependency is added. The error names the batches of the circle.

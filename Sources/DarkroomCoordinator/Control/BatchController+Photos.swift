@@ -37,8 +37,7 @@ extension BatchController {
                 sum.wereFinal += wereFinal
             case .finished where sum == PhotosCancelled():
                 throw ControlError.finished(id, "no photo of it is left to cancel")
-            // The photos cancelled above have finished the batch, or the whole batch was cancelled: the rest will not
-            // run.
+            // The batch has finished or was cancelled as a whole, so the other photos will not run.
             case .finished, .cancelledBefore: sum.wereFinal += photos
             case .notFed(let fed):
                 throw ControlError(
@@ -52,8 +51,7 @@ extension BatchController {
         return sum
     }
 
-    /// Makes all workers run these photos first. Replaces an earlier focus of the batch. The focus ends when the batch
-    /// finishes.
+    /// Makes all workers run these photos first, until the batch finishes. Replaces an earlier focus of the batch.
     /// - Parameters:
     ///   - id: the batch.
     ///   - range: indexes from 0. The range may include photos that are not fed yet.

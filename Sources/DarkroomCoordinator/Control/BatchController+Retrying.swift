@@ -47,8 +47,7 @@ extension BatchController {
         return sum
     }
 
-    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if this program cannot read
-    /// the file.
+    /// The number in the holder file of the batch's output folder, see ``OutputFolder``; 0 if it cannot be read here.
     /// - Throws: ``ControlError`` if another batch has taken the folder and `overwrite` is false, even if Redis has
     ///   forgotten the other batch.
     private func takenOutput(of id: BatchID, overwrite: Bool) throws -> Int {

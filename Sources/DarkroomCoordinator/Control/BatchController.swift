@@ -31,8 +31,7 @@ package final class BatchController: Sendable {
         self.onLack = onLack
     }
 
-    /// If Redis has replicas, blocks until a replica has confirmed all changes made through the store, but at most for
-    /// 5 s.
+    /// If Redis has replicas, blocks until a replica has confirmed all changes of this store, at most for 5 s.
     package func awaitReplica() throws {
         let durability = Durability(store: store, replicaPatience: replicaPatience)
         guard var lack = try durability.waitForReplicas() else { return }
@@ -50,8 +49,7 @@ package final class BatchController: Sendable {
         return replies
     }
 
-    /// Cancels a batch permanently: queued photos never start, running photos are stopped, and photos that are final
-    /// remain unchanged.
+    /// Cancels a batch: queued photos never start, running photos are stopped, and final photos remain unchanged.
     ///
     /// The call is idempotent. A batch that has already finished without being cancelled remains unchanged; the reply
     /// is then `finished`.
@@ -101,8 +99,7 @@ package final class BatchController: Sendable {
         }
     }
 
-    /// Changes the priority of a batch. The change affects all later claims, but not operations that are already
-    /// claimed.
+    /// Changes the priority of a batch. The change affects later claims, but not operations already claimed.
     /// - Returns: false if the batch already had this priority.
     package func prioritize(_ id: BatchID, _ priority: BatchPriority) throws -> Bool {
         try changed(performChange(store.prioritize(id, priority)), of: id, "there is nothing left to prioritize")

@@ -1,7 +1,6 @@
 import DarkroomModel
 
-/// The error of a change of a batch or of the cluster that was refused. Nothing was changed, unless the description
-/// names a change.
+/// The refusal of a change of a batch or of the cluster. Nothing was changed, unless the description says so.
 package struct ControlError: Error, Sendable, CustomStringConvertible {
     /// The kind of refusal. More kinds may be added.
     package struct Code: Sendable, Hashable {

@@ -56,8 +56,7 @@ struct Durability {
 
     /// Blocks until enough replicas have confirmed all earlier writes, or the time limit has passed.
     func waitForReplicas() throws -> ReplicaLack? {
-        // WAIT covers the writes that were made on its own connection before its last command, so INFO must use the
-        // same connection.
+        // WAIT covers only writes of its own connection before its last command, so INFO must use this connection.
         var connected = try connectedReplicas()
         let wanted = replicas ?? min(connected, 1)
         guard wanted > 0 else { return nil }

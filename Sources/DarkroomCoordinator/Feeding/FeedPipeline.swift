@@ -3,8 +3,7 @@ import DarkroomModel
 import DarkroomStore
 import Foundation
 
-/// Sends packed operations to Redis, with many in flight at a time, and keeps each operation until Redis has confirmed
-/// it.
+/// Sends packed operations to Redis, with many in flight at a time, and keeps each until Redis has confirmed it.
 ///
 /// The feeding thread owns the pipeline. While the list pauses, a timer flushes the pipeline. The connection's thread
 /// puts replies into a queue, from which the feeding thread or the timer takes them.
@@ -90,8 +89,7 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
                 mayResume = false
             case .query where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
-                // If the facts end the feed, the feeding thread reads them again with its next operation and throws the
-                // error.
+                // If the facts end the feed, the feeding thread finds this out again and throws the error.
                 guard (try? apply(facts)) != nil else { return }
                 mayResume = false
             default: return

@@ -19,8 +19,7 @@ struct FeedWindow {
         case query
         /// Redis has lost confirmed operations: read the list again from its beginning.
         case restart
-        /// Redis refuses all further operations: the batch is gone, cancelled or sealed, or its last operation is
-        /// short.
+        /// Redis refuses all further operations: the batch is gone, cancelled, sealed, or ends with a short operation.
         case fail(FeedReply)
     }
 
@@ -88,8 +87,7 @@ struct FeedWindow {
         }
     }
 
-    /// Records that the connection was lost or Redis was not ready, so that operation `number` may or may not have
-    /// arrived.
+    /// Records that the connection was lost or Redis was not ready: operation `number` may or may not have arrived.
     mutating func failed(_ number: Int) {
         inFlight -= 1
         switch setback {

@@ -31,8 +31,7 @@ package struct ManifestPart: Sendable {
     package mutating func lines(ofOperation number: Int) throws(ManifestError) -> [ManifestLine] {
         while let listed = fencingTokens[number] {
             if let lines = try lines(ofOperation: number, listed) { return lines }
-            // A file was removed after the folder was read: a file with a higher fencing token exists, or the batch was
-            // forgotten.
+            // A file was removed after the folder was read, by a later claim or because the batch was forgotten.
             fencingTokens[number] = try Self.fencingTokens(in: folder)[number]
             guard fencingTokens[number] != listed else {
                 throw ManifestError(

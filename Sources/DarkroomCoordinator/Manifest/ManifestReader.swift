@@ -2,8 +2,7 @@ import DarkroomFiles
 import DarkroomModel
 import Foundation
 
-/// Reads the results of photos from the `manifest/` folder in an output folder. Workers may be writing there at the
-/// same time.
+/// Reads the results of photos from the `manifest/` folder in an output folder, even while workers are writing there.
 ///
 /// The reader keeps in memory the file names of at most 1,000 operations, and the lines of one operation.
 package struct ManifestReader: Sendable {
@@ -40,8 +39,7 @@ package struct ManifestReader: Sendable {
         }
     }
 
-    /// The numbers of the parts of a batch's manifest, in ascending order; empty if the batch has no manifest in this
-    /// folder.
+    /// The numbers of the parts of a batch's manifest, in ascending order; empty if there is no manifest.
     package func parts(of batch: BatchID) throws(ManifestError) -> [Int] {
         guard let names = try ManifestFolder(output: output, path: ManifestPath.folder(batch)).names() else {
             return []
@@ -67,8 +65,8 @@ struct ManifestFolder: CustomStringConvertible {
 
     var description: String { output + "/" + path }
 
-    /// The maximum size of a file that is read. Manifest files are smaller, because the entry of an operation is at
-    /// most 1 MiB.
+    /// The maximum size of a file that is read. Manifest files are smaller: the entry of an operation has at most 1
+    /// MiB.
     private static let maxBytes = 1 << 28
 
     /// The names of the files in the folder; nil if the folder does not exist.

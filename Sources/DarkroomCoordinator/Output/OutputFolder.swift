@@ -40,8 +40,7 @@ package struct OutputFolder: Sendable {
         }
     }
 
-    /// The id of the Redis to which a batch was submitted, see `BatchStore.identify()`; nil if the manifest contains no
-    /// id.
+    /// The id of the Redis that a batch was submitted to, see `BatchStore.identify()`; nil if the manifest has no id.
     func origin(of batch: BatchID) -> Int? {
         let path = ManifestPath.folder(batch) + "/" + ManifestPath.origin
         // If the file cannot be read, the batch counts as a batch of another Redis, and the folder is not taken.
@@ -68,8 +67,7 @@ package struct OutputFolder: Sendable {
         return (try? FolderHolder.read(ManifestPath.holder, in: folder))?.number ?? 0
     }
 
-    /// The batch that took the folder after `batch`, according to the holder file; nil if there is none. Redis may have
-    /// forgotten it.
+    /// The batch that took the folder after `batch`, even if Redis has forgotten it; nil if there is none.
     func taker(since batch: BatchFacts) -> BatchID? {
         guard let holder, holder.batch != batch.id, holder.taken >= batch.outputTaken else { return nil }
         return holder.batch

@@ -18,8 +18,7 @@ protocol ListBytes: AnyObject {
 final class FileBytes: ListBytes {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
-    /// The offset at which reading began (for standard input, it may be larger than 0); negative for a pipe or a
-    /// terminal.
+    /// The offset at which reading began; negative for a pipe or a terminal. It may be positive for standard input.
     private let start: off_t
 
     /// Opens the file at `path`.

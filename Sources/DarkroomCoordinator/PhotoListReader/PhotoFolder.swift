@@ -3,8 +3,7 @@ import DarkroomModel
 import DarkroomText
 import Foundation
 
-/// A folder as a photo list. The photos are the files with a picture's extension, sorted by the bytes of their relative
-/// paths.
+/// A folder as a photo list: the files with a picture's extension, sorted by the bytes of their relative paths.
 ///
 /// Hidden files and folders are skipped. Subfolders are read if ``ListOptions/isRecursive`` is true. Symbolic links to
 /// folders are not followed, so that there are no cycles.
@@ -76,8 +75,7 @@ struct PhotoFolder {
         withUnsafeBytes(of: &entry.pointee.d_name) { Array($0.prefix { $0 != 0 }) }
     }
 
-    /// The status of the file with this name, or of the file that a symbolic link with this name points to, and whether
-    /// it is a link.
+    /// The status of a file, or of the file to which a symbolic link points, and whether `name` is a link.
     private static func status(of name: [UInt8], in folder: Int32) -> (stat, isLink: Bool)? {
         var link = stat(), target = stat()
         let isThere = (name + [0]).withUnsafeBytes { bytes in

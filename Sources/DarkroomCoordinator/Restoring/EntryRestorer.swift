@@ -15,8 +15,7 @@ final class EntryRestorer {
     private let store: BatchStore
     private let batch: BatchFacts
     private let control: FeedControl
-    /// The beginning of the chained digest for each operation with failed photos, because the list may change between
-    /// the two readings.
+    /// The first bits of each operation's digest, to detect that the list changes between the two readings.
     private var fingerprints: [Int: UInt64] = [:]
     private var firstRead = 0
     private var stateCodes: [UInt8] = []
@@ -76,8 +75,7 @@ final class EntryRestorer {
     /// Converts the first 64 bits of a hexadecimal digest to a number.
     private static func fingerprint(_ digest: String) -> UInt64 { UInt64(digest.prefix(16), radix: 16) ?? 0 }
 
-    /// Packs the list into the operations of the batch. Calls `body` for each complete operation; `body` must pack or
-    /// skip it.
+    /// Packs the list into the operations of the batch. For each complete operation, `body` must pack or skip it.
     /// - Returns: the number of photos in the list; if it exceeds that of the batch, the number of photos in the batch
     ///   plus 1.
     private func forEachOperation(

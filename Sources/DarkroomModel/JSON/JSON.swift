@@ -43,8 +43,7 @@ package enum JSON: Sendable, Equatable {
         self = value.map { .double(($0 * scale).rounded() / scale) } ?? .null
     }
 
-    /// A time, given in milliseconds since 1970, in ISO 8601 format (UTC), for example `2026-11-21T09:05:01.123Z`; null
-    /// if it is nil.
+    /// A time, given in milliseconds since 1970, as ISO 8601 text: `2026-11-21T09:05:01.123Z`; null if it is nil.
     package init(time milliseconds: Int?) { self.init(milliseconds.map(Self.iso8601)) }
 
     /// Returns an object with `members` added. Values that are not objects are returned unchanged.

@@ -24,8 +24,7 @@ struct BinaryPropertyList {
 
     private enum Kind { case text, utf16, array, dictionary, other(String) }
 
-    /// An object: its type, the offset of its bytes (in a container: of its references), and its number of characters
-    /// or members.
+    /// An object: its type, the offset of its bytes (of its references, for a container), and its number of members.
     private struct Object {
         let kind: Kind
         let start: Int
@@ -62,8 +61,7 @@ struct BinaryPropertyList {
         try begin(with: object(top), maxBytes: maxBytes)
     }
 
-    /// Passes the entries to `receive`. A dictionary has no order, so its entries are sorted by the bytes of their
-    /// names.
+    /// Passes the entries to `receive`. The entries of a dictionary, which has no order, are sorted by name.
     func parse(_ receive: PhotoListReceiver) throws(Problem) {
         var scratch = PhotoURL.Scratch()
         for position in 0..<members.count {
@@ -102,8 +100,7 @@ struct BinaryPropertyList {
             if Self.bytesPerCharacter(key.kind) == 0 { throw Problem.damaged("a key of its dictionary is not text") }
             keys.append(withText(key) { Array($0) })
             keyBytes += keys[position].count
-            // Keys are unique, so together they are no longer than the list, or 1.5 times as long after conversion from
-            // UTF-16.
+            // Keys are unique, so their total length is at most that of the list, or 1.5 times that for UTF-16.
             guard keyBytes <= 2 * bytes.count else { throw Problem.damaged("its keys share their bytes") }
         }
         let order = keys.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }
@@ -207,8 +204,7 @@ struct BinaryPropertyList {
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Reads a big-endian number. Returns nil if it is not within the bytes of the list, or if it is larger than the
-    /// list.
+    /// Reads a big-endian number. Returns nil if it is outside the list, or larger than the size of the list.
     private static func number(in bytes: [UInt8], at start: Int, _ count: Int) -> Int? {
         guard start >= 0, start + count <= bytes.count else { return nil }
         let value = bytes[start..<start + count].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

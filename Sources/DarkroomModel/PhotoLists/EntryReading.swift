@@ -1,5 +1,4 @@
-/// Converts the entries of a list. Text that is not valid UTF-8 is read as Windows-1252. A path is converted to a
-/// `file:` URL.
+/// Converts the entries of a list: text that is not UTF-8 is read as Windows-1252, and a path becomes a `file:` URL.
 package struct EntryReading {
     /// The base folder of relative paths; nil if paths are not converted, for example in a list from the web.
     private let folder: [UInt8]?
@@ -45,8 +44,7 @@ package struct EntryReading {
         return Array(text.utf8)
     }
 
-    /// The Unicode character of a Windows-1252 byte. The five unused bytes are read as Latin-1, as in the table of the
-    /// WHATWG.
+    /// The Unicode character of a Windows-1252 byte. The five unused bytes are read as Latin-1, as the WHATWG does.
     private static func scalar(_ byte: UInt8) -> UnicodeScalar {
         (0x80...0x9f).contains(byte) ? special[Int(byte) - 0x80] : UnicodeScalar(byte)
     }

@@ -2,8 +2,7 @@
 package enum ImageEnding {
     private static let known = ["jpg", "jpeg", "png", "webp", "avif", "heic", "heif", "jxl", "tif", "tiff", "gif"]
 
-    /// The length in bytes of a picture's extension at the end of `name`, including its dot, in any case; 0 if there is
-    /// no such extension.
+    /// The length in bytes of a picture's extension and its dot at the end of `name`, in any case; 0 if there is none.
     ///
     /// The name `.jpg` has no extension.
     package static func length(of name: some BidirectionalCollection<UInt8>) -> Int {

@@ -1,5 +1,5 @@
-/// Detects the format of a list from its first bytes. The file name extension of the list is used only if two formats
-/// are possible.
+/// Detects the format of a list from its first bytes. Its file name extension decides only between two possible
+/// formats.
 struct ListDetector {
     /// The maximum number of bytes that are examined.
     static let windowBytes = 64 << 10
@@ -44,8 +44,8 @@ struct ListDetector {
         }
     }
 
-    /// The lines of the window, without blank lines and comments. An incomplete last line is omitted unless it is the
-    /// only line.
+    /// The lines of the window, without blank lines and comments. Omits an incomplete last line, unless it is the only
+    /// line.
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0

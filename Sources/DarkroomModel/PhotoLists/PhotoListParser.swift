@@ -19,8 +19,7 @@ package struct PhotoListParser {
     package private(set) var format: PhotoListFormat?
     /// True if all names are known to be unique, as in the dictionary of a property list.
     package private(set) var namesAreUnique = false
-    /// True for the dictionary of a property list in which no two names differ only in case. False for every other
-    /// list.
+    /// True for the dictionary of a property list in which no two names differ only in case; else false.
     package private(set) var namesAreDistinct = false
     /// True if the same is true of the names without their picture extensions, and some names have an extension.
     package private(set) var stemsAreDistinct = false
@@ -121,8 +120,7 @@ package struct PhotoListParser {
     }
 
     private func find(isWhole: Bool) throws(PhotoListError) -> ListDetector.Finding {
-        // The number of bytes must not depend on the size of the chunks, so that the same format is always detected for
-        // a list.
+        // The number of bytes must not depend on the chunks, so that a list always has the same format.
         let window = min(held.count, examinedBytes ?? ListDetector.windowBytes, ListDetector.windowBytes)
         let result: Result<ListDetector.Finding, PhotoListError> = held.withUnsafeBytes { bytes in
             Result { () throws(PhotoListError) in

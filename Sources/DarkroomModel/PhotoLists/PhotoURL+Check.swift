@@ -3,8 +3,7 @@ extension PhotoURL {
     package struct Problem: Sendable, Equatable {
         /// `notAURL` or `schemeDenied`.
         package let reason: FailureReason
-        /// The details. If the entry is not a URL, the details contain at most 200 bytes of the entry. User, password
-        /// and query are omitted.
+        /// The details, without user, password and query. They contain at most 200 bytes of an entry that is not a URL.
         package let detail: String
     }
 
@@ -41,8 +40,7 @@ extension PhotoURL {
         let end = url[start...].firstIndex(where: isAuthorityEnd) ?? url.count
         let host = host(url, from: start)
         guard !host.isEmpty else { return Problem(reason: .notAURL, detail: "the URL has no host") }
-        // Most characters are allowed in user and password, but these characters are not allowed in host, port and
-        // separators.
+        // These characters are not allowed in host and port. Most characters are allowed in user and password.
         if url[start..<end].contains(where: { forbiddenInAuthority.contains($0) }) {
             return Problem(
                 reason: .notAURL,

@@ -1,5 +1,4 @@
-/// Removes the parts of a URL that may be secret: user, password, query and fragment. This file contains all redaction
-/// of URLs.
+/// Removes the parts of a URL that may be secret: user, password, query and fragment. All redaction is in this file.
 extension PhotoURL {
     /// Removes user, password, query and fragment from a URL. Text that is not a URL is treated as a URL.
     package static func redacted(_ url: String) -> String {
@@ -35,8 +34,7 @@ extension PhotoURL {
     }
 
     private static func redacted(_ url: ArraySlice<UInt8>, keepsQuery: Bool = false) -> [UInt8] {
-        // Search for bytes, not for `Character` values: a question mark with a combining accent is a different
-        // `Character`.
+        // Search for bytes: a question mark with a combining accent is a different `Character`.
         var plain = Array(url.prefix { $0 != UInt8(ascii: "?") && $0 != Byte.hash })
         let query = keepsQuery ? url.dropFirst(plain.count) : []
         let start = userStart(plain)
@@ -44,16 +42,14 @@ extension PhotoURL {
         if let at = plain[start..<end].lastIndex(of: UInt8(ascii: "@")) {
             plain.removeSubrange(start...at)
         } else if let colon = misplacedPort(plain[start..<end]), isOfTheWeb(plain[..<start]) {
-            // If the text is a password with an unescaped /, ? or #, its end is unknown, so the rest of the URL is
-            // removed.
+            // The end of a password with an unescaped /, ? or # is unknown, so the rest is removed.
             plain.removeSubrange(colon...)
             return plain
         }
         return plain + query
     }
 
-    /// The colon after a host that is not followed by a port; nil if there is none. In prose, a URL may be followed by
-    /// punctuation.
+    /// The colon after a host without a port; nil if there is none. In prose, punctuation may follow a URL.
     private static func misplacedPort(_ authority: ArraySlice<UInt8>) -> Int? {
         let host = authority.lastIndex(of: UInt8(ascii: "]")) ?? authority.startIndex
         guard let colon = authority[host...].firstIndex(of: Byte.colon) else { return nil }
@@ -67,8 +63,7 @@ extension PhotoURL {
         return ["", "http", "https"].contains(name)
     }
 
-    /// The name in an entry that is not a URL, without the part that would be user and password if the entry were a
-    /// URL.
+    /// The name in an entry that is not a URL, without the part that would be user and password of a URL.
     static func redactedName(_ name: UnsafeRawBufferPointer, isFirstPart: Bool) -> UnsafeRawBufferPointer {
         guard isFirstPart, let at = name.lastIndex(of: UInt8(ascii: "@")) else { return name }
         return name.part(at + 1..<name.count)

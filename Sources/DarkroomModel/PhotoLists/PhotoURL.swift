@@ -74,8 +74,7 @@ extension PhotoURL {
         return colon + 3
     }
 
-    /// The host in the authority that begins at `start`, without user, password and port; empty if there is no
-    /// authority.
+    /// The host of the authority that begins at `start`, without user, password and port; empty if there is none.
     static func host(_ url: UnsafeRawBufferPointer, from start: Int) -> UnsafeRawBufferPointer {
         guard start > 0 else { return UnsafeRawBufferPointer(start: nil, count: 0) }
         var end = start

@@ -122,8 +122,7 @@ struct RecordSplitter {
         }
     }
 
-    /// Throws if a quoted field is too long. Without this check, a missing closing quote would silently lose all later
-    /// photos.
+    /// Throws if a quoted field is too long: a missing closing quote would silently lose all later photos.
     private func checkOpenQuote(bytes: Int) throws(PhotoListError) {
         if bytes > Self.maxRecordBytes { throw openQuote("within 1 MiB") }
     }

@@ -1,7 +1,6 @@
 /// Iterates over the fields of one CSV record (RFC 4180).
 ///
-/// Common errors are tolerated: spaces before an opening quote are skipped, and text after a closing quote is part of
-/// the field.
+/// Tolerates common errors: skips spaces before an opening quote, and adds text after a closing quote to the field.
 struct SeparatedFields {
     /// A field of the record, without its enclosing quotes.
     struct Field {

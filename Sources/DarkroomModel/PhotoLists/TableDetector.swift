@@ -34,8 +34,7 @@ struct TableDetector {
         guard let first = lines.first else {
             throw PhotoListError(.empty, "there are 0 photos in it; \(ListDetector.formatAdvice)")
         }
-        // Use the delimiter that results in the most columns. If several result in the same number, use the first of
-        // them.
+        // Use the delimiter with the most columns; of several with the same number, use the first.
         let delimiter = delimiters.max { fields(first, $0).count < fields(first, $1).count } ?? Self.noDelimiter
         let header = fields(first, delimiter)
         func column(_ text: String?, _ option: String) throws(PhotoListError) -> Int? {

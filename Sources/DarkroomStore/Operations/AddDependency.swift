@@ -5,8 +5,7 @@ extension StoreScripts {
 }
 
 extension BatchStore {
-    /// Makes a batch wait for another batch. Repeating the call does no harm. The caller must check for circular
-    /// dependencies first.
+    /// Makes a batch wait for another batch. The call is idempotent. The caller must check for circular dependencies.
     /// - Parameters:
     ///   - id: the batch.
     ///   - other: the batch to wait for.
@@ -21,8 +20,7 @@ package enum AddDependencyReply: Sendable, Equatable {
     case added(isNew: Bool)
     /// The other batch has finished, so no dependency is needed.
     case finishedBefore
-    /// The other batch has finished without success, and this batch waits for success only: this call cancelled the
-    /// batch.
+    /// The other batch has finished without success. This batch waits for success only, so the call cancelled it.
     case failedBefore
     /// The batch has started, so it can no longer wait.
     case started

@@ -8,10 +8,8 @@ extension BatchStore {
     /// Reopens a batch whose list has grown.
     /// - Parameters:
     ///   - id: the batch.
-    ///   - fed: the number of operations and photos, and the digest, of the feed that the caller compared with the
-    ///     list.
-    ///   - last: the last operation, with the new photos added; nil if it already contains as many photos as the
-    ///     operation size.
+    ///   - fed: the number of operations and photos, and the digest, of the feed that was compared with the list.
+    ///   - last: the last operation with the new photos added; nil if it already has as many as the operation size.
     package func grow(
         _ id: BatchID, fed: (operations: Int, photos: Int, digest: String),
         last: (photos: Int, entry: [UInt8], digest: String)?

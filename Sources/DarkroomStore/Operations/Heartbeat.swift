@@ -57,8 +57,7 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var hasMore: Bool
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int
-    /// An operation of a cancelled batch, with the fencing token of its lost worker. The worker must remove its
-    /// temporary files.
+    /// An operation of a lost worker. The worker must remove its temporary files up to this fencing token.
     package var staleFiles: HeldOperation?
 }
 

@@ -3,8 +3,7 @@ extension StoreScripts {
 }
 
 extension BatchStore {
-    /// Returns the random number that identifies the data of this namespace in this Redis. If Redis loses its data, the
-    /// number changes.
+    /// Returns the random number that identifies the data in this namespace. If the data is lost, the number changes.
     package func identify() -> ScriptCall<Int> {
         call(StoreScripts.identify, [Int.random(in: 1...(1 << 52))]) { reply throws(StoreError) in
             guard reply.status == "OK" else { throw reply.unexpected }

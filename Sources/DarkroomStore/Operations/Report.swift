@@ -7,8 +7,7 @@ extension BatchStore {
     /// - Parameters:
     ///   - held: the operation, with the fencing token of its claim.
     ///   - worker: the worker that holds it.
-    ///   - stateCodes: one code for each photo: `.` unchanged, `N` downloaded bytes discarded, `D` downloaded, or a
-    ///     final state code.
+    ///   - stateCodes: one code per photo: `.` unchanged, `N` downloaded bytes discarded, `D`, or a final state code.
     ///   - bytesIn: the downloaded bytes of all photos that have become final since this claim.
     ///   - bytesOut: the written bytes of the same photos.
     ///   - failures: the index of each failed photo, and its failure as JSON.

@@ -15,8 +15,7 @@ package struct BatchProblems: Sendable {
     ///   - workers: the workers that Redis lists.
     ///   - cluster: the controls of the cluster.
     ///   - now: Redis time, in milliseconds since 1970.
-    ///   - known: the batches that other batches may wait for. A batch that is missing here counts as a batch without
-    ///     problems.
+    ///   - known: the batches that other batches may wait for. A batch that is missing here counts as free of problems.
     ///   - damaged: damage to report in addition to `BatchFacts.damage`.
     package init(
         workers: [WorkerFacts], cluster: ClusterControls, now: Int, known: [BatchFacts],
@@ -185,8 +184,7 @@ package struct BatchProblems: Sendable {
 }
 
 extension BatchStore {
-    /// The current problems of batches. Also reads the workers, the flags of the cluster, and the dependencies of the
-    /// batches.
+    /// The current problems of batches. Also reads the workers, the controls of the cluster, and all dependencies.
     package func problems(of batches: [BatchFacts], now: Int) throws(StoreError) -> BatchProblems {
         var known = Dictionary(batches.map { ($0.id, $0) }) { first, _ in first }
         let damaged = try damagedKeys(of: batches.filter(\.isOpen).map(\.id))

@@ -9,8 +9,7 @@ extension BatchStore {
         try read(RedisCommand("ZRANGE", keys.batches, "0", "-1")).array?.compactMap(\.batch) ?? []
     }
 
-    /// The batches among `ids` that are neither finished, cancelled nor forgotten. `ids` must contain at most 1,000
-    /// ids.
+    /// Returns the ids of batches that are neither finished, cancelled nor forgotten. Accepts at most 1,000 ids.
     package func unfinished(_ ids: [BatchID]) throws(StoreError) -> Set<BatchID> {
         let values = try read(
             ids.map { RedisCommand("HMGET", keys.batch($0), "state", "flag.cancelled") }, ofAnotherType: .null)
@@ -89,10 +88,9 @@ extension BatchStore {
         return damage
     }
 
-    /// The batch with this id, this name, or an id that begins with `name`. If several batches have the name, returns
-    /// the newest.
-    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`. Its text lists similar or matching
-    ///   batches.
+    /// The batch with this id, this name, or this unique prefix of its id. If several have the name, returns the
+    /// newest.
+    /// - Throws: ``StoreError`` with the code `noSuchBatch` or `ambiguousBatch`. Its text names similar batches.
     package func batch(named name: String) throws(StoreError) -> BatchFacts {
         let ids = try batchIDs()
         if let exact = ids.first(where: { $0.description == name }), let facts = try facts(of: exact) { return facts }

@@ -8,8 +8,7 @@ package struct WorkerFacts: Sendable, Equatable {
     package let seen: Int
     /// Facts that the worker reports: host, process id, version, start time, slots, running photos, rates.
     package let fields: [String: String]
-    /// The batches, among those passed to ``BatchStore/workers(refusing:)``, that the worker refuses without a reason
-    /// in `fields`.
+    /// Refused batches that `fields` does not name. Only ``BatchStore/workers(refusing:)`` fills this set.
     package internal(set) var refusedToo: Set<BatchID> = []
 
     /// A worker with its facts.

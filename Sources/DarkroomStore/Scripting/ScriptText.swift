@@ -1,8 +1,7 @@
 /// Builds the text of a script from its file and the steps that it includes.
 ///
 /// - `--#include NAME` is replaced by the text of the step `NAME`.
-/// - `--#define NAME TEXT` replaces NAME by TEXT in all lines below it. A NAME consists of capital letters and
-///   underscores.
+/// - `--#define NAME TEXT` replaces NAME by TEXT in all lines below it. A NAME has only capitals and underscores.
 ///
 /// Scripts share steps and names in this way, instead of through Lua functions and tables, because Redis would create
 /// the functions and tables again in every call.
