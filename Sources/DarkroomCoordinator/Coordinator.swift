@@ -68,8 +68,7 @@ package final class Coordinator: Sendable {
         }
     }
 
-    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until it is durable in
-    /// Redis.
+    /// Continues to feed a batch at the operation that Redis expects, seals it, and blocks until it is durable.
     ///
     /// The photos that were fed before are compared by their digest. If the list differs, the call throws and changes
     /// nothing. If the list contains more photos than a sealed batch, the new photos are fed, and a finished batch

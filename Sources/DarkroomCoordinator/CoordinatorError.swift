@@ -35,9 +35,9 @@ package struct CoordinatorError: Error, Sendable, CustomStringConvertible {
         package static let nameTaken = Code(kind: .nameTaken)
         /// Another process is using the same folder.
         package static let folderInUse = Code(kind: .folderInUse)
-        /// The run in the folder has different options.
+        /// The earlier run in the folder has a different list or different options, or was cancelled.
         package static let stateDiffers = Code(kind: .stateDiffers)
-        /// The run that the folder belongs to cannot be found.
+        /// The state of the earlier run in the folder cannot be read, or its batch is no longer in Redis.
         package static let stateLost = Code(kind: .stateLost)
     }
 

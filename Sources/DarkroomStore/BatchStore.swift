@@ -1,8 +1,7 @@
 import DarkroomModel
 import DarkroomRedis
 
-/// The batches in Redis. Each change is one script call, sent alone or in a pipeline. `Operations` has a file per
-/// script.
+/// The batches in Redis. Each change is one script call, sent alone or in a pipeline.
 ///
 /// Any thread may call these functions. They block until Redis has answered, so do not call them on threads of Swift
 /// concurrency.
@@ -41,8 +40,7 @@ package final class BatchStore: Sendable {
         }
     }
 
-    /// Sends several calls in one pipeline. `completion` gets the results on the connection's thread. It must not
-    /// block.
+    /// Sends several calls in one pipeline. Calls `completion` on the connection's thread, where it must not block.
     package func send<Reply>(
         _ calls: [ScriptCall<Reply>], completion: @escaping @Sendable ([Result<Reply, StoreError>]) -> Void
     ) {

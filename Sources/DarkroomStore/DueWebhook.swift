@@ -2,7 +2,7 @@ import DarkroomModel
 
 /// A webhook that is due.
 package struct DueWebhook: Sendable, Hashable {
-    /// `<batch id> <round>`.
+    /// The member in the sorted set: `<batch id> <round>`.
     package let member: String
     /// When the webhook was due: Redis time, in milliseconds since 1970.
     package let score: Int

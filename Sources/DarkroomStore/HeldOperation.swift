@@ -31,7 +31,7 @@ extension HeldOperation {
 }
 
 extension ScriptReply {
-    /// The element at `position` as a list of batch id, operation number, fencing token, and so on.
+    /// Decodes the element at `position`: a list of batch id, operation number, fencing token, and so on.
     func operations(_ position: Int) throws(StoreError) -> [HeldOperation] {
         let list = try array(position)
         var operations: [HeldOperation] = []

@@ -123,8 +123,8 @@ extension DarkroomClient {
         try await blocking("clear the focus of batch \(id)") { [control] in try control.clearFocus(id) }
     }
 
-    /// Runs the failed photos of a batch again. A finished batch starts a new round. If the batch is still executing,
-    /// failed photos are skipped if their operation has not ended.
+    /// Runs the failed photos of a batch again. A finished batch starts a new round. While a batch is executing,
+    /// failed photos of operations that have not ended are skipped.
     /// - Parameters:
     ///   - id: the batch.
     ///   - reasons: the failure reasons of the photos to retry; if empty, photos of all reasons are retried.

@@ -12,8 +12,7 @@ extension DarkroomClient {
     /// Photos that are already fed remain, and ``resume(_:contentsOf:replicas:onNotice:)`` feeds the rest. If Redis is
     /// unreachable, the call retries for 5 minutes.
     /// - Parameters:
-    ///   - location: the path of a file or of a folder of photos, an `http:` or `https:` URL, or `-` for standard
-    ///     input.
+    ///   - location: the path of a file, the path of a folder, an `http:` or `https:` URL, or `-` for standard input.
     ///   - options: the options of the batch. `output` and `originals` must be absolute paths. `fileName` is ignored.
     ///   - fileName: the template of file names with `{index}`, `{name}` or `{stem}`; nil for `{name}` if the list's
     ///     format makes names unique, and `{index}-{name}` otherwise.
@@ -24,7 +23,7 @@ extension DarkroomClient {
     ///   - onSubmitted: called with the batch's id before its first photo is fed, on a thread of the client.
     ///   - onNotice: called with notices for the user, on a thread of the client.
     /// - Throws: ``DarkroomError`` with the code `listUnreadable`, `listEmpty`, `invalidOptions`, `nameTaken`, `outputTaken`,
-    /// `outputUnusable`, `noSuchBatch` (for a batch in `before`), `redisUnreachable`, `redisRefused` or `notDurable`.
+    ///   `outputUnusable`, `noSuchBatch` (for a batch in `before`), `redisUnreachable`, `redisRefused` or `notDurable`.
     @discardableResult
     public func submit(
         contentsOf location: String, options: BatchOptions, fileName: String? = nil, after before: [BatchID] = [],

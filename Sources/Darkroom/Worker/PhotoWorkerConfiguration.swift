@@ -18,7 +18,7 @@ public struct PhotoWorkerConfiguration: Sendable {
     /// The CPU time limit for a photo of up to 20 million pixels. For larger photos, the limit grows in proportion to
     /// the number of pixels. A photo that exceeds its limit fails with the reason ``FailureReason/filterTimeout``.
     ///
-    /// Inside the worker, only filtrations from JPEG to JPEG can be stopped at the limit. After
+    /// Inside the worker, only filtrations from JPEG to JPEG can be stopped at the limit. If
     /// ``useThisProgramAsHelper(arguments:environment:)`` was called, other photos are developed in helper processes,
     /// which are ended at the limit. Without helpers, other photos fail only when the library call returns.
     public var photoTimeout: Duration = .seconds(60)

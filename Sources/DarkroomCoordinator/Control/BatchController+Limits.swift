@@ -8,7 +8,7 @@ extension BatchController {
     /// The bounds of the limit of concurrent filtrations.
     package static let filtrationLimits = ClusterControls.filtrationLimits
 
-    /// Sets the limits of each worker in the cluster; nil leaves a limit unchanged. Running photos are completed.
+    /// Sets the limits of each worker; nil leaves a limit unchanged. Running downloads and filtrations are completed.
     package func setLimits(downloads: Int?, filtrations: Int?) throws {
         for (limit, bounds, name) in [
             (downloads, Self.downloadLimits, "downloads"), (filtrations, Self.filtrationLimits, "filtrations"),

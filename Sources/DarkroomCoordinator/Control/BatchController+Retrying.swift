@@ -6,7 +6,7 @@ import Foundation
 extension BatchController {
     /// Runs the failed photos of a batch again. A finished batch starts a new round.
     ///
-    /// If the batch is still executing, failed photos are skipped if their operation has not ended. Retry the batch
+    /// While the batch is executing, failed photos of operations that have not ended are skipped. Retry the batch
     /// again later to run these photos.
     /// - Parameter id: The batch.
     /// - Parameter reasons: The failure reasons of the photos to retry; if empty, photos of all reasons are retried.

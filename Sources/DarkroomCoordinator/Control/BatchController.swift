@@ -78,8 +78,8 @@ package final class BatchController: Sendable {
         return cancelled
     }
 
-    /// Suspends a batch or the cluster: none of its downloads and filtrations start any more. Downloads and filtrations
-    /// that are running are completed.
+    /// Suspends a batch or the cluster: no further download or filtration starts. Running downloads and filtrations
+    /// are completed.
     /// - Parameter id: The batch; nil for the cluster.
     /// - Parameter part: `everything`, or only downloads or filtrations. The three flags are independent of each other.
     /// - Returns: false if the flag was already set.

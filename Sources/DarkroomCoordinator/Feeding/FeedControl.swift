@@ -1,8 +1,7 @@
 import DarkroomStore
 import Foundation
 
-/// The state that the threads of a feeder share: confirmed operations, stop flag, and the condition that wakes the
-/// feeder.
+/// The state that the threads of a feeder share: confirmed operations, stop flag, and a condition to wake the feeder.
 ///
 /// Unchecked: all variables are read and written only while the lock of the condition is held.
 final class FeedControl: @unchecked Sendable {

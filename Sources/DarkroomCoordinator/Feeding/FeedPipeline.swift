@@ -89,7 +89,7 @@ final class FeedPipeline: @unchecked Sendable {  // variables are used only whil
                 mayResume = false
             case .query where mayResume:
                 guard let facts = control.attempt({ try store.facts(of: batch) }) else { return }
-                // If the facts end the feed, the feeding thread finds this out again and throws the error.
+                // If the facts end the feed, the feeding thread will read them, too, and throw the error.
                 guard (try? apply(facts)) != nil else { return }
                 mayResume = false
             default: return

@@ -65,8 +65,7 @@ struct ManifestFolder: CustomStringConvertible {
 
     var description: String { output + "/" + path }
 
-    /// The maximum size of a file that is read. Manifest files are smaller: the entry of an operation has at most 1
-    /// MiB.
+    /// The maximum size of a file that is read. Manifest files are smaller: an entry has at most 1 MiB.
     private static let maxBytes = 1 << 28
 
     /// The names of the files in the folder; nil if the folder does not exist.

@@ -76,8 +76,7 @@ final class EntryRestorer {
     private static func fingerprint(_ digest: String) -> UInt64 { UInt64(digest.prefix(16), radix: 16) ?? 0 }
 
     /// Packs the list into the operations of the batch. For each complete operation, `body` must pack or skip it.
-    /// - Returns: the number of photos in the list; if it exceeds that of the batch, the number of photos in the batch
-    ///   plus 1.
+    /// - Returns: the number of photos in the list, counted only up to one more than the batch has.
     private func forEachOperation(
         of list: some PhotoListSource, _ body: (inout OperationPacker) throws -> Void
     ) throws -> Int {

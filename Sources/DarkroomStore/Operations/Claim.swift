@@ -14,7 +14,7 @@ extension BatchStore {
     ///   - photos: the most photos to claim, up to 4,000. At least one operation is claimed, whatever its size.
     ///   - lowest: the lowest priority to claim.
     ///   - next: `next` of the previous claim, "" to begin.
-    ///   - focus: the batch from which operations in its focus are claimed; nil to claim from all batches.
+    ///   - focus: a batch, to claim only operations in the focus of this batch; nil to claim from all batches.
     ///   - refusals: the changes of the set of refused batches since the last claim.
     ///   - without: the batches that only this claim leaves out, at most ``RefusalChanges/limit``.
     ///   - held: the operations that the worker holds.

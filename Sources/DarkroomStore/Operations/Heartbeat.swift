@@ -57,7 +57,7 @@ package struct HeartbeatReply: Sendable, Equatable {
     package var hasMore: Bool
     /// The turn of the ready queues, which grows whenever a batch enters one.
     package var turn: Int
-    /// An operation of a lost worker. The worker must remove its temporary files up to this fencing token.
+    /// An operation of a lost worker. The worker must remove its temporary files with this or a lower token.
     package var staleFiles: HeldOperation?
 }
 

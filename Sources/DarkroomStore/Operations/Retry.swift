@@ -29,7 +29,7 @@ package enum RetryReply: Sendable, Equatable {
     case cancelled
     /// The dependents of the batch are being released: try again.
     case busy
-    /// That batch has taken the output folder; nothing was done.
+    /// Another batch has taken the output folder. Nothing was done.
     case outputTaken(by: BatchID)
     case gone
 }

@@ -23,7 +23,7 @@ extension BatchStore {
     }
 }
 
-/// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Only ``submitted(at:)`` wrote something.
+/// The reply of ``BatchStore/submit(_:_:overwrite:above:after:)``. Nothing was written unless it is ``submitted(at:)``.
 package enum SubmitReply: Sendable, Equatable {
     /// The batch was submitted at this Redis time, in milliseconds since 1970.
     case submitted(at: Int)

@@ -34,7 +34,7 @@ package struct BatchProblems: Sendable {
     }
 
     /// The problems of these batches. Each problem is listed once. If a batch waits only for other batches of this
-    /// list, the wait is not listed, because the problems of those batches are.
+    /// list, the wait is not listed, because it follows from the problems of those batches.
     package func of(_ batches: [BatchFacts]) -> [BatchProblem] {
         let open = batches.filter(Self.isHindered)
         guard !open.isEmpty else { return [] }

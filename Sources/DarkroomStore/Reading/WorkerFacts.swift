@@ -29,7 +29,7 @@ extension WorkerFacts {
     /// The maximum length of the fact `refused`, in characters. A longer text is truncated.
     package static let mostRefusedText = 4000
 
-    /// The reason why the worker refuses a batch; nil if Redis has no refusal of this batch.
+    /// The reason why the worker refuses a batch; nil if no refusal is known.
     package func refusal(of batch: BatchID) -> String? {
         // The format is `<batch>: <reason>; <batch>: <reason>`. A reason may contain semicolons.
         guard let refused = fields["refused"], let found = refused.firstRange(of: "\(batch): ") else {

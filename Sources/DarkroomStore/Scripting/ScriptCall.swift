@@ -52,7 +52,7 @@ extension String: ScriptArgument {
     var argument: [UInt8] { Array(utf8) }
 }
 
-/// 1 or 0.
+/// Passed as 1 or 0.
 extension Bool: ScriptArgument {
     var argument: [UInt8] { [self ? 49 : 48] }
 }
