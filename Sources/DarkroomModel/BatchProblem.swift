@@ -4,11 +4,11 @@ package struct BatchProblem: Sendable, Hashable {
     package enum Code: String, Sendable, CaseIterable, Codable {
         /// The data of the batch in Redis is damaged, so no worker runs the batch.
         case damaged
-        /// The cluster is suspended, or all its downloads or all its filtrations.
+        /// The cluster, all its downloads, or all its filtrations are suspended.
         case clusterSuspended = "cluster-suspended"
         case clusterDownloadsSuspended = "cluster-downloads-suspended"
         case clusterFiltrationsSuspended = "cluster-filtrations-suspended"
-        /// The batch is suspended, or its downloads or its filtrations.
+        /// The batch, its downloads, or its filtrations are suspended.
         case suspended
         case downloadsSuspended = "downloads-suspended"
         case filtrationsSuspended = "filtrations-suspended"
@@ -51,8 +51,7 @@ package struct BatchProblem: Sendable, Hashable {
         self.remedy = remedy
     }
 
-    /// The problem and the remedy in one line, for example `batch 20261121-090501123-7f3a: it is suspended; go on with:
-    /// darkroom ...`.
+    /// The problem and the remedy in one line: `batch 20261121-090501123-7f3a: it is suspended; go on with: ...`.
     package func sentence(among batches: [BatchFacts]) -> String {
         let subject = batch.map { id in "batch \(batches.first { $0.id == id }?.label ?? id.description): " } ?? ""
         return subject + sentence

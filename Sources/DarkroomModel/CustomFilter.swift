@@ -1,5 +1,5 @@
 /// The filter text of a custom operation: `x:NAME`. A program registers the operation with its worker under this name.
-/// It must be the only filter of its batch.
+/// A custom operation must be the only filter of its batch.
 package enum CustomFilter {
     /// The prefix of the filter text.
     package static let prefix = "x:"
@@ -20,8 +20,7 @@ package enum CustomFilter {
     }
 
     /// The name of the custom operation in the filters of a batch; nil if the batch uses only filters of Darkroom.
-    /// - Throws: ``InvalidCustomFilter`` if a filter begins with `x:` but has an invalid name or is not the only
-    ///   filter.
+    /// - Throws: ``InvalidCustomFilter`` if a filter `x:NAME` has an invalid name, or is not the only filter.
     package static func name(in filters: [String]) throws(InvalidCustomFilter) -> String? {
         guard let filter = filters.first(where: { $0.hasPrefix(prefix) }) else { return nil }
         guard let name = name(of: filter) else {

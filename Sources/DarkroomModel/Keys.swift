@@ -1,5 +1,4 @@
-/// The names of all keys and channels in Redis. Each contains `{<namespace>}`, so that a script uses a single hash
-/// slot.
+/// The names of all keys and channels in Redis. Each contains `{<namespace>}`, so that a script uses one hash slot.
 ///
 /// These names are a public interface, because users read the keys for monitoring.
 package struct Keys: Sendable, Hashable {

@@ -36,8 +36,7 @@ public struct DownloadedPhoto: Sendable {
     public let bytes: [UInt8]
     private let cancelled: @Sendable () -> Bool
 
-    /// True if the result will be discarded: the batch was cancelled, or the worker is stopping. Any thread may read
-    /// it.
+    /// True if the result will be discarded: the batch was cancelled or the worker is stopping. Safe on any thread.
     public var isCancelled: Bool { cancelled() }
 
     /// Creates a photo, for example to test an operation.

@@ -2,8 +2,7 @@
 package enum StoredBounds {
     /// Integers that Lua represents exactly, for bytes, versions, fencing tokens and times in milliseconds.
     package static let numbers = 0...(1 << 53)
-    /// The number of photos of a batch, and so of its operations: Redis keeps a byte per photo in a string up to 512
-    /// MiB.
+    /// The number of photos or operations in a batch: Redis keeps a byte per photo in a string of at most 512 MiB.
     package static let photos = 0...(1 << 29)
     /// Indexes of photos in commands. They may exceed the number of photos: a focus may include photos not fed yet.
     package static let indexes = 0...9_999_999_999

@@ -12,7 +12,7 @@ struct BinaryPropertyList {
     enum Problem: Error {
         /// The list is damaged, for this reason.
         case damaged(String)
-        /// The top object is not a dictionary or an array, but this type.
+        /// The top object is neither a dictionary nor an array, but of this type.
         case notAList(String)
         /// The entries have this many bytes in total, which is too many.
         case tooLarge(Int)

@@ -18,13 +18,13 @@ enum FieldNames {
         "titre", "nom", "titulo", "nombre",
     ].map { Array($0.utf8) }
 
-    /// The rank of `field` as a URL field (0 is the best); nil if `field` is not such a name.
+    /// The rank of `field` as a URL field (0 is the best); nil if it is not a URL field.
     static func urlRank(_ field: UnsafeRawBufferPointer) -> Int? {
         if field.count == 3, field.begins(with: "url") { return 0 }
         return withNormalized(field) { rank($0, url) }
     }
 
-    /// The rank of `field` as a name field (0 is the best); nil if `field` is not such a name.
+    /// The rank of `field` as a name field (0 is the best); nil if it is not a name field.
     static func nameRank(_ field: UnsafeRawBufferPointer) -> Int? {
         if field.count == 4, field.begins(with: "name") { return 0 }
         return withNormalized(field) { rank($0, name) }

@@ -1,5 +1,4 @@
-/// Detects the format of a list from its first bytes. Its file name extension decides only between two possible
-/// formats.
+/// Detects the format of a list from its first bytes. Its extension only decides between two possible formats.
 struct ListDetector {
     /// The maximum number of bytes that are examined.
     static let windowBytes = 64 << 10
@@ -44,8 +43,7 @@ struct ListDetector {
         }
     }
 
-    /// The lines of the window, without blank lines and comments. Omits an incomplete last line, unless it is the only
-    /// line.
+    /// The lines of the window, without blank lines, comments, and an incomplete last line (unless it is the only line).
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0

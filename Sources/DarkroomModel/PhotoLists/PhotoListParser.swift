@@ -89,8 +89,7 @@ package struct PhotoListParser {
 
     /// Parses the next bytes and passes on the complete entries. If `isLast` is true, the list ends with these bytes.
     ///
-    /// May be called for the first bytes, or after `examine` has returned true. After an error, the parser must not be
-    /// used.
+    /// May be called for the first bytes, or after `examine` has returned true. Must not be called after an error.
     package mutating func parse(
         _ chunk: UnsafeRawBufferPointer, isLast: Bool, _ receive: PhotoListReceiver
     ) throws(PhotoListError) {

@@ -2,7 +2,7 @@ import Foundation
 
 /// A property list, XML or binary: a dictionary that maps names to URLs, or an array of URLs.
 struct PropertyListParser {
-    /// True for a dictionary. Its keys are unique, and therefore the names.
+    /// True for a dictionary: its keys are unique, so the names of the photos are unique.
     let isDictionary: Bool
     private let content: Content
 
