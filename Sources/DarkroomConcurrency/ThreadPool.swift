@@ -13,7 +13,7 @@ package final class ThreadPool: Sendable {
         /// Removes and returns the oldest job.
         mutating func next() -> (@Sendable () -> Void)? {
             guard let job = jobs.first else { return nil }
-            // A slice keeps removed elements until it is copied, but a job may hold much memory.
+            // A slice keeps removed elements until it is copied, so release the job, which may hold much memory.
             jobs[jobs.startIndex] = nil
             jobs.removeFirst()
             return job

@@ -1,8 +1,8 @@
-/// The delay before the next connection attempt: up to 50 ms after the first failure, doubled after each further
-/// failure, up to 0.5 s. The delay is a random time between half of this value and the whole value, so that many
-/// clients do not reconnect at the same time.
+/// The delay before the next connection attempt. Its maximum is 50 ms after the first failure, and doubles with each
+/// further failure up to 0.5 s. The delay is random, between half of the maximum and the maximum, so that many clients
+/// do not reconnect at the same time.
 ///
-/// The maximum is 0.5 s because the leases of a worker that reconnects much later than the other workers expire.
+/// The limit is 0.5 s because the leases of a worker that reconnects much later than the other workers expire.
 struct Backoff {
     /// The earliest time of the next attempt; nil if the next attempt need not wait.
     private(set) var nextAttempt: ContinuousClock.Instant?

@@ -31,7 +31,7 @@ final class ConnectionLoop {
     private var lostScripts: [PartOfCall] = []
     private var redirected: [PartOfCall] = []
 
-    /// After this many consecutive redirections, a further redirection is an error: the nodes disagree.
+    /// The maximum number of consecutive redirections. If there are more, the nodes disagree.
     private static let mostRedirections = 5
     /// When this many bytes are queued for sending, the loop reads replies before it queues more.
     private static let batchBytes = 256 * 1024
@@ -98,7 +98,7 @@ final class ConnectionLoop {
     /// Handles a lost connection. Commands that were sent fail, and unsent commands wait for the next connection.
     private func loseConnection(_ error: RedisError) {
         session = nil
-        // A connection that was lost before its first reply may be lost at once again, so the next attempt is delayed.
+        // A connection that was lost before its first reply may be lost again at once, so the next attempt is delayed.
         if !isProven { backoff.failed(at: .now) }
         for part in expected.removeAll() + lostScripts { part.fail(error) }
         lostScripts = []

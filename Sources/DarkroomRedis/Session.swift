@@ -32,7 +32,7 @@ final class Session {
     ///   - configuration: The settings of a server, not of sentinels.
     ///   - scripts: The scripts to load. If the user lacks the permission to load them, connecting still succeeds,
     ///     because the user may only need to read.
-    ///   - masterOf: The service whose master, according to the sentinels, is this server; if the server is a replica,
+    ///   - masterOf: The service whose master is this server, according to the sentinels. If the server is a replica,
     ///     the initializer throws.
     init(
         _ configuration: RedisConfiguration, scripts: [RedisScript] = [], masterOf service: String? = nil
@@ -103,7 +103,7 @@ extension Session {
             steps.append(Greeting(.authentication, ["AUTH"] + credentials))
         }
         if configuration.database != 0 { steps.append(Greeting(.database, ["SELECT", "\(configuration.database)"])) }
-        // If the client certificate is missing, only the first command fails.
+        // If the client certificate is missing, the error occurs only at the first command.
         steps.append(Greeting(.ping, ["PING"]))
         for script in scripts { steps.append(Greeting(script)) }
         if let service {
@@ -204,7 +204,7 @@ extension Session {
     }
 }
 
-/// One of the first commands of a connection. The kind decides which error a failure causes.
+/// One of the first commands of a connection. Its `purpose` determines the error if the command fails.
 private struct Greeting {
     enum Purpose {
         case authentication, database, ping, clusterNodes

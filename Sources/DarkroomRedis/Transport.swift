@@ -111,7 +111,7 @@ final class Transport {
         case CURLE_COULDNT_RESOLVE_HOST:
             return RedisError(.cannotConnect, attempted, "no address is known for that host; check its name")
         case CURLE_COULDNT_CONNECT:
-            // The error code is 0 if the server closed the socket before libcurl checked it.
+            // `systemError` is 0 if the server closed the socket before libcurl checked it.
             let found = systemError == 0 ? "closed at once" : systemErrorText(Int32(systemError))
             return RedisError(.cannotConnect, attempted, "\(found); start a redis-server there, or check the address")
         case CURLE_OPERATION_TIMEDOUT:

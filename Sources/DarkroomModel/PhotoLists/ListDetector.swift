@@ -43,7 +43,7 @@ struct ListDetector {
         }
     }
 
-    /// The lines of the window, without blank lines, comments, and an incomplete last line (unless it is the only line).
+    /// The lines of the window, without blank lines and comments, and without an incomplete last line of several.
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0

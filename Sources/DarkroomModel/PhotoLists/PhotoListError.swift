@@ -1,4 +1,4 @@
-/// The error of a photo list that cannot be read. An invalid URL in it is not such an error: only its photo fails.
+/// The error of a photo list that cannot be read. If an entry has an invalid URL, only its photo fails.
 package struct PhotoListError: Error, CustomStringConvertible {
     /// The kind of error.
     package struct Code: Hashable, Sendable {
