@@ -43,7 +43,7 @@ struct ListDetector {
         }
     }
 
-    /// The lines of the window, without blank lines and comments, and without an incomplete last line of several.
+    /// The lines of the window except blank lines and comments. An incomplete line counts only if it is the only line.
     private var lines: [UnsafeRawBufferPointer] {
         var lines: [UnsafeRawBufferPointer] = []
         var start = 0
